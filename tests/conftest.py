@@ -40,3 +40,12 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     session = builder.getOrCreate()
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def oracle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Stock Spark with Iceberg's own runtime in a process of its own; its hadoop catalog ``local`` is at ``oracle.warehouse``."""
+    from tests.oracle.client import Oracle
+
+    with Oracle(str(tmp_path_factory.mktemp("oracle")), SPARK_CONF) as running:
+        yield running

@@ -1,0 +1,1 @@
+"""The example scripts, and the preparation that one of them needs."""

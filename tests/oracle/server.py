@@ -1,0 +1,71 @@
+"""The oracle process: stock PySpark with Iceberg's own runtime JAR, asked over a pipe.
+
+It lives in a process of its own because a Python process has one JVM, and icesql's must not have the JAR.
+Requests: ("sql", text), ("call", "module:function", args), ("stop",). Answers: ("rows", columns, rows), ("value", value), ("error", text).
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import os
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+JARS = Path(__file__).resolve().parents[2] / ".oracle" / "jars"
+
+
+def start_session(warehouse: str, conf: dict[str, str]) -> Any:
+    """Stock Spark with the runtime, and the hadoop catalog ``local`` on ``warehouse``."""
+    from pyspark.sql import SparkSession
+
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        logging.getLogger(name).disabled = True
+    jars = sorted(str(jar) for jar in JARS.glob("*.jar"))
+    if not any("iceberg-spark-runtime" in jar for jar in jars):
+        raise RuntimeError(f"Cannot start the oracle: no Iceberg runtime in {JARS}: run scripts/fetch_oracle.sh")
+    settings = {
+        **conf,
+        "spark.jars": ",".join(jars),
+        "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+        "spark.sql.catalog.local": "org.apache.iceberg.spark.SparkCatalog",
+        "spark.sql.catalog.local.type": "hadoop",
+        "spark.sql.catalog.local.warehouse": warehouse,
+        "spark.sql.catalog.local.cache-enabled": "false",
+        "spark.sql.warehouse.dir": f"{warehouse}/../oracle-spark-warehouse",
+    }
+    builder = SparkSession.builder.master("local[2]").appName("oracle")
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
+
+
+def answer(spark: Any, request: tuple[Any, ...]) -> tuple[Any, ...]:
+    """One request, answered; Spark's errors come back as text."""
+    match request:
+        case ("sql", str(text)):
+            frame = spark.sql(text)
+            rows = frame.collect()
+            return ("rows", [(f.name, f.dataType.simpleString()) for f in frame.schema.fields], [tuple(row) for row in rows])
+        case ("call", str(target), args):
+            module, function = target.split(":")
+            return ("value", getattr(importlib.import_module(module), function)(spark, *args))
+    raise ValueError(f"unknown request: {request!r}")
+
+
+def serve(pipe: Connection, warehouse: str, conf: dict[str, str]) -> None:
+    """Answer until told to stop. Runs in the child process."""
+    os.environ.pop("SPARK_CONF_DIR", None)
+    try:
+        spark = start_session(warehouse, conf)
+    except Exception as error:
+        pipe.send(("error", f"{type(error).__name__}: {error}"))
+        return
+    pipe.send(("value", "ready"))
+    while (request := pipe.recv()) != ("stop",):
+        try:
+            pipe.send(answer(spark, request))
+        except Exception as error:
+            pipe.send(("error", f"{type(error).__name__}: {getattr(error, 'desc', None) or error}"))
+    spark.stop()
