@@ -1,0 +1,63 @@
+"""Table metadata files: JSON, plain or gzip. Spec: "Table Metadata", "File System Tables". Files never change, so parsed ones are cached by location."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+
+from icesql.errors import CorruptMetadataError, NotFoundError
+from icesql.io.cache import ByteBoundedCache
+from icesql.io.files import FileIO
+from icesql.spec.metadata import TableMetadata
+
+_CACHE_BYTES = 64 * 1024 * 1024
+_GZIP_MAGIC = b"\x1f\x8b"
+_cache: ByteBoundedCache[tuple[TableMetadata, int]] = ByteBoundedCache(_CACHE_BYTES, lambda held: held[1])
+
+
+def is_compressed(location: str) -> bool:
+    """True for both names in use: ``x.gz.metadata.json`` and ``x.metadata.json.gz``."""
+    return location.endswith((".gz.metadata.json", ".metadata.json.gz"))
+
+
+def read_metadata(io: FileIO, location: str, *, use_cache: bool = True) -> TableMetadata:
+    """The metadata a file holds; compression is told by content. Raises NotFoundError, CorruptMetadataError, UnsupportedError (format version)."""
+    from icesql.spec.metadata_json import metadata_from_json
+
+    if use_cache and (held := _cache.find(location)) is not None:
+        return held[0]
+    data = read_json_bytes(io, location)
+    metadata = metadata_from_json(data, location)
+    _cache.put(location, (metadata, 4 * len(data)))
+    return metadata
+
+
+def write_metadata(io: FileIO, location: str, metadata: TableMetadata, *, overwrite: bool = False) -> None:
+    """Write metadata durably, compressed where the name says so. Raises AlreadyExistsError if the file is there, unless ``overwrite``."""
+    from icesql.spec.metadata_json import metadata_to_json
+
+    data = metadata_to_json(metadata)
+    io.write(location, compress(data) if is_compressed(location) else data, overwrite=overwrite)
+    if overwrite:
+        _cache.drop(location)
+    else:
+        _cache.put(location, (metadata, 4 * len(data)))
+
+
+def read_json_bytes(io: FileIO, location: str) -> bytes:
+    """A metadata file's JSON text (of tables or views), inflated if need be. Raises NotFoundError, CorruptMetadataError."""
+    try:
+        data = io.read(location)
+    except NotFoundError as error:
+        raise NotFoundError(f"Cannot read metadata: File does not exist: {location}", location=location) from error
+    if not data.startswith(_GZIP_MAGIC):
+        return data
+    try:
+        return gzip.decompress(data)
+    except (OSError, EOFError, zlib.error) as error:
+        raise CorruptMetadataError(f"Cannot read metadata file {location}: damaged gzip data: {error}", location=location) from error
+
+
+def compress(data: bytes) -> bytes:
+    """gzip without a timestamp, so that equal metadata gives equal bytes."""
+    return gzip.compress(data, compresslevel=6, mtime=0)
