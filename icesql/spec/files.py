@@ -69,7 +69,10 @@ class DataFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManifestEntry:
-    """A file's state in a manifest. ``None`` ids and sequence numbers are inherited from the manifest (Spec: "Sequence Number Inheritance")."""
+    """A file's state in a manifest.
+
+    ``None`` ids and sequence numbers are inherited from the manifest. Spec: "Sequence Number Inheritance".
+    """
 
     status: EntryStatus
     snapshot_id: int | None
