@@ -1,0 +1,1 @@
+"""Benchmarks beside the peers: each prints times and ratios of one run. ``./dev bench`` lists them."""

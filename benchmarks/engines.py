@@ -1,0 +1,97 @@
+"""The peers: one Spark session an engine, each in a process of its own, and how their times are set side by side."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+DATA = ROOT / "benchmarks" / "data"
+CONF = {
+    "spark.ui.enabled": "false",
+    "spark.driver.memory": "4g",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "4",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "OFF",
+}
+
+
+def open_session(engine: str, warehouse: Path) -> tuple[Any, Callable[[str], Any]]:
+    """(spark, sql) of ``jar`` or ``icesql``, with the hadoop catalog ``local`` on ``warehouse``."""
+    from pyspark.sql import SparkSession
+
+    warehouse.mkdir(parents=True, exist_ok=True)
+    conf = {**CONF, "spark.sql.warehouse.dir": str(warehouse / "spark"), "spark.driver.extraJavaOptions": f"-Dderby.system.home={warehouse}"}
+    conf |= {"spark.sql.catalog.local.type": "hadoop", "spark.sql.catalog.local.warehouse": str(warehouse)}
+    if engine == "jar":
+        jars = ",".join(str(jar) for jar in (ROOT / ".oracle" / "jars").glob("iceberg-spark-runtime-*.jar"))
+        conf |= {
+            "spark.jars": jars,
+            "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+            "spark.sql.catalog.local": "org.apache.iceberg.spark.SparkCatalog",
+        }
+    builder = SparkSession.builder.master("local[2]").appName(f"bench-{engine}")
+    for key, value in conf.items():
+        builder = builder.config(key, value)
+    spark = builder.getOrCreate()
+    if engine == "jar":
+        return spark, spark.sql
+    import icesql
+
+    return spark, icesql.connect(spark).sql
+
+
+class Times:
+    """Seconds by name; ``measure`` prints as it goes."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    def measure(self, name: str, work: Callable[[], Any], *, repeat: int = 1, before: Callable[[], Any] | None = None, warm: int = 0) -> Any:
+        """The median of ``repeat`` runs after ``warm`` uncounted ones."""
+        seconds, result = [], None
+        for number in range(warm + repeat):
+            if before is not None:
+                before()
+            start = time.perf_counter()
+            result = work()
+            if number >= warm:
+                seconds.append(time.perf_counter() - start)
+        self.seconds[name] = statistics.median(seconds)
+        print(f"    {name:44s} {self.seconds[name]:9.4f} s   {str(result)[:60]}", flush=True)
+        return result
+
+    def save(self, path: Path) -> None:
+        path.write_text(json.dumps(self.seconds, indent=1))
+
+
+def run_apart(module: str, *arguments: str) -> dict[str, float]:
+    """Run ``python -m module arguments OUT`` in a fresh process and return the times it saved to OUT."""
+    DATA.mkdir(parents=True, exist_ok=True)
+    out = DATA / f"{module.rsplit('.', 1)[-1]}-{'-'.join(a.replace('/', '_')[-20:] for a in arguments)}.json"
+    print(f"  {module} {' '.join(arguments)}", flush=True)
+    subprocess.run([sys.executable, "-m", module, *arguments, str(out)], check=True, cwd=ROOT)
+    times: dict[str, float] = json.loads(out.read_text())
+    return times
+
+
+def print_ratios(ours: dict[str, float], **peers: dict[str, float]) -> None:
+    """A line a measurement: our seconds, each peer's, and how many times faster we are (below 1: slower)."""
+    for peer, theirs in peers.items():
+        shared = [name for name in ours if name in theirs]
+        ratios = [theirs[name] / ours[name] for name in shared]
+        print(f"\n  {'icesql against ' + peer:46s} {peer:>10s} {'icesql':>10s}   ratio")
+        for name, ratio in zip(shared, ratios, strict=True):
+            print(f"  {name:46s} {theirs[name]:10.4f} {ours[name]:10.4f}   x{ratio:.2f}{'' if ratio >= 1 else '   slower'}")
+        if ratios:
+            print(f"  median x{statistics.median(ratios):.2f}, {sum(r < 1 for r in ratios)} of {len(ratios)} slower")

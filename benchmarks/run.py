@@ -1,0 +1,32 @@
+"""Runs the named benchmarks: ``./dev bench planning sql`` (no name: lists them)."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+BENCHMARKS = {
+    "planning": "plan a table of 100,000 files (and 1,000,000), beside the JAR and PyIceberg",
+    "commits": "append to the 100,000-file table, commits per second, expiry of 1,000 snapshots",
+    "sql": "TPC-H SF1 through SQL: writes, queries, row-level changes, beside the JAR",
+    "maintenance": "rewrite_manifests, rewrite_data_files, orphan removal, add_files, beside the JAR",
+    "load_commits": "many processes committing to one table; nothing may be lost",
+}
+
+
+def main(names: list[str]) -> int:
+    unknown = [name for name in names if name not in BENCHMARKS]
+    if unknown or not names:
+        for name in unknown:
+            print(f"unknown benchmark: {name}", file=sys.stderr)
+        for name, text in BENCHMARKS.items():
+            print(f"  {name:14s} {text}")
+        return 1 if unknown else 0
+    for name in names:
+        print(f"== {name}: {BENCHMARKS[name]}", flush=True)
+        importlib.import_module(f"benchmarks.{name}").main()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
