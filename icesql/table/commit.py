@@ -1,0 +1,158 @@
+"""The commit loop: refresh, apply, check, swap; retry when another writer was faster.
+
+Nothing is cleaned up unless the commit failed for certain: after an unknown outcome the files may be part of the table.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from icesql.errors import (
+    AlreadyExistsError,
+    CommitFailedError,
+    InvalidArgumentError,
+    NotFoundError,
+    UnsupportedError,
+    ValidationError,
+)
+from icesql.spec.metadata import TableMetadata
+from icesql.table.metadata_builder import MetadataBuilder
+from icesql.table.operations import Change, ChangeSet, TableOperations, TableVersion
+from icesql.table.requirements import check_all
+from icesql.table.update_values import Update
+
+logger = logging.getLogger(__name__)
+
+_CERTAIN = (CommitFailedError, ValidationError, InvalidArgumentError, NotFoundError, AlreadyExistsError, UnsupportedError)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryPolicy:
+    """``commit.retry.*`` of a table, in milliseconds. Waits double from ``min_wait_ms`` and are spread by jitter."""
+
+    num_retries: int = 4
+    min_wait_ms: int = 100
+    max_wait_ms: int = 60_000
+    total_timeout_ms: int = 1_800_000
+
+    @staticmethod
+    def of(properties: Mapping[str, str]) -> RetryPolicy:
+        """Raises ValidationError for a property that is not an integer."""
+        return RetryPolicy(
+            num_retries=_integer(properties, "commit.retry.num-retries", 4),
+            min_wait_ms=_integer(properties, "commit.retry.min-wait-ms", 100),
+            max_wait_ms=_integer(properties, "commit.retry.max-wait-ms", 60_000),
+            total_timeout_ms=_integer(properties, "commit.retry.total-timeout-ms", 1_800_000),
+        )
+
+    def waits_ms(self) -> Iterator[float]:
+        """How long to wait before each retry. Jitter covers the whole step, so that writers which collided once part."""
+        for attempt in range(self.num_retries):
+            step = min(self.min_wait_ms * 2**attempt, self.max_wait_ms)
+            yield step * random.uniform(0.5, 1.1)
+
+
+def _integer(properties: Mapping[str, str], key: str, default: int) -> int:
+    text = properties.get(key)
+    if text is None:
+        return default
+    try:
+        return int(text)
+    except ValueError:
+        raise ValidationError(f"Cannot read table property {key}: not an integer: {text}", key=key) from None
+
+
+@dataclass(frozen=True, slots=True)
+class UpdatesChange:
+    """Updates that were worked out beforehand, as a Change."""
+
+    change_set: ChangeSet
+
+    @staticmethod
+    def of(*updates: Update) -> UpdatesChange:
+        return UpdatesChange(ChangeSet(tuple(updates)))
+
+    def apply(self, metadata: TableMetadata) -> ChangeSet:
+        return self.change_set
+
+    def committed(self, metadata: TableMetadata) -> None:
+        pass
+
+    def abandoned(self) -> None:
+        pass
+
+
+def commit(operations: TableOperations, changes: Sequence[Change], *, base: TableVersion | None = None) -> TableVersion:
+    """Commit all changes, in order, as one new version; the version itself if they change nothing.
+
+    The first attempt works on ``base`` if given (saving a load), every later one on the then current version. Raises CommitFailedError once
+    the retries of ``commit.retry.*`` are used up, ValidationError where a change no longer holds, CommitStateUnknownError with nothing removed.
+    """
+    return attempt_until_committed(operations, changes, base or operations.load(), lambda version: MetadataBuilder(version.metadata))
+
+
+def attempt_until_committed(
+    operations: TableOperations,
+    changes: Sequence[Change],
+    version: TableVersion,
+    begin: Callable[[TableVersion], MetadataBuilder],
+) -> TableVersion:
+    """The loop of ``commit``, with the builder that each attempt starts from."""
+    policy = RetryPolicy.of(version.metadata.properties)
+    deadline = time.monotonic() + policy.total_timeout_ms / 1000
+    waits = policy.waits_ms()
+    while True:
+        metadata = _prepare(changes, version, begin)
+        if metadata is version.metadata:
+            _finish(changes, metadata)
+            return version
+        try:
+            committed = operations.commit(version, metadata)
+        except CommitFailedError:
+            wait_ms = next(waits, None)
+            if wait_ms is None or time.monotonic() + wait_ms / 1000 > deadline:
+                _abandon(changes)
+                raise
+            time.sleep(wait_ms / 1000)
+            version = operations.load()
+        except _CERTAIN:
+            _abandon(changes)
+            raise
+        else:
+            _finish(changes, committed.metadata)
+            return committed
+
+
+def _prepare(changes: Sequence[Change], version: TableVersion, begin: Callable[[TableVersion], MetadataBuilder]) -> TableMetadata:
+    """The metadata to swap in. Whatever goes wrong here goes wrong before the swap, so what was written is removed."""
+    try:
+        builder = begin(version)
+        metadata = builder.build()
+        for change in changes:
+            change_set = change.apply(metadata)
+            check_all(change_set.requirements, metadata)
+            metadata = builder.apply_all(change_set.updates).build()
+    except BaseException:
+        _abandon(changes)
+        raise
+    return metadata
+
+
+def _finish(changes: Sequence[Change], metadata: TableMetadata) -> None:
+    for change in changes:
+        try:
+            change.committed(metadata)
+        except Exception:
+            logger.warning("Cannot clean up after commit: %s", change, exc_info=True)
+
+
+def _abandon(changes: Sequence[Change]) -> None:
+    for change in changes:
+        try:
+            change.abandoned()
+        except Exception:
+            logger.warning("Cannot clean up after failed commit: %s", change, exc_info=True)

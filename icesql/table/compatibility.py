@@ -1,0 +1,71 @@
+"""Whether a schema, a partition spec and a sort order can stand together. Raises with the reference's words."""
+
+from __future__ import annotations
+
+from icesql.errors import InvalidArgumentError, ValidationError
+from icesql.spec.partitioning import PartitionSpec
+from icesql.spec.schema import Schema
+from icesql.spec.sorting import SortOrder
+from icesql.spec.transforms import Transform, can_transform
+from icesql.spec.types import (
+    GeographyType,
+    GeometryType,
+    ListType,
+    MapType,
+    StructType,
+    TimestampNanoType,
+    TimestamptzNanoType,
+    Type,
+    UnknownType,
+    VariantType,
+)
+
+_NESTED = (StructType, ListType, MapType)
+_V3_TYPES = (TimestampNanoType, TimestamptzNanoType, UnknownType, VariantType, GeometryType, GeographyType)
+DEFAULT_VALUES_MIN_FORMAT_VERSION = 3
+
+
+def check_schema_supported(schema: Schema, format_version: int) -> None:
+    """Raises InvalidArgumentError that lists every type and default the format version does not have. Spec: appendix E."""
+    problems = []
+    for name, field, _ in schema.walk():
+        if isinstance(field.type, _V3_TYPES) and format_version < 3:
+            problems.append(f"Invalid type for {name}: {field.type} is not supported until v3")
+        if field.initial_default is not None and format_version < DEFAULT_VALUES_MIN_FORMAT_VERSION:
+            problems.append(f"Invalid initial default for {name}: non-null default ({field.initial_default}) is not supported until v3")
+    if problems:
+        lines = "\n- ".join(problems)
+        raise InvalidArgumentError(f"Invalid schema for v{format_version}:\n- {lines}", schema=schema)
+
+
+def check_spec(spec: PartitionSpec, schema: Schema) -> None:
+    """Raises ValidationError if a partition field (void ones aside) lost its source column or cannot take its type."""
+    for field in spec.fields:
+        if field.transform.is_void:
+            continue
+        for source_id in field.source_ids:
+            source = schema.find(source_id)
+            if source is None:
+                described = f"{field.field_id}: {field.name}: {field.transform}({source_id})"
+                raise ValidationError(f"Cannot find source column for partition field: {described}", field=field)
+            if isinstance(source.type, _NESTED):
+                raise ValidationError(f"Cannot partition by non-primitive source field: {source.type}", field=field)
+            check_transform(field.transform, source.type)
+
+
+def check_sort_order(order: SortOrder, schema: Schema) -> None:
+    """Raises ValidationError if a sort field lost its source column or cannot take its type."""
+    for field in order.fields:
+        for source_id in field.source_ids:
+            source = schema.find(source_id)
+            if source is None:
+                described = f"{field.transform}({source_id}) {field.direction.name} {field.null_order.name.replace('_', ' ')}"
+                raise ValidationError(f"Cannot find source column for sort field: {described}", field=field)
+            if isinstance(source.type, _NESTED):
+                raise ValidationError(f"Cannot sort by non-primitive source field: {source.type}", field=field)
+            check_transform(field.transform, source.type)
+
+
+def check_transform(transform: Transform, source: Type) -> None:
+    if not can_transform(transform, source):
+        raise ValidationError(f"Invalid source type {source} for transform: {transform}", transform=transform)
