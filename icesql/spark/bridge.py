@@ -1,0 +1,267 @@
+"""The JVM handles a Spark session needs, looked up once and kept as long as the session.
+
+Every Py4J name look-up is a round trip, so modules of this room ask the bridge, never ``spark._jvm``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import threading
+import weakref
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import Any
+
+from pyspark import java_gateway
+from pyspark.errors.exceptions import captured
+from pyspark.sql import SparkSession
+from pyspark.sql.classic.column import Column as ClassicColumn
+from pyspark.sql.types import StructType
+
+from icesql.errors import UnsupportedError
+
+
+class Bridge:
+    """JVM handles of one classic session. Thread safe: each handle is immutable once found."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        if not hasattr(spark, "_jsparkSession"):
+            raise UnsupportedError("Cannot use Spark session: icesql needs a classic session, not Spark Connect")
+        self._spark = weakref.ref(spark)
+        self.jvm: Any = spark._jvm
+        self.session: Any = spark._jsparkSession
+        self.gateway: Any = spark.sparkContext._gateway
+        java_gateway.ensure_callback_server_started(self.gateway)
+        install_error_translation()
+
+    @property
+    def spark(self) -> SparkSession:
+        spark = self._spark()
+        if spark is None:
+            raise UnsupportedError("Cannot use Spark session: it was closed")
+        return spark
+
+    # -- Scala values --------------------------------------------------------------------------------------------
+    @cached_property
+    def _as_scala(self) -> Any:
+        return self.jvm.scala.jdk.javaapi.CollectionConverters.asScala
+
+    @cached_property
+    def as_java(self) -> Any:
+        return self.jvm.scala.jdk.javaapi.CollectionConverters.asJava
+
+    def seq(self, *items: Any) -> Any:
+        """An immutable Scala Seq."""
+        java_list = self._array_list()
+        for item in items:
+            java_list.add(item)
+        return self._as_scala(java_list).toSeq()
+
+    def scala_map(self, entries: dict[str, str]) -> Any:
+        return self._to_scala_map(entries)
+
+    @cached_property
+    def _to_scala_map(self) -> Any:
+        return self.jvm.PythonUtils.toScalaMap
+
+    @cached_property
+    def _array_list(self) -> Any:
+        return self.jvm.java.util.ArrayList
+
+    @cached_property
+    def none(self) -> Any:
+        return self.module("scala.None")
+
+    @cached_property
+    def nil(self) -> Any:
+        return self.module("scala.collection.immutable.Nil")
+
+    @cached_property
+    def empty_row(self) -> Any:
+        return self.jvm.org.apache.spark.sql.catalyst.InternalRow.empty()
+
+    def module(self, name: str) -> Any:
+        """A Scala object by its full name."""
+        found = self._modules.get(name)
+        if found is None:
+            found = self._modules[name] = self.class_(name + "$").getField("MODULE$").get(None)
+        return found
+
+    @cached_property
+    def _modules(self) -> dict[str, Any]:
+        return {}
+
+    def class_(self, name: str) -> Any:
+        """A ``java.lang.Class``, found with the loader Spark itself uses."""
+        found = self._classes.get(name)
+        if found is None:
+            found = self._classes[name] = self.jvm.java.lang.Class.forName(name)
+        return found
+
+    @cached_property
+    def _classes(self) -> dict[str, Any]:
+        return {}
+
+    # -- Catalyst ------------------------------------------------------------------------------------------------
+    @cached_property
+    def expressions(self) -> Any:
+        return self.jvm.org.apache.spark.sql.catalyst.expressions
+
+    @cached_property
+    def new_instance(self) -> Any:
+        return self.expressions.objects.NewInstance
+
+    @cached_property
+    def invoke_class(self) -> Any:
+        return self.expressions.objects.Invoke
+
+    @cached_property
+    def static_invoke_class(self) -> Any:
+        return self.expressions.objects.StaticInvoke
+
+    @cached_property
+    def literal_class(self) -> Any:
+        return self.expressions.Literal
+
+    @cached_property
+    def _utils(self) -> Any:
+        return self.jvm.org.apache.spark.sql.classic.ExpressionUtils
+
+    def expression(self, column: Any) -> Any:
+        """The Catalyst expression of a Column."""
+        return self._utils.expression(column._jc)
+
+    def column(self, expression: Any) -> ClassicColumn:
+        """A Column of a Catalyst expression."""
+        return ClassicColumn(self._utils.column(expression))
+
+    @cached_property
+    def types(self) -> Any:
+        return self.jvm.org.apache.spark.sql.types
+
+    def object_type(self, class_name: str) -> Any:
+        found = self._object_types.get(class_name)
+        if found is None:
+            found = self._object_types[class_name] = self.types.ObjectType(self.class_(class_name))
+        return found
+
+    @cached_property
+    def _object_types(self) -> dict[str, Any]:
+        return {}
+
+    def type_module(self, name: str) -> Any:
+        """One of Spark's singleton types: ``IntegerType``, ``BooleanType``, ..."""
+        return self.module(f"org.apache.spark.sql.types.{name}")
+
+    def invoke(self, target: Any, method: str, returns: Any, *arguments: Any, propagate_null: bool = False) -> Any:
+        """A method call on an object, as an expression. No input types: the method is found by the arguments' own classes."""
+        return self.invoke_class(target, method, returns, self.seq(*arguments), self.seq(), propagate_null, True, True)
+
+    def static_invoke(self, class_name: str, method: str, returns: Any, *arguments: Any, propagate_null: bool = True) -> Any:
+        return self.static_invoke_class(
+            self.class_(class_name), returns, method, self.seq(*arguments), self.seq(), propagate_null, True, True, self.none
+        )
+
+    def construct(self, class_name: str, *arguments: Any, propagate_null: bool = False) -> Any:
+        """A constructor call, as an expression."""
+        return self.new_instance(
+            self.class_(class_name), self.seq(*arguments), self.seq(), propagate_null, self.object_type(class_name), self.none
+        )
+
+    def jvm_schema(self, schema: StructType) -> Any:
+        return self.types.DataType.fromJson(schema.json())
+
+    # -- frames --------------------------------------------------------------------------------------------------
+    @cached_property
+    def dataset_module(self) -> Any:
+        return self.module("org.apache.spark.sql.classic.Dataset")
+
+    @cached_property
+    def arrow_converters(self) -> Any:
+        return self.module("org.apache.spark.sql.execution.arrow.ArrowConverters")
+
+    def byte_channel(self, data: bytes) -> Any:
+        return self.jvm.java.nio.channels.Channels.newChannel(self.jvm.java.io.ByteArrayInputStream(data))
+
+    def conf(self, key: str, default: str) -> str:
+        return str(self.session.conf().get(key, default))
+
+
+_bridges: weakref.WeakKeyDictionary[SparkSession, Bridge] = weakref.WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+def bridge_of(spark: SparkSession) -> Bridge:
+    """The bridge of a session, made at first use. Raises UnsupportedError for a Spark Connect session."""
+    with _lock:
+        found = _bridges.get(spark)
+        if found is None:
+            found = _bridges[spark] = Bridge(spark)
+        return found
+
+
+# -- errors raised by Python code that the JVM called -------------------------------------------------------------------
+
+_TOKEN = re.compile(r"icesql-callback-error-(\d+)")
+_errors: dict[int, BaseException] = {}
+_numbers = itertools.count(1)
+_KEPT = 256
+
+
+class CallbackError(Exception):
+    """Carries only a number through the JVM; the error it stands for waits here and is raised in the user's own call."""
+
+
+def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a method the JVM calls: what it raises surfaces in Python as itself, not as a Java exception with a traceback in its text."""
+
+    def call(*arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except Exception as error:
+            number = next(_numbers)
+            _errors[number] = error
+            while len(_errors) > _KEPT:
+                _errors.pop(next(iter(_errors)), None)
+            raise CallbackError(f"icesql-callback-error-{number}: {type(error).__name__}: {error}") from error
+
+    return call
+
+
+def callback_error(text: str) -> BaseException | None:
+    """The error that a JVM exception's text stands for, if any."""
+    found = _TOKEN.search(text)
+    return None if found is None else _errors.get(int(found.group(1)))
+
+
+_installed = False
+
+
+def install_error_translation() -> None:
+    """Let PySpark raise our own error where a JVM exception was caused by our callback; every other exception is untouched."""
+    global _installed
+    if _installed:
+        return
+    original = captured.convert_exception
+
+    def convert(java_exception: Any) -> Any:
+        for text in _messages(java_exception):
+            error = callback_error(text)
+            if error is not None:
+                return error
+        return original(java_exception)
+
+    captured.convert_exception = convert
+    _installed = True
+
+
+def _messages(java_exception: Any) -> Iterable[str]:
+    """Messages of the exception and its causes; the walk is bounded."""
+    for _ in range(8):
+        if java_exception is None:
+            return
+        text = java_exception.getMessage()
+        if text is not None:
+            yield str(text)
+        java_exception = java_exception.getCause()

@@ -1,0 +1,59 @@
+"""Rows of the driver as a DataFrame without a Spark job, and small frames back as Arrow.
+
+A ``LocalRelation`` is folded by the optimiser: collecting it, or counting it, starts no task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
+
+from icesql.spark.bridge import bridge_of
+
+
+def local_frame(spark: SparkSession, rows: Iterable[Sequence[Any] | Mapping[str, Any]], schema: StructType) -> DataFrame:
+    """A DataFrame of rows (tuples in the order of ``schema``, or mappings by name) with exactly that schema, nullability included.
+
+    Timestamps are ``datetime`` values (naive ones mean UTC) or microseconds since the epoch; maps are dicts or pairs.
+    """
+    arrow_schema = to_arrow_schema(schema, timezone="UTC", prefers_large_types=False)
+    names = schema.names
+    tuples = [tuple(row.get(n) for n in names) if isinstance(row, Mapping) else tuple(row) for row in rows]
+    columns = list(zip(*tuples, strict=True)) if tuples else [()] * len(names)
+    arrays = [_array(column, field.type) for column, field in zip(columns, arrow_schema, strict=True)]
+    return arrow_frame(spark, pa.Table.from_arrays(arrays, schema=arrow_schema), schema)
+
+
+def arrow_frame(spark: SparkSession, table: pa.Table, schema: StructType) -> DataFrame:
+    """A DataFrame of an Arrow table; its columns are taken by position and cast to ``schema`` where their types differ."""
+    bridge = bridge_of(spark)
+    wanted = to_arrow_schema(schema, timezone="UTC", prefers_large_types=False)
+    if table.schema.types != wanted.types:
+        table = pa.Table.from_arrays(
+            [c if c.type == f.type else c.cast(f.type) for c, f in zip(table.columns, wanted, strict=True)], schema=wanted
+        )
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        for batch in table.combine_chunks().to_batches():
+            writer.write_batch(batch)
+    batches = bridge.arrow_converters.getBatchesFromStream(bridge.byte_channel(sink.getvalue().to_pybytes()))
+    return DataFrame(bridge.arrow_converters.toDataFrame(batches, schema.json(), bridge.session), spark)
+
+
+def collect_arrow(frame: DataFrame) -> pa.Table:
+    """All rows of a small frame as one Arrow table."""
+    return frame.toArrow()
+
+
+def is_local(frame: DataFrame) -> bool:
+    """True if the optimised plan is a local relation: its rows are in the driver already and collecting them starts no job."""
+    return str(frame._jdf.queryExecution().optimizedPlan().nodeName()) in ("LocalRelation", "OneRowRelation")
+
+
+def _array(values: Sequence[Any], type_: pa.DataType) -> pa.Array:
+    return pa.array(values, type=type_, from_pandas=False)
