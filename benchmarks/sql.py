@@ -38,7 +38,7 @@ def tpch_folder() -> Path:
     if not (folder / "lineitem.parquet").exists():
         folder.mkdir(parents=True, exist_ok=True)
         generator = Path(sys.executable).with_name("tpchgen-cli")
-        subprocess.run([str(generator), "-s", "1", "--format", "parquet", "--output-dir", str(folder)], check=True)
+        subprocess.run([str(generator), "parquet", "-s", "1", "--output-dir", str(folder)], check=True)
     return folder
 
 
