@@ -1,0 +1,99 @@
+"""Errors with the wording of Spark's own, for statements that Spark would have refused in the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from icesql.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, SqlError, UnsupportedError, nearest
+
+
+def quoted(parts: Sequence[str]) -> str:
+    """```a`.`b```, as Spark prints names in messages."""
+    return ".".join("`" + part.replace("`", "``") + "`" for part in parts)
+
+
+def table_not_found(parts: Sequence[str], known: Iterable[str] = ()) -> NotFoundError:
+    return NotFoundError(
+        f"[TABLE_OR_VIEW_NOT_FOUND] The table or view {quoted(parts)} cannot be found. "
+        f"Verify the spelling and correctness of the schema and catalog.{nearest(parts[-1], known)} SQLSTATE: 42P01",
+        name=".".join(parts),
+    )
+
+
+def table_exists(parts: Sequence[str]) -> AlreadyExistsError:
+    return AlreadyExistsError(
+        f"[TABLE_OR_VIEW_ALREADY_EXISTS] Cannot create table or view {quoted(parts)} because it already exists.\n"
+        "Choose a different name, drop or replace the existing object, or add the IF NOT EXISTS clause to tolerate pre-existing objects. SQLSTATE: 42P07",
+        name=".".join(parts),
+    )
+
+
+def view_not_found(parts: Sequence[str]) -> NotFoundError:
+    return NotFoundError(f"[VIEW_NOT_FOUND] The view {quoted(parts)} cannot be found. Verify the spelling and correctness of the schema and catalog. SQLSTATE: 42P01")
+
+
+def schema_not_found(parts: Sequence[str], known: Iterable[str] = ()) -> NotFoundError:
+    return NotFoundError(
+        f"[SCHEMA_NOT_FOUND] The schema {quoted(parts)} cannot be found. "
+        f"Verify the spelling and correctness of the schema and catalog.{nearest(parts[-1], known) if parts else ''} SQLSTATE: 42704"
+    )
+
+
+def schema_exists(parts: Sequence[str]) -> AlreadyExistsError:
+    return AlreadyExistsError(
+        f"[SCHEMA_ALREADY_EXISTS] Cannot create schema {quoted(parts)} because it already exists.\n"
+        "Choose a different name, drop the existing schema, or add the IF NOT EXISTS clause to tolerate pre-existing schema. SQLSTATE: 42P06"
+    )
+
+
+def not_for_v2(command: str) -> UnsupportedError:
+    return UnsupportedError(f"[NOT_SUPPORTED_COMMAND_FOR_V2_TABLE] {command} is not supported for v2 tables. SQLSTATE: 0A000")
+
+
+def no_partition_management(parts: Sequence[str]) -> UnsupportedError:
+    return UnsupportedError(
+        "[INVALID_PARTITION_OPERATION.PARTITION_MANAGEMENT_IS_UNSUPPORTED] The partition command is invalid. "
+        f"Table {quoted(parts)} does not support partition management. SQLSTATE: 42601"
+    )
+
+
+def unresolved_column(name: Sequence[str], known: Sequence[str]) -> SqlError:
+    """Columns nearest in spelling come first, as Spark lists them."""
+    if not known:
+        return SqlError(f"[UNRESOLVED_COLUMN.WITHOUT_SUGGESTION] A column, variable, or function parameter with name {quoted(name)} cannot be resolved. SQLSTATE: 42703")
+    listed = ", ".join(quoted([column]) for column in sorted(known, key=lambda column: _distance(column, name[-1]))[:5])
+    return SqlError(
+        f"[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column, variable, or function parameter with name {quoted(name)} cannot be resolved. "
+        f"Did you mean one of the following? [{listed}]. SQLSTATE: 42703"
+    )
+
+
+def field_not_found(name: Sequence[str], known: Sequence[str]) -> SqlError:
+    return SqlError(f"[FIELD_NOT_FOUND] No such struct field {quoted(name)} in {', '.join(quoted([k]) for k in known)}. SQLSTATE: 42704")
+
+
+def routine_not_found(parts: Sequence[str], known: Iterable[str] = ()) -> NotFoundError:
+    return NotFoundError(f"[FAILED_TO_LOAD_ROUTINE] Failed to load routine {quoted(parts)}.{nearest(parts[-1], known)} SQLSTATE: 38000")
+
+
+def no_procedures(catalog: str) -> UnsupportedError:
+    return UnsupportedError(f"[MISSING_CATALOG_ABILITY.PROCEDURES] Catalog {catalog} does not support procedures. SQLSTATE: 0A000")
+
+
+def not_iceberg(action: str, parts: Sequence[str]) -> UnsupportedError:
+    return UnsupportedError(f"Cannot {action} non-Iceberg table: {'.'.join(parts)}")
+
+
+def both_version_and_selector() -> InvalidArgumentError:
+    return InvalidArgumentError("Can't time travel using selector and Spark time travel spec at the same time")
+
+
+def _distance(left: str, right: str) -> tuple[int, str]:
+    """Levenshtein distance, ignoring case; the name breaks ties."""
+    a, b = left.lower(), right.lower()
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        previous, row[0] = row[0], i
+        for j, y in enumerate(b, 1):
+            previous, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, previous + (x != y))
+    return row[-1], left

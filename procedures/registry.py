@@ -1,0 +1,36 @@
+"""All procedures, in the order that SHOW PROCEDURES lists them. Each line is a module of this folder with a ``PROCEDURE``."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+
+from icesql.errors import NotFoundError, nearest
+from icesql.procedures.base import Procedure
+
+NAMES = (
+    "rollback_to_snapshot",
+    "rollback_to_timestamp",
+    "set_current_snapshot",
+    "cherrypick_snapshot",
+    "rewrite_manifests",
+    "expire_snapshots",
+    "ancestors_of",
+    "register_table",
+    "publish_changes",
+    "fast_forward",
+)
+
+
+@cache
+def procedure(name: str) -> Procedure:
+    """The procedure of that name, in any case. Raises NotFoundError that names the nearest one."""
+    lowered = name.lower()
+    if lowered not in NAMES:
+        raise NotFoundError(f"Cannot load procedure: unknown name: {name}.{nearest(name, NAMES)}", name=name)
+    found: Procedure = import_module(f"icesql.procedures.{lowered}").PROCEDURE
+    return found
+
+
+def procedures() -> list[Procedure]:
+    return [procedure(name) for name in NAMES]
