@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import gzip
 import zlib
+from collections.abc import Hashable
+from pathlib import Path
 
 from icesql.errors import CorruptMetadataError, NotFoundError
 from icesql.io.cache import ByteBoundedCache
+from icesql.io.file_systems import local_path, scheme_of
 from icesql.io.files import FileIO
 from icesql.spec.metadata import TableMetadata
 
@@ -24,11 +27,12 @@ def read_metadata(io: FileIO, location: str, *, use_cache: bool = True) -> Table
     """The metadata a file holds; compression is told by content. Raises NotFoundError, CorruptMetadataError, UnsupportedError (format version)."""
     from icesql.spec.metadata_json import metadata_from_json
 
-    if use_cache and (held := _cache.find(location)) is not None:
+    key = _key(location)
+    if use_cache and (held := _cache.find(key)) is not None:
         return held[0]
     data = read_json_bytes(io, location)
     metadata = metadata_from_json(data, location)
-    _cache.put(location, (metadata, 4 * len(data)))
+    _cache.put(key, (metadata, 4 * len(data)))
     return metadata
 
 
@@ -38,10 +42,18 @@ def write_metadata(io: FileIO, location: str, metadata: TableMetadata, *, overwr
 
     data = metadata_to_json(metadata)
     io.write(location, compress(data) if is_compressed(location) else data, overwrite=overwrite)
-    if overwrite:
-        _cache.drop(location)
-    else:
-        _cache.put(location, (metadata, 4 * len(data)))
+    _cache.put(_key(location), (metadata, 4 * len(data)))
+
+
+def _key(location: str) -> Hashable:
+    """Local files are told apart by inode and time as well: a file-system table that was dropped and made again reuses ``v1.metadata.json``."""
+    if scheme_of(location) != "file":
+        return location
+    try:
+        status = Path(local_path(location)).stat()
+    except OSError:
+        return location
+    return (location, status.st_ino, status.st_mtime_ns, status.st_size)
 
 
 def read_json_bytes(io: FileIO, location: str) -> bytes:

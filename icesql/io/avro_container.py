@@ -1,0 +1,319 @@
+"""Avro object container files: header, blocks, codecs. Avro specification: "Object Container Files".
+
+Reading trusts nothing: every damaged byte ends in CorruptMetadataError naming the file and the place.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import zlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from icesql.errors import CorruptMetadataError, InvalidArgumentError, UnsupportedError
+
+MAGIC = b"Obj\x01"
+SYNC_LENGTH = 16
+BLOCK_BYTES = 64_000
+MAX_BLOCK_BYTES = 1 << 31  # a larger block is taken for damage
+_MAX_HEADER_ENTRIES = 10_000
+
+AvroSchema = Any
+
+
+@dataclass(frozen=True, slots=True)
+class AvroHeader:
+    """What precedes the blocks. ``start`` is the offset of the first block."""
+
+    metadata: Mapping[str, bytes]
+    schema: AvroSchema
+    codec: str
+    sync: bytes
+    start: int
+
+    def text(self, key: str) -> str | None:
+        """A metadata value as text, or ``None``."""
+        found = self.metadata.get(key)
+        return None if found is None else found.decode("utf-8", "replace")
+
+
+@dataclass(frozen=True, slots=True)
+class AvroRecords:
+    """All records of a file, inflated into one buffer. ``blocks`` holds (record count, start, end) in ``buffer``."""
+
+    header: AvroHeader
+    buffer: bytes
+    blocks: tuple[tuple[int, int, int], ...]
+
+    @property
+    def record_count(self) -> int:
+        return sum(count for count, _, _ in self.blocks)
+
+
+def corrupt(location: str, why: str, place: int | None = None) -> CorruptMetadataError:
+    at = "" if place is None else f" at byte {place}"
+    return CorruptMetadataError(f"Cannot read Avro file {location}: {why}{at}", location=location, place=place)
+
+
+# -- reading ---------------------------------------------------------------------------------------------------------
+def read_long(data: bytes, position: int) -> tuple[int, int]:
+    """A zig-zag varint and the position after it. Raises IndexError past the end, ValueError beyond 64 bits."""
+    value, shift = 0, 0
+    while True:
+        byte = data[position]
+        position += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            break
+        shift += 7
+        if shift > 63:
+            raise ValueError("integer beyond 64 bits")
+    if value >> 64:
+        raise ValueError("integer beyond 64 bits")
+    return (value >> 1) ^ -(value & 1), position
+
+
+def read_bytes(data: bytes, position: int) -> tuple[bytes, int]:
+    """Length-prefixed bytes and the position after them. Raises IndexError, ValueError."""
+    length, position = read_long(data, position)
+    end = position + length
+    if length < 0 or end > len(data):
+        raise IndexError("bytes past the end")
+    return data[position:end], end
+
+
+def read_header(data: bytes, location: str) -> AvroHeader:
+    """Raises CorruptMetadataError."""
+    if data[:4] != MAGIC:
+        raise corrupt(location, "not an Avro container file (wrong magic)", 0)
+    try:
+        metadata, position = _header_map(data, 4)
+    except (IndexError, ValueError, UnicodeDecodeError) as error:
+        raise corrupt(location, f"damaged header: {error}") from error
+    sync = data[position : position + SYNC_LENGTH]
+    if len(sync) < SYNC_LENGTH:
+        raise corrupt(location, "truncated header", position)
+    try:
+        schema = json.loads(metadata["avro.schema"])
+    except (KeyError, ValueError, RecursionError) as error:
+        raise corrupt(location, f"no readable schema in the header: {error!r}") from error
+    codec = metadata.get("avro.codec", b"null").decode("utf-8", "replace")
+    return AvroHeader(metadata, schema, codec, sync, position + SYNC_LENGTH)
+
+
+def _header_map(data: bytes, position: int) -> tuple[dict[str, bytes], int]:
+    found: dict[str, bytes] = {}
+    while True:
+        count, position = read_long(data, position)
+        if count == 0:
+            return found, position
+        if count < 0:
+            count, (_, position) = -count, read_long(data, position)
+        if count > _MAX_HEADER_ENTRIES:
+            raise ValueError(f"{count} header entries")
+        for _ in range(count):
+            key, position = read_bytes(data, position)
+            found[key.decode()], position = read_bytes(data, position)
+
+
+def read_records(data: bytes, location: str) -> AvroRecords:
+    """The whole file, inflated. Raises CorruptMetadataError, UnsupportedError for an unknown codec."""
+    header = read_header(data, location)
+    decompress = decompressor(header.codec)
+    parts: list[bytes] = []
+    blocks: list[tuple[int, int, int]] = []
+    position, offset, total = header.start, 0, len(data)
+    while position < total:
+        place = position
+        try:
+            count, position = read_long(data, position)
+            body, position = read_bytes(data, position)
+        except (IndexError, ValueError) as error:
+            raise corrupt(location, f"truncated block: {error}", place) from error
+        if data[position : position + SYNC_LENGTH] != header.sync:
+            raise corrupt(location, "block does not end with the sync marker", position)
+        position += SYNC_LENGTH
+        plain = _inflate(decompress, body, location, place)
+        if not 0 <= count <= len(plain):
+            raise corrupt(location, f"block of {len(plain)} bytes claims {count} records", place)
+        parts.append(plain)
+        blocks.append((count, offset, offset + len(plain)))
+        offset += len(plain)
+    return AvroRecords(header, parts[0] if len(parts) == 1 else b"".join(parts), tuple(blocks))
+
+
+def _inflate(decompress: Callable[[bytes], bytes], body: bytes, location: str, place: int) -> bytes:
+    try:
+        return decompress(body)
+    except MemoryError:
+        raise
+    except Exception as error:  # each codec library raises errors of its own
+        raise corrupt(location, f"damaged block: {error}", place) from error
+
+
+# -- codecs ----------------------------------------------------------------------------------------------------------
+def decompressor(codec: str) -> Callable[[bytes], bytes]:
+    """Raises UnsupportedError for a codec this engine does not know."""
+    match codec:
+        case "null":
+            return bytes
+        case "deflate":
+            return _inflate_raw
+        case "zstandard":
+            return _unzstd
+        case "snappy":
+            return _unsnappy
+        case "bzip2":
+            import bz2
+
+            return bz2.decompress
+        case "xz":
+            import lzma
+
+            return lzma.decompress
+    raise UnsupportedError(f"Cannot read Avro file: unknown codec: {codec}", codec=codec)
+
+
+def compressor(codec: str) -> Callable[[bytes], bytes]:
+    """Codec names of Avro (``deflate``, ``zstandard``) and of table properties (``gzip``, ``zstd``, ``uncompressed``). Raises InvalidArgumentError."""
+    match avro_codec(codec):
+        case "null":
+            return bytes
+        case "deflate":
+            return _deflate_raw
+        case "zstandard":
+            return _zstd
+        case _:
+            return _snappy
+
+
+_CODECS = {
+    "gzip": "deflate",
+    "deflate": "deflate",
+    "zstd": "zstandard",
+    "zstandard": "zstandard",
+    "snappy": "snappy",
+    "null": "null",
+    "none": "null",
+    "uncompressed": "null",
+}
+
+
+def avro_codec(name: str) -> str:
+    """Avro's name of a codec. Raises InvalidArgumentError for an unknown one."""
+    found = _CODECS.get(name.lower())
+    if found is None:
+        raise InvalidArgumentError(f"Cannot write Avro file: unknown compression codec: {name}", codec=name)
+    return found
+
+
+def _isal() -> Any:
+    try:
+        from isal import isal_zlib
+    except ImportError:
+        return None
+    return isal_zlib
+
+
+def _inflate_raw(body: bytes) -> bytes:
+    library = _isal()
+    return bytes((library or zlib).decompress(body, -15))
+
+
+def _deflate_raw(plain: bytes) -> bytes:
+    library = _isal()
+    if library is not None:
+        return bytes(library.compress(plain, 1, -15))
+    squeeze = zlib.compressobj(6, zlib.DEFLATED, -15)
+    return squeeze.compress(plain) + squeeze.flush()
+
+
+def _unzstd(body: bytes) -> bytes:
+    import zstandard
+
+    return bytes(zstandard.ZstdDecompressor().decompressobj().decompress(body))
+
+
+def _zstd(plain: bytes) -> bytes:
+    import zstandard
+
+    return bytes(zstandard.ZstdCompressor(level=3).compress(plain))
+
+
+def _unsnappy(body: bytes) -> bytes:
+    import cramjam
+
+    if len(body) < 4:
+        raise ValueError("snappy block without checksum")
+    plain = bytes(cramjam.snappy.decompress_raw(body[:-4]))
+    if zlib.crc32(plain) != int.from_bytes(body[-4:], "big"):
+        raise ValueError("snappy checksum differs")
+    return plain
+
+
+def _snappy(plain: bytes) -> bytes:
+    import cramjam
+
+    return bytes(cramjam.snappy.compress_raw(plain)) + struct.pack(">I", zlib.crc32(plain))
+
+
+# -- writing ---------------------------------------------------------------------------------------------------------
+def write_long(value: int) -> bytes:
+    """Zig-zag varint of a 64-bit integer."""
+    zigzag = (value << 1) ^ (value >> 63)
+    if zigzag < 0x80:
+        return bytes((zigzag,))
+    out = bytearray()
+    while zigzag > 0x7F:
+        out.append((zigzag & 0x7F) | 0x80)
+        zigzag >>= 7
+    out.append(zigzag)
+    return bytes(out)
+
+
+def write_bytes(value: bytes) -> bytes:
+    return write_long(len(value)) + value
+
+
+class AvroFileBuilder:
+    """Collects encoded records into compressed blocks of about 64 kB; ``finish`` gives the file's bytes."""
+
+    def __init__(self, schema: AvroSchema, metadata: Mapping[str, str], codec: str = "deflate") -> None:
+        self._compress, self._sync = compressor(codec), os.urandom(SYNC_LENGTH)
+        entries = {"avro.schema": json.dumps(schema), "avro.codec": avro_codec(codec), **metadata}
+        body = b"".join(write_bytes(key.encode()) + write_bytes(value.encode()) for key, value in entries.items())
+        self._out: list[bytes] = [MAGIC, write_long(len(entries)), body, b"\x00", self._sync]
+        self._size = sum(map(len, self._out))
+        self._pending: list[bytes] = []
+        self._pending_bytes = 0
+
+    @property
+    def size(self) -> int:
+        """Bytes so far; what is not yet compressed counts in full."""
+        return self._size + self._pending_bytes
+
+    def add(self, record: bytes) -> None:
+        self._pending.append(record)
+        self._pending_bytes += len(record)
+        if self._pending_bytes >= BLOCK_BYTES:
+            self._flush()
+
+    def add_all(self, records: Iterable[bytes]) -> None:
+        for record in records:
+            self.add(record)
+
+    def _flush(self) -> None:
+        if not self._pending:
+            return
+        body = self._compress(b"".join(self._pending))
+        block = [write_long(len(self._pending)), write_long(len(body)), body, self._sync]
+        self._out += block
+        self._size += sum(map(len, block))
+        self._pending, self._pending_bytes = [], 0
+
+    def finish(self) -> bytes:
+        self._flush()
+        return b"".join(self._out)

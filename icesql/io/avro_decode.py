@@ -1,0 +1,229 @@
+"""Compile an Avro writer schema into functions that decode records of metadata files. Avro specification: "Binary Encoding".
+
+Values come in internal form (``icesql.spec.types``): decimals and uuids are made, dates and timestamps stay numbers. Records become dicts keyed by
+field id (by name where the writer left ids out); Iceberg's arrays of key and value (``logicalType`` map) become dicts.
+
+A decoder takes (data, position) and returns (value, position). It raises IndexError, ValueError, struct.error or UnicodeDecodeError on damage;
+callers turn these into CorruptMetadataError.
+"""
+
+from __future__ import annotations
+
+import struct
+import uuid
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+from icesql.io.avro_container import read_bytes, read_long
+
+Decoder: TypeAlias = Callable[[bytes, int], tuple[Any, int]]
+Names: TypeAlias = dict[str, Any]
+DAMAGE = (IndexError, ValueError, struct.error, UnicodeDecodeError, OverflowError, ArithmeticError)
+MAX_DEPTH = 64
+
+_float, _double = struct.Struct("<f"), struct.Struct("<d")
+_PRIMITIVES = ("null", "boolean", "int", "long", "float", "double", "bytes", "string")
+
+
+def compile_decoder(schema: Any, ids_by_name: Mapping[str, int] | None = None) -> Decoder:
+    """``ids_by_name`` gives ids to record fields without a ``field-id``. Raises ValueError for a schema that is not Avro."""
+    return _Compiler(ids_by_name or {}).decoder(schema, 0)
+
+
+def field_key(field: Mapping[str, Any], ids_by_name: Mapping[str, int]) -> int | str:
+    """A record field's id, or its name where neither the writer nor ``ids_by_name`` gives one. Raises ValueError."""
+    key = field.get("field-id")
+    if key is None:
+        return ids_by_name.get(field["name"], str(field["name"]))
+    return int(key)
+
+
+def resolve(schema: Any, names: Names) -> Any:
+    """A schema with a reference to a named type replaced. Raises ValueError for an unknown name."""
+    if isinstance(schema, str):
+        if schema in _PRIMITIVES:
+            return {"type": schema}
+        if schema not in names:
+            raise ValueError(f"unknown Avro type {schema!r}")
+        return names[schema]
+    if isinstance(schema, list):
+        return schema
+    if not isinstance(schema, dict) or "type" not in schema:
+        raise ValueError("not an Avro schema")
+    if isinstance(schema["type"], (dict, list)):
+        return resolve(schema["type"], names)
+    if schema["type"] in ("record", "fixed", "enum") and "name" in schema:
+        names[str(schema["name"])] = schema
+    elif schema["type"] not in (*_PRIMITIVES, "array", "map", "record", "fixed", "enum"):
+        return resolve(schema["type"], names)
+    return schema
+
+
+def key_value_fields(items: Any) -> tuple[Any, Any] | None:
+    """(key schema, value schema) if the array items are Iceberg's form of a map."""
+    if isinstance(items, dict) and items.get("type") == "record":
+        fields = items.get("fields")
+        if isinstance(fields, list) and [f.get("name") for f in fields] == ["key", "value"]:
+            return fields[0]["type"], fields[1]["type"]
+    return None
+
+
+class _Compiler:
+    def __init__(self, ids_by_name: Mapping[str, int]) -> None:
+        self._ids, self._names = ids_by_name, {}  # type: Mapping[str, int], Names
+
+    def decoder(self, schema: Any, depth: int) -> Decoder:
+        if depth > MAX_DEPTH:
+            raise ValueError("Avro schema nested too deep or recursive")
+        schema = resolve(schema, self._names)
+        if isinstance(schema, list):
+            return self._union([self.decoder(branch, depth + 1) for branch in schema])
+        match schema["type"]:
+            case "record":
+                return self._record(schema, depth)
+            case "array":
+                return self._array(schema, depth)
+            case "map":
+                return _blocks_of_pairs(_decode_string, self.decoder(schema["values"], depth + 1))
+            case "fixed":
+                return _fixed(int(schema["size"]), schema)
+            case "bytes":
+                return _decimal(schema) if schema.get("logicalType") == "decimal" else _decode_bytes
+        return _LEAVES[schema["type"]]
+
+    def _record(self, schema: Any, depth: int) -> Decoder:
+        fields = tuple((field_key(f, self._ids), self.decoder(f["type"], depth + 1)) for f in schema["fields"])
+
+        def decode(data: bytes, position: int) -> tuple[dict[int | str, Any], int]:
+            values = {}
+            for key, read in fields:
+                values[key], position = read(data, position)
+            return values, position
+
+        return decode
+
+    def _array(self, schema: Any, depth: int) -> Decoder:
+        items = resolve(schema["items"], self._names)
+        pair = key_value_fields(items)
+        if pair is not None:
+            return _blocks_of_pairs(self.decoder(pair[0], depth + 1), self.decoder(pair[1], depth + 1))
+        return _blocks_of(self.decoder(items, depth + 1))
+
+    @staticmethod
+    def _union(branches: list[Decoder]) -> Decoder:
+        def decode(data: bytes, position: int) -> tuple[Any, int]:
+            branch, position = read_long(data, position)
+            if branch < 0:
+                raise IndexError("negative union branch")
+            return branches[branch](data, position)
+
+        return decode
+
+
+def _counts(data: bytes, position: int) -> tuple[int, int]:
+    """The item count of an array block; never more than the bytes left, so that damage cannot ask for endless work."""
+    count, position = read_long(data, position)
+    if count < 0:
+        count, (_, position) = -count, read_long(data, position)
+    if count > len(data) - position:
+        raise IndexError("array longer than the data")
+    return count, position
+
+
+def _blocks_of(item: Decoder) -> Decoder:
+    def decode(data: bytes, position: int) -> tuple[list[Any], int]:
+        found: list[Any] = []
+        while True:
+            count, position = _counts(data, position)
+            if count == 0:
+                return found, position
+            for _ in range(count):
+                value, position = item(data, position)
+                found.append(value)
+
+    return decode
+
+
+def _blocks_of_pairs(key: Decoder, value: Decoder) -> Decoder:
+    def decode(data: bytes, position: int) -> tuple[dict[Any, Any], int]:
+        found: dict[Any, Any] = {}
+        while True:
+            count, position = _counts(data, position)
+            if count == 0:
+                return found, position
+            for _ in range(count):
+                name, position = key(data, position)
+                found[name], position = value(data, position)
+
+    return decode
+
+
+def _fixed(size: int, schema: Any) -> Decoder:
+    if size < 0:
+        raise ValueError("fixed of negative size")
+    if schema.get("logicalType") == "uuid":
+        return lambda data, at: (uuid.UUID(bytes=_take(data, at, size)), at + size)
+    if schema.get("logicalType") == "decimal":
+        scale = int(schema.get("scale", 0))
+        return lambda data, at: (_unscaled(_take(data, at, size), scale), at + size)
+    return lambda data, at: (_take(data, at, size), at + size)
+
+
+def _decimal(schema: Any) -> Decoder:
+    scale = int(schema.get("scale", 0))
+
+    def decode(data: bytes, position: int) -> tuple[Decimal, int]:
+        raw, position = read_bytes(data, position)
+        return _unscaled(raw, scale), position
+
+    return decode
+
+
+def _unscaled(raw: bytes, scale: int) -> Decimal:
+    sign, digits, _ = Decimal(int.from_bytes(raw, "big", signed=True)).as_tuple()
+    return Decimal((sign, digits, -scale))
+
+
+def _take(data: bytes, position: int, size: int) -> bytes:
+    if position + size > len(data):
+        raise IndexError("value past the end")
+    return data[position : position + size]
+
+
+def _decode_null(data: bytes, position: int) -> tuple[None, int]:
+    return None, position
+
+
+def _decode_boolean(data: bytes, position: int) -> tuple[bool, int]:
+    return data[position] != 0, position + 1
+
+
+def _decode_float(data: bytes, position: int) -> tuple[float, int]:
+    return _float.unpack_from(data, position)[0], position + 4
+
+
+def _decode_double(data: bytes, position: int) -> tuple[float, int]:
+    return _double.unpack_from(data, position)[0], position + 8
+
+
+def _decode_bytes(data: bytes, position: int) -> tuple[bytes, int]:
+    return read_bytes(data, position)
+
+
+def _decode_string(data: bytes, position: int) -> tuple[str, int]:
+    raw, position = read_bytes(data, position)
+    return raw.decode(), position
+
+
+_LEAVES: dict[str, Decoder] = {
+    "null": _decode_null,
+    "boolean": _decode_boolean,
+    "int": read_long,
+    "long": read_long,
+    "enum": read_long,
+    "float": _decode_float,
+    "double": _decode_double,
+    "bytes": _decode_bytes,
+    "string": _decode_string,
+}
