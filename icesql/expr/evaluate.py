@@ -1,0 +1,148 @@
+"""Predicates over rows held as tuples. NaN is the largest value and equal to no literal; -0.0 equals 0.0."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from icesql.errors import InvalidArgumentError
+from icesql.expr.binding import bind, is_floating
+from icesql.expr.tree import AlwaysFalse, AlwaysTrue, And, BoundReference, Expression, Not, Op, Or, Predicate
+from icesql.spec.schema import Schema
+from icesql.spec.transforms import transform_function
+from icesql.spec.types import StructType
+
+RowFunction = Callable[[Sequence[Any]], "bool | None"]
+ValueFunction = Callable[[Any], "bool | None"]
+
+
+def row_evaluator(schema: Schema | StructType, expression: Expression, *, case_sensitive: bool = True) -> RowFunction:
+    """A function from a row (a tuple in the order of the struct's fields, nested structs as tuples) to True, False or None for null.
+
+    The tree may be unbound. What binding folds away (literals beyond the type) gives False where null is meant; both mean "not kept".
+    """
+    owner = schema if isinstance(schema, Schema) else Schema(schema.fields)
+    return _compile(owner, bind(owner, expression, case_sensitive=case_sensitive))
+
+
+def _compile(schema: Schema, expression: Expression) -> RowFunction:
+    match expression:
+        case AlwaysTrue():
+            return lambda row: True
+        case AlwaysFalse():
+            return lambda row: False
+        case And(left=left, right=right):
+            return _both(_compile(schema, left), _compile(schema, right))
+        case Or(left=left, right=right):
+            return _either(_compile(schema, left), _compile(schema, right))
+        case Not(child=child):
+            return _inverted(_compile(schema, child))
+        case Predicate(term=BoundReference() as term):
+            value_of, test = _accessor(schema, term), value_test(expression)
+            return lambda row: test(value_of(row))
+    raise InvalidArgumentError(f"Cannot evaluate predicate: it is not bound: {expression}")
+
+
+def _both(left: RowFunction, right: RowFunction) -> RowFunction:
+    def both(row: Sequence[Any]) -> bool | None:
+        first = left(row)
+        if first is False:
+            return False
+        second = right(row)
+        return second if first or second is False else None
+
+    return both
+
+
+def _either(left: RowFunction, right: RowFunction) -> RowFunction:
+    def either(row: Sequence[Any]) -> bool | None:
+        first = left(row)
+        if first:
+            return True
+        second = right(row)
+        return second if first is False or second else None
+
+    return either
+
+
+def _inverted(child: RowFunction) -> RowFunction:
+    def inverted(row: Sequence[Any]) -> bool | None:
+        found = child(row)
+        return None if found is None else not found
+
+    return inverted
+
+
+def _accessor(schema: Schema, term: BoundReference) -> Callable[[Sequence[Any]], Any]:
+    path = _positions(schema, term.field.id)
+    transform = None if term.transform is None else transform_function(term.transform, term.field.type)
+
+    def value(row: Sequence[Any]) -> Any:
+        found: Any = row
+        for position in path:
+            if found is None:
+                return None
+            found = found[position]
+        return found if transform is None else transform(found)
+
+    return value
+
+
+def _positions(schema: Schema, field_id: int) -> tuple[int, ...]:
+    """Places to step through from the row to the field, outermost first."""
+    path: list[int] = []
+    while True:
+        parent = schema.parents.get(field_id)
+        owner = schema.fields if parent is None else getattr(schema.fields_by_id[parent].type, "fields", ())
+        path.insert(0, next(i for i, field in enumerate(owner) if field.id == field_id))
+        if parent is None:
+            return tuple(path)
+        field_id = parent
+
+
+def value_test(leaf: Predicate) -> ValueFunction:
+    """The bound leaf as a function of the term's value (after its transform)."""
+    test = _test_of_present(leaf)
+    match leaf.op:
+        case Op.IS_NULL:
+            return lambda value: value is None
+        case Op.NOT_NULL:
+            return lambda value: value is not None
+        case Op.IS_NAN:
+            return lambda value: value is not None and math.isnan(value)
+        case Op.NOT_NAN:
+            return lambda value: value is None or not math.isnan(value)
+    return lambda value: None if value is None else test(value)
+
+
+def _test_of_present(leaf: Predicate) -> Callable[[Any], bool]:
+    floating = isinstance(leaf.term, BoundReference) and is_floating(leaf.term.type)
+    literal: Any = leaf.literals[0] if leaf.literals else None
+    members = frozenset(leaf.literals)
+    match leaf.op:
+        case Op.LT:
+            return lambda value: bool(value < literal)
+        case Op.LT_EQ:
+            return lambda value: bool(value <= literal)
+        case Op.GT if floating:
+            return lambda value: value > literal or math.isnan(value)
+        case Op.GT_EQ if floating:
+            return lambda value: value >= literal or math.isnan(value)
+        case Op.GT:
+            return lambda value: bool(value > literal)
+        case Op.GT_EQ:
+            return lambda value: bool(value >= literal)
+        case Op.EQ:
+            return lambda value: bool(value == literal)
+        case Op.NOT_EQ:
+            return lambda value: bool(value != literal)
+        case Op.IN:
+            return lambda value: value in members
+        case Op.NOT_IN:
+            return lambda value: value not in members
+        case Op.STARTS_WITH:
+            return lambda value: bool(value.startswith(literal))
+        case Op.NOT_STARTS_WITH:
+            return lambda value: not value.startswith(literal)
+    return lambda value: False

@@ -1,0 +1,102 @@
+"""Predicates over a data file's column metrics. Spec: "Scan Planning", "Column metrics".
+
+    inclusive: False only if no row of the file can match      (the file is skipped)
+    strict:    True only if every row of the file must match   (the file is deleted whole, or needs no residual filter)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from icesql.expr.binding import bind, is_floating
+from icesql.expr.field_stats import UNKNOWN, FieldStats, may_match, must_match, sound_bounds
+from icesql.expr.rewrite import map_leaves
+from icesql.expr.tree import FALSE, TRUE, AlwaysTrue, And, BoundReference, Expression, Or, Predicate
+from icesql.spec.files import DataFile
+from icesql.spec.schema import Schema
+from icesql.spec.types import GeographyType, GeometryType, PrimitiveType, Type, UnknownType, VariantType
+from icesql.spec.values import from_bytes
+
+FileTest = Callable[[DataFile], bool]
+_WITHOUT_BOUNDS = (VariantType, GeometryType, GeographyType, UnknownType)
+
+
+def inclusive_metrics(schema: Schema, expression: Expression, *, case_sensitive: bool = True) -> FileTest:
+    """A test that is False only for files in which no row can match."""
+    bound = bind(schema, expression, case_sensitive=case_sensitive)
+    return lambda file: file.record_count != 0 and _fold(bound, lambda leaf: may_match(leaf, _stats_of(schema, leaf, file)))
+
+
+def strict_metrics(schema: Schema, expression: Expression, *, case_sensitive: bool = True) -> FileTest:
+    """A test that is True only for files all of whose rows match; an empty file passes."""
+    bound = bind(schema, expression, case_sensitive=case_sensitive)
+    return lambda file: file.record_count == 0 or _fold(bound, lambda leaf: must_match(leaf, _stats_of(schema, leaf, file)))
+
+
+def _fold(expression: Expression, test: Callable[[Predicate], bool]) -> bool:
+    match expression:
+        case And(left=left, right=right):
+            return _fold(left, test) and _fold(right, test)
+        case Or(left=left, right=right):
+            return _fold(left, test) or _fold(right, test)
+        case AlwaysTrue():
+            return True
+        case Predicate():
+            return test(expression)
+    return False
+
+
+def _stats_of(schema: Schema, leaf: Predicate, file: DataFile) -> FieldStats:
+    term = leaf.term
+    if not isinstance(term, BoundReference) or term.transform is not None:
+        return UNKNOWN
+    return column_stats(file, term.field.id, term.type, nested=term.field.id in schema.parents)
+
+
+def column_stats(file: DataFile, field_id: int, type_: Type, *, nested: bool = False) -> FieldStats:
+    """What a file's metrics say of one column.
+
+    ``nested``: the column lies in a struct. Some writers count only the values of structs that are there, so a row without a value
+    is certain not to exist only where every row of the file was counted.
+    """
+    values, nulls = file.value_counts.get(field_id), file.null_value_counts.get(field_id)
+    floating = is_floating(type_)
+    nans = file.nan_value_counts.get(field_id) if floating else 0
+    only_nulls = values is not None and values == nulls
+    lower, upper = sound_bounds(_bound(file.lower_bounds, field_id, type_), _bound(file.upper_bounds, field_id, type_))
+    return FieldStats(
+        no_nulls=nulls == 0 and (not nested or values == file.record_count),
+        only_nulls=only_nulls,
+        no_nans=nans == 0,
+        only_nans=floating and bool(values) and values == nans,
+        only_nulls_and_nans=only_nulls or (values is not None and nulls is not None and nans is not None and values == nulls + nans),
+        lower=lower,
+        upper=upper,
+    )
+
+
+def _bound(bounds: Any, field_id: int, type_: Type) -> Any:
+    data = bounds.get(field_id)
+    if data is None or not has_ordered_bounds(type_):
+        return None
+    return from_bytes(type_, data)
+
+
+def has_ordered_bounds(type_: Type) -> bool:
+    """True for types whose bounds compare like their values."""
+    return isinstance(type_, PrimitiveType) and not isinstance(type_, _WITHOUT_BOUNDS)
+
+
+def constant_for_file(schema: Schema, bound: Expression, file: DataFile) -> Expression:
+    """The bound tree with every leaf that the file's metrics decide replaced by TRUE or FALSE."""
+
+    def decide(leaf: Predicate) -> Expression:
+        stats = _stats_of(schema, leaf, file)
+        if not may_match(leaf, stats):
+            return FALSE
+        return TRUE if must_match(leaf, stats) else leaf
+
+    return map_leaves(bound, decide)
+
+

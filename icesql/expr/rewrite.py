@@ -1,0 +1,130 @@
+"""Rewriting trees: negations pushed down to the leaves, and one fold over all leaves.
+
+In a tree without NOT a null leaf and a false leaf mean the same: the row is not kept. Everything that prunes works on such trees,
+which is what keeps three-valued logic right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from icesql.expr.tree import (
+    FALSE,
+    TRUE,
+    AlwaysFalse,
+    AlwaysTrue,
+    And,
+    BoundReference,
+    Expression,
+    Not,
+    Op,
+    Or,
+    Predicate,
+    and_,
+    or_,
+)
+
+NEGATIONS: dict[Op, Op] = {
+    Op.IS_NULL: Op.NOT_NULL,
+    Op.NOT_NULL: Op.IS_NULL,
+    Op.IS_NAN: Op.NOT_NAN,
+    Op.NOT_NAN: Op.IS_NAN,
+    Op.LT: Op.GT_EQ,
+    Op.LT_EQ: Op.GT,
+    Op.GT: Op.LT_EQ,
+    Op.GT_EQ: Op.LT,
+    Op.EQ: Op.NOT_EQ,
+    Op.NOT_EQ: Op.EQ,
+    Op.IN: Op.NOT_IN,
+    Op.NOT_IN: Op.IN,
+    Op.STARTS_WITH: Op.NOT_STARTS_WITH,
+    Op.NOT_STARTS_WITH: Op.STARTS_WITH,
+}
+
+FLIPPED: dict[Op, Op] = {
+    Op.LT: Op.GT,
+    Op.LT_EQ: Op.GT_EQ,
+    Op.GT: Op.LT,
+    Op.GT_EQ: Op.LT_EQ,
+    Op.EQ: Op.EQ,
+    Op.NOT_EQ: Op.NOT_EQ,
+}
+"""``literal op column`` read as ``column op literal``."""
+
+
+def push_not(expression: Expression) -> Expression:
+    """An equal tree without NOT: true for exactly the same rows, null logic included. Constants are folded."""
+    match expression:
+        case And(left=left, right=right):
+            return and_(push_not(left), push_not(right))
+        case Or(left=left, right=right):
+            return or_(push_not(left), push_not(right))
+        case Not(child=child):
+            return _negated(child)
+    return expression
+
+
+def _negated(expression: Expression) -> Expression:
+    match expression:
+        case AlwaysTrue():
+            return FALSE
+        case AlwaysFalse():
+            return TRUE
+        case Not(child=child):
+            return push_not(child)
+        case And(left=left, right=right):
+            return or_(_negated(left), _negated(right))
+        case Or(left=left, right=right):
+            return and_(_negated(left), _negated(right))
+        case Predicate(op=op, term=term, literals=literals):
+            return Predicate(NEGATIONS[op], term, literals)
+
+
+def map_leaves(expression: Expression, change: Callable[[Predicate], Expression]) -> Expression:
+    """The tree with every leaf replaced by ``change(leaf)``, constants folded. NOT is kept where it stands."""
+    match expression:
+        case And(left=left, right=right):
+            return and_(map_leaves(left, change), map_leaves(right, change))
+        case Or(left=left, right=right):
+            return or_(map_leaves(left, change), map_leaves(right, change))
+        case Not(child=child):
+            return _fold_not(map_leaves(child, change))
+        case Predicate():
+            return change(expression)
+    return expression
+
+
+def _fold_not(child: Expression) -> Expression:
+    match child:
+        case AlwaysTrue():
+            return FALSE
+        case AlwaysFalse():
+            return TRUE
+    return Not(child)
+
+
+def leaves(expression: Expression) -> Iterator[Predicate]:
+    """Every predicate of the tree, left to right."""
+    match expression:
+        case And(left=left, right=right) | Or(left=left, right=right):
+            yield from leaves(left)
+            yield from leaves(right)
+        case Not(child=child):
+            yield from leaves(child)
+        case Predicate():
+            yield expression
+
+
+def conjuncts(expression: Expression) -> list[Expression]:
+    """The parts of the outermost AND, left to right; ``[]`` for TRUE."""
+    match expression:
+        case And(left=left, right=right):
+            return [*conjuncts(left), *conjuncts(right)]
+        case AlwaysTrue():
+            return []
+    return [expression]
+
+
+def referenced_ids(expression: Expression) -> frozenset[int]:
+    """Field ids of a bound tree's columns."""
+    return frozenset(leaf.term.field.id for leaf in leaves(expression) if isinstance(leaf.term, BoundReference))
