@@ -20,6 +20,8 @@ SELECT timestamp'2021-09-20 00:00:00Z' + make_dt_interval(0, 0, 0, id * 10.8),
        pmod(id * 31, 10000) / 100.0D
 FROM range(0, 160000, 1, 2);
 
+ALTER TABLE local.db.events CREATE TAG launch RETAIN 365 DAYS;
+
 INSERT INTO local.db.events
 SELECT timestamp'2021-09-20 00:00:00Z' + make_dt_interval(0, 0, 0, id * 10.8),
        pmod(id * 7919, 1000),
@@ -62,9 +64,8 @@ SELECT spec_id, count(*) AS files, sum(record_count) AS records FROM local.db.ev
 SELECT partition_spec_id, sum(added_data_files_count + existing_data_files_count) AS files
 FROM local.db.events.manifests GROUP BY partition_spec_id ORDER BY partition_spec_id;
 
--- Back in time: the table as the first commit left it, under the schema of that time.
-ALTER TABLE local.db.events CREATE TAG launch RETAIN 365 DAYS;
-SELECT count(*) AS events, count(DISTINCT device_id) AS devices FROM local.db.events VERSION AS OF 'launch';
+-- Back in time: the table as the first commit left it, under the schema of that time (country was not there, measurement was reading).
+SELECT count(*) AS events, count(DISTINCT device_id) AS devices, round(max(reading), 2) AS highest FROM local.db.events VERSION AS OF 'launch';
 
 -- The same device and days again, over both partition specs: what was pruned, and why, is in the line below the result.
 SELECT count(*) AS events, round(sum(measurement), 2) AS total
