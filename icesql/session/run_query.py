@@ -1,0 +1,146 @@
+"""Queries: the tables of ours that a text names become temporary views over scans, and Spark parses and runs the rest.
+
+Spark analyses a query when ``spark.sql`` is called, so the views are dropped again before the DataFrame is handed out.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from icesql.parser.names import ColumnChain, Place, References, Span, TableReference
+from icesql.session.names import Address, Found
+from icesql.session.rewriting import Edit, Rewritten, padded, quote, rewrite
+from icesql.session.spark_errors import user_positions
+from icesql.session.time_travel import read_point
+
+if TYPE_CHECKING:
+    from icesql.session.session import Session
+
+_numbers = itertools.count(1)
+VIEW_PREFIX = "_ice"
+
+
+def run_query(session: Session, text: str, references: References, args: Any = None) -> Any:
+    """A DataFrame of the query. Errors carry places in ``text``. Raises NotFoundError for tables and versions that are not there."""
+    with bound(session, text, references) as query:
+        return query.frame(args=args)
+
+
+@dataclass(slots=True)
+class BoundText:
+    """A statement's text whose references to our tables stand for views. Valid inside ``bound``'s with-block."""
+
+    session: Session
+    text: str
+    edits: list[Edit] = field(default_factory=list)
+    found: list[Found] = field(default_factory=list)
+
+    def rewritten(self, spans: Sequence[Span] | None = None) -> Rewritten:
+        return rewrite(self.text, self.edits, spans)
+
+    def sql(self, *spans: Span) -> str:
+        """Those pieces of the text, with views in the place of our tables."""
+        return self.rewritten(spans).text
+
+    def frame(self, *spans: Span, args: Any = None) -> Any:
+        """What Spark makes of the pieces (default: the whole text) as a statement."""
+        done = self.rewritten(spans or None)
+        with user_positions(self.session.spark, done, self.text):
+            return self.session.spark_sql(done.text, args)
+
+
+@contextmanager
+def bound(session: Session, text: str, references: References, *, skip: Sequence[TableReference] = ()) -> Iterator[BoundText]:
+    """Give every reference to a table of ours a view, for as long as the block runs. References in ``skip`` and TARGET places stay."""
+    result = BoundText(session, text)
+    views: list[str] = []
+    try:
+        resolved = [(r, f) for r in references.tables if r not in skip if (f := _resolve(session, r, references)) is not None]
+        aliases = _aliases(resolved)
+        for (reference, found), alias in zip(resolved, aliases, strict=True):
+            views.append(_view(session, reference, found, text))
+            result.found.append(found)
+            result.edits.extend(_edits(reference, views[-1], alias))
+        result.edits.extend(_chain_edits(references.chains, resolved, aliases))
+        yield result
+    finally:
+        session.drop_views(views)
+
+
+def _resolve(session: Session, reference: TableReference, references: References) -> Found | None:
+    """``None``: the name is Spark's (a temporary view, a CTE, a table of another catalog). Raises NotFoundError for one that should be ours."""
+    if reference.place is Place.TARGET:
+        return None
+    names = session.names
+    if len(reference.parts) == 1 and (reference.parts[0].lower() in references.temporary or session.is_temporary_view(reference.parts[0])):
+        return None
+    if names.address(reference.parts) is None:
+        return None
+    found = session.find(reference.parts)
+    if found is not None:
+        return found
+    if session.falls_back_to_spark(reference.parts):
+        return None
+    raise session.at(names.not_found(reference.parts), reference.span)
+
+
+def _view(session: Session, reference: TableReference, found: Found, text: str) -> str:
+    point = read_point(found, reference.time_travel, text, session.microseconds, session.wap_branch)
+    frame = session.frames.scan(found, point, dict(reference.options))
+    name = f"{VIEW_PREFIX}{next(_numbers)}"
+    frame.createOrReplaceTempView(name)
+    return name
+
+
+def _edits(reference: TableReference, view: str, alias: str) -> list[Edit]:
+    end = max(reference.clause_end, reference.end)
+    if reference.alias is not None or reference.alias_at is None:
+        return [Edit(reference.start, end, padded(view, end - reference.start))]
+    suffix = f" AS {quote(alias)}"
+    if reference.alias_at == end:
+        return [Edit(reference.start, end, padded(view + suffix, end - reference.start))]
+    return [Edit(reference.start, end, padded(view, end - reference.start)), Edit(reference.alias_at, reference.alias_at, suffix + " ")]
+
+
+def _aliases(resolved: Sequence[tuple[TableReference, Found]]) -> list[str]:
+    """The table's own name, as Spark would qualify its columns; two different tables of one name are told apart."""
+    owners: dict[str, set[Address]] = {}
+    for reference, found in resolved:
+        if reference.alias is None:
+            owners.setdefault(reference.parts[-1].lower(), set()).add(found.address)
+    aliases = []
+    for reference, found in resolved:
+        name = reference.parts[-1]
+        several = sorted(owners.get(name.lower(), ()), key=lambda address: address.parts)
+        aliases.append(f"{name}_{several.index(found.address) + 1}" if len(several) > 1 and reference.alias is None else name)
+    return aliases
+
+
+def _chain_edits(chains: Sequence[ColumnChain], resolved: Sequence[tuple[TableReference, Found]], aliases: Sequence[str]) -> Iterator[Edit]:
+    """``local.db.t.id`` and ``db.t.id`` -> ``t.id``: the view is known by its alias alone."""
+    qualifiers: dict[tuple[str, ...], str] = {}
+    for (reference, _), alias in zip(resolved, aliases, strict=True):
+        if reference.alias is None and reference.alias_at is not None:
+            for parts in _qualifiers(reference, resolved):
+                qualifiers[parts] = alias
+    for chain in chains:
+        lowered = tuple(part.lower() for part in chain.parts)
+        longest = len(lowered) - (0 if chain.star else 1)
+        for length in range(longest, 1, -1):
+            alias_of = qualifiers.get(lowered[:length])
+            if alias_of is not None:
+                start, end = chain.part_spans[0].start, chain.part_spans[length - 1].end
+                yield Edit(start, end, quote(alias_of))
+                break
+
+
+def _qualifiers(reference: TableReference, resolved: Sequence[tuple[TableReference, Found]]) -> Iterator[tuple[str, ...]]:
+    found = next(f for r, f in resolved if r is reference)
+    behind = reference.parts[len(reference.parts) - 1 :] if not found.is_plain else ()
+    full = tuple(part.lower() for part in (*found.address.parts, *behind))
+    for start in range(len(full) - 1):
+        yield full[start:]

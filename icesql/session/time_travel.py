@@ -1,0 +1,130 @@
+"""Which snapshot, and with which schema, a mention of a table reads."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from icesql.errors import InvalidArgumentError, NotFoundError, ValidationError, nearest
+from icesql.parser.names import TimeTravel
+from icesql.session.names import Found, Selector
+from icesql.session.sql_errors import both_version_and_selector
+from icesql.spec.metadata import TableMetadata
+from icesql.spec.schema import Schema
+from icesql.spec.snapshots import MAIN, Snapshot
+
+Microseconds = Callable[[str], int | None]
+"""Evaluates the SQL of a timestamp expression to microseconds since the epoch; ``None`` for null."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadPoint:
+    """``snapshot`` is ``None`` for an empty table. ``branch`` is set where the read follows a branch: then the table's current schema holds.
+
+    ``pinned``: the read asked for one version, so a later commit must not change what it sees.
+    """
+
+    snapshot: Snapshot | None
+    schema: Schema
+    branch: str | None = None
+    pinned: bool = False
+
+    @property
+    def snapshot_id(self) -> int | None:
+        return None if self.snapshot is None else self.snapshot.snapshot_id
+
+
+def read_point(found: Found, time_travel: TimeTravel | None, text: str, microseconds: Microseconds, wap_branch: str | None = None) -> ReadPoint:
+    """Raises InvalidArgumentError or NotFoundError for a version that is not there, or for two ways of time travel at once.
+
+    ``wap_branch``: ``spark.wap.branch``, followed where the table asks for it and the branch exists.
+    """
+    metadata = found.table.metadata
+    if time_travel is None:
+        return _selected(metadata, found.selector, wap_branch)
+    if found.metadata_table == "changes":
+        raise InvalidArgumentError("Can't time travel in changelog")
+    if not found.selector.is_empty:
+        raise both_version_and_selector()
+    if time_travel.kind == "version":
+        value = time_travel.value if time_travel.value is not None else time_travel.expression.of(text)
+        return at_version(metadata, value)
+    return at_timestamp(metadata, _timestamp_ms(time_travel, text, microseconds))
+
+
+def _selected(metadata: TableMetadata, selector: Selector, wap_branch: str | None) -> ReadPoint:
+    if selector.snapshot_id is not None:
+        return at_snapshot(metadata, selector.snapshot_id)
+    if selector.timestamp_ms is not None:
+        return at_timestamp(metadata, selector.timestamp_ms)
+    if selector.ref is not None:
+        if selector.ref_type == "branch":
+            return at_ref(metadata, selector.ref)
+        return at_version(metadata, selector.ref)
+    if wap_branch is not None and metadata.properties.get("write.wap.enabled", "false").lower() == "true" and wap_branch in metadata.refs:
+        return at_ref(metadata, wap_branch)
+    return current(metadata)
+
+
+def current(metadata: TableMetadata) -> ReadPoint:
+    return ReadPoint(snapshot=metadata.current_snapshot, schema=metadata.schema, branch=MAIN)
+
+
+def at_snapshot(metadata: TableMetadata, snapshot_id: int) -> ReadPoint:
+    """Raises NotFoundError ``Cannot find snapshot with ID ...``."""
+    snapshot = metadata.snapshot(snapshot_id)
+    return ReadPoint(snapshot=snapshot, schema=metadata.schema_of(snapshot), pinned=True)
+
+
+def at_version(metadata: TableMetadata, version: int | str) -> ReadPoint:
+    """A number, also as text, is a snapshot id; other text is a branch or tag."""
+    try:
+        snapshot_id = int(version)
+    except ValueError:
+        pass
+    else:
+        return at_snapshot(metadata, snapshot_id)
+    if version not in metadata.refs:
+        raise NotFoundError(
+            f"Cannot find matching snapshot ID or reference name for version {version}{nearest(str(version), metadata.refs)}", version=version
+        )
+    return at_ref(metadata, str(version))
+
+
+def at_ref(metadata: TableMetadata, name: str) -> ReadPoint:
+    """A branch reads with the table's current schema, a tag with its snapshot's. Raises NotFoundError."""
+    if name == MAIN and MAIN not in metadata.refs:
+        raise NotFoundError(f"Cannot find matching snapshot ID or reference name for version {name}", ref=name)
+    ref = metadata.ref(name)
+    snapshot = metadata.snapshot(ref.snapshot_id)
+    if ref.is_branch:
+        return ReadPoint(snapshot=snapshot, schema=metadata.schema, branch=name)
+    return ReadPoint(snapshot=snapshot, schema=metadata.schema_of(snapshot), pinned=True)
+
+
+def at_timestamp(metadata: TableMetadata, timestamp_ms: int) -> ReadPoint:
+    """The state of main at that time, by the snapshot log. Raises NotFoundError where the log starts later."""
+    found = None
+    for entry in metadata.snapshot_log:
+        if entry.timestamp_ms > timestamp_ms:
+            break
+        found = entry
+    if found is None:
+        at = datetime.datetime.fromtimestamp(timestamp_ms / 1000, tz=datetime.timezone.utc).isoformat(timespec="milliseconds")
+        raise NotFoundError(f"Cannot find a snapshot older than {at}", timestamp_ms=timestamp_ms)
+    return at_snapshot(metadata, found.snapshot_id)
+
+
+def _timestamp_ms(time_travel: TimeTravel, text: str, microseconds: Microseconds) -> int:
+    """Numbers count seconds. Raises ValidationError ``[INVALID_TIME_TRAVEL_TIMESTAMP_EXPR...]``."""
+    if isinstance(time_travel.value, int):
+        return time_travel.value * 1000
+    expression = time_travel.expression.of(text)
+    micros = microseconds(expression)
+    if micros is None:
+        raise ValidationError(
+            f"[INVALID_TIME_TRAVEL_TIMESTAMP_EXPR.INPUT] The time travel timestamp expression {expression!r} is invalid. "
+            "Cannot be casted to the 'TIMESTAMP' type. SQLSTATE: 42K0E"
+        )
+    return micros // 1000
