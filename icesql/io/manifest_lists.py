@@ -106,12 +106,12 @@ def write_manifest_list(
     """
     if format_version >= 3 and next_row_id is None:
         raise InvalidArgumentError("Cannot write manifest list: version 3 needs the next row id")
-    written = []
+    first_row_id, written = next_row_id, []
     for manifest in manifests:
         assigned, next_row_id = _assign(manifest, format_version, snapshot_id, sequence_number, next_row_id)
         written.append(assigned)
     builder = AvroFileBuilder(
-        manifest_file_schema(format_version), _header(format_version, snapshot_id, parent_snapshot_id, sequence_number, next_row_id), compression
+        manifest_file_schema(format_version), _header(format_version, snapshot_id, parent_snapshot_id, sequence_number, first_row_id), compression
     )
     for manifest in written:
         builder.add(_encode(manifest, format_version))
@@ -142,7 +142,7 @@ def _assign(
 
 
 def _header(
-    format_version: int, snapshot_id: int, parent_snapshot_id: int | None, sequence_number: int, next_row_id: int | None
+    format_version: int, snapshot_id: int, parent_snapshot_id: int | None, sequence_number: int, first_row_id: int | None
 ) -> dict[str, str]:
     header = {
         "snapshot-id": str(snapshot_id),
@@ -152,7 +152,7 @@ def _header(
     if format_version > 1:
         header["sequence-number"] = str(sequence_number)
     if format_version >= 3:
-        header["first-row-id"] = str(next_row_id)
+        header["first-row-id"] = str(first_row_id)
     return header
 
 
