@@ -159,14 +159,8 @@ class Names:
         table = None if selector is None else self._load(outer)
         return None if table is None or selector is None else Found(address=outer, table=table, selector=selector)
 
-    def require(self, parts: Sequence[str]) -> Found:
-        """Raises NotFoundError with the nearest name."""
-        found = self.find(parts)
-        if found is None:
-            raise self.not_found(parts)
-        return found
-
-    def not_found(self, parts: Sequence[str]) -> NotFoundError:
+    def not_found(self, parts: Sequence[str], *, text: str = "", offset: int | None = None) -> NotFoundError:
+        """The error for a name that leads nowhere: with the nearest name, and the place in ``text`` if it has one."""
         address = self.address(parts)
         known: list[str] = []
         if address is not None:
@@ -174,7 +168,7 @@ class Names:
                 known = [identifier[-1] for identifier in address.catalog.list_tables(address.namespace)]
             except (NotFoundError, UnsupportedError):
                 known = []
-        return table_not_found(parts, known)
+        return table_not_found(parts, known, text=text, offset=offset)
 
     def _load(self, address: Address) -> Table | None:
         try:

@@ -59,7 +59,7 @@ def bound(session: Session, text: str, references: References, *, skip: Sequence
     result = BoundText(session, text)
     views: list[str] = []
     try:
-        resolved = [(r, f) for r in references.tables if r not in skip if (f := _resolve(session, r, references)) is not None]
+        resolved = [(r, f) for r in references.tables if r not in skip if (f := _resolve(session, text, r, references)) is not None]
         aliases = _aliases(resolved)
         for (reference, found), alias in zip(resolved, aliases, strict=True):
             views.append(_view(session, reference, found, text))
@@ -71,7 +71,7 @@ def bound(session: Session, text: str, references: References, *, skip: Sequence
         session.drop_views(views)
 
 
-def _resolve(session: Session, reference: TableReference, references: References) -> Found | None:
+def _resolve(session: Session, text: str, reference: TableReference, references: References) -> Found | None:
     """``None``: the name is Spark's (a temporary view, a CTE, a table of another catalog). Raises NotFoundError for one that should be ours."""
     if reference.place is Place.TARGET:
         return None
@@ -85,7 +85,7 @@ def _resolve(session: Session, reference: TableReference, references: References
         return found
     if session.falls_back_to_spark(reference.parts):
         return None
-    raise session.at(names.not_found(reference.parts), reference.span)
+    raise names.not_found(reference.parts, text=text, offset=reference.start)
 
 
 def _view(session: Session, reference: TableReference, found: Found, text: str) -> str:

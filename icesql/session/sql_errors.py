@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, SqlError, UnsupportedError, nearest
+from icesql.session.rewriting import line_and_column
+
+
+class MissingTableError(SqlError, NotFoundError):
+    """A table or view that a statement names is not there; knows its place in the text."""
 
 
 def quoted(parts: Sequence[str]) -> str:
@@ -12,12 +17,14 @@ def quoted(parts: Sequence[str]) -> str:
     return ".".join("`" + part.replace("`", "``") + "`" for part in parts)
 
 
-def table_not_found(parts: Sequence[str], known: Iterable[str] = ()) -> NotFoundError:
-    return NotFoundError(
+def table_not_found(parts: Sequence[str], known: Iterable[str] = (), *, text: str = "", offset: int | None = None) -> MissingTableError:
+    """``offset``: where the name stands in ``text``, if it does."""
+    line, column = (None, None) if offset is None else line_and_column(text, offset)
+    return MissingTableError(
         f"[TABLE_OR_VIEW_NOT_FOUND] The table or view {quoted(parts)} cannot be found. "
         f"Verify the spelling and correctness of the schema and catalog.{nearest(parts[-1], known)} SQLSTATE: 42P01",
-        name=".".join(parts),
-    )
+        text=text, line=line, column=column, length=len(".".join(parts)),
+    )  # fmt: skip
 
 
 def table_exists(parts: Sequence[str]) -> AlreadyExistsError:

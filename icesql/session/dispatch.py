@@ -1,0 +1,49 @@
+"""A statement goes to the one ``run_*`` that knows it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from icesql.parser import statements as s
+from icesql.session import run_ddl, run_dml, run_explain, run_namespaces, run_other, run_query, run_set, run_show, run_views
+
+if TYPE_CHECKING:
+    from icesql.session.session import Session
+
+
+def run_statement(session: Session, statement: s.Statement, args: Any = None) -> Any:
+    """The DataFrame of one statement. ``args`` are parameters for Spark to fill in."""
+    match statement:
+        case s.Query():
+            return run_query.run_query(session, statement.text, statement.references, args)
+        case s.Insert() | s.MultiInsert() | s.Delete() | s.Update() | s.Merge() | s.TruncateTable():
+            return run_dml.run_dml(session, statement, args)
+        case s.CreateTable() | s.CreateTableLike() | s.DropTable() | s.AlterTable():
+            return run_ddl.run_ddl(session, statement, args)
+        case s.CreateView() | s.DropView() | s.AlterViewProperties() | s.RenameView() | s.AlterViewAs() | s.ShowViews():
+            return run_views.run_views(session, statement, args)
+        case s.CreateNamespace() | s.DropNamespace() | s.AlterNamespace() | s.DescribeNamespace() | s.ShowNamespaces() | s.Use() | s.UseCatalog():
+            return run_namespaces.run_namespaces(session, statement)
+        case s.ShowCatalogs() | s.ShowCurrentNamespace():
+            return run_namespaces.run_namespaces(session, statement)
+        case s.CommentOn():
+            return run_ddl.run_comment(session, statement)
+        case s.Call():
+            from icesql.session.run_call import run_call
+
+            return run_call(session, statement, args)
+        case s.Explain():
+            return run_explain.run_explain(session, statement, args)
+        case s.SetConfiguration() | s.ResetConfiguration():
+            return run_set.run_set(session, statement)
+        case s.BeginTransaction() | s.CommitTransaction() | s.RollbackTransaction():
+            from icesql.session.transactions import run_transaction
+
+            return run_transaction(session, statement)
+        case s.DescribeTable() | s.DescribeProcedure() | s.DescribeFunction() | s.DescribeQuery() | s.ShowProcedures() | s.ShowFunctions():
+            return run_show.run_show(session, statement, args)
+        case s.ShowTables() | s.ShowTableProperties() | s.ShowColumns() | s.ShowCreateTable() | s.ShowPartitions():
+            return run_show.run_show(session, statement, args)
+        case s.RefreshTable() | s.CacheTable() | s.UncacheTable() | s.AnalyzeTable() | s.RefusedTableCommand() | s.Other():
+            return run_other.run_other(session, statement, args)
+    raise AssertionError(f"no runner for {type(statement).__name__}")

@@ -1,0 +1,170 @@
+"""Namespaces and catalogs: CREATE, DROP, ALTER, DESCRIBE, SHOW and USE."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from icesql.catalog.base import Catalog, Namespace
+from icesql.errors import AlreadyExistsError, NotFoundError, UnsupportedError
+from icesql.parser import statements as s
+from icesql.session.catalogs import SPARK_CATALOG
+from icesql.session.patterns import matches
+from icesql.session.results import Columns
+from icesql.session.sql_errors import schema_exists, schema_not_found
+
+if TYPE_CHECKING:
+    from icesql.session.session import Session
+
+NAMESPACES = Columns("namespace string!")
+CATALOGS = Columns("catalog string!")
+CURRENT = Columns("catalog string!", "namespace string!")
+DESCRIBED = Columns("info_name string!", "info_value string")
+
+
+def run_namespaces(session: Session, statement: s.Statement) -> Any:
+    match statement:
+        case s.Use():
+            return _use(session, statement)
+        case s.UseCatalog():
+            return _use_catalog(session, statement.name)
+        case s.ShowCurrentNamespace():
+            return _show_current(session, statement)
+        case s.ShowCatalogs():
+            names = sorted({*session.catalogs.names, SPARK_CATALOG, *(row.name for row in session.spark.catalog.listCatalogs())})
+            return CATALOGS.frame(session.spark, [(name,) for name in names if matches(name, statement.pattern)])
+        case s.ShowNamespaces():
+            return _show(session, statement)
+        case s.CreateNamespace() | s.DropNamespace() | s.AlterNamespace() | s.DescribeNamespace():
+            where = session.names.namespace(statement.namespace.parts)
+            if where is None:
+                return session.spark_sql(statement.text)
+            return _change(session, statement, *where)
+    raise AssertionError(type(statement).__name__)
+
+
+def _change(session: Session, statement: s.Statement, catalog: Catalog, namespace: Namespace) -> Any:
+    match statement:
+        case s.CreateNamespace():
+            _create(statement, catalog, namespace)
+        case s.DropNamespace():
+            _drop(statement, catalog, namespace)
+        case s.AlterNamespace():
+            _require(catalog, namespace)
+            updates = dict(statement.set) | ({"location": statement.location} if statement.location else {})
+            catalog.update_namespace_properties(namespace, removals=statement.unset, updates=updates)
+        case s.DescribeNamespace():
+            return _describe(session, statement, catalog, namespace)
+    return session.nothing
+
+
+def _create(statement: s.CreateNamespace, catalog: Catalog, namespace: Namespace) -> None:
+    properties = dict(statement.properties)
+    if statement.comment is not None:
+        properties["comment"] = statement.comment
+    if statement.location is not None:
+        properties["location"] = statement.location
+    if catalog.namespace_exists(namespace):
+        if statement.if_not_exists:
+            return
+        raise schema_exists(namespace)
+    try:
+        catalog.create_namespace(namespace, properties)
+    except AlreadyExistsError:
+        if not statement.if_not_exists:
+            raise schema_exists(namespace) from None
+
+
+def _drop(statement: s.DropNamespace, catalog: Catalog, namespace: Namespace) -> None:
+    """CASCADE is refused for a namespace that is not empty, as Iceberg's runtime does."""
+    if not catalog.namespace_exists(namespace):
+        if statement.if_exists:
+            return
+        raise schema_not_found((catalog.name, *namespace))
+    catalog.drop_namespace(namespace)
+
+
+def _require(catalog: Catalog, namespace: Namespace) -> None:
+    if not catalog.namespace_exists(namespace):
+        raise schema_not_found((catalog.name, *namespace))
+
+
+def _describe(session: Session, statement: s.DescribeNamespace, catalog: Catalog, namespace: Namespace) -> Any:
+    try:
+        properties = dict(catalog.namespace_properties(namespace))
+    except NotFoundError:
+        raise schema_not_found(namespace) from None
+    rows: list[tuple[str, str]] = [("Catalog Name", catalog.name), ("Namespace Name", ".".join(namespace))]
+    for key, label in (("comment", "Comment"), ("location", "Location"), ("owner", "Owner")):
+        if key in properties:
+            rows.append((label, properties.pop(key)))
+    if statement.extended:
+        shown = ", ".join(f"({key},{value})" for key, value in sorted(properties.items()))
+        rows.append(("Properties", f"({shown})" if shown else ""))
+    return DESCRIBED.frame(session.spark, rows)
+
+
+def _show(session: Session, statement: s.ShowNamespaces) -> Any:
+    where = session.names.namespace(None if statement.parent is None else statement.parent.parts)
+    if where is None:
+        return session.spark_sql(statement.text)
+    catalog, parent = where
+    if statement.parent is None:
+        parent = ()
+    try:
+        found = catalog.list_namespaces(parent)
+    except NotFoundError:
+        raise schema_not_found((catalog.name, *parent)) from None
+    shown = [".".join(namespace) for namespace in found]
+    return NAMESPACES.frame(session.spark, [(name,) for name in shown if matches(name, statement.pattern)])
+
+
+# -- where the session is ----------------------------------------------------------------------------------------------
+def _use(session: Session, statement: s.Use) -> Any:
+    parts, names = statement.name.parts, session.names
+    if not statement.namespace_only and parts[0] in session.catalogs:
+        names.current_catalog, names.current_namespace = parts[0], ()
+        if len(parts) > 1:
+            _enter(session, names.catalog(parts[0]), parts[1:])
+        return session.nothing
+    if not statement.namespace_only and (parts[0] == SPARK_CATALOG or _is_spark_catalog(session, parts[0])):
+        names.current_catalog, names.current_namespace = SPARK_CATALOG, ()
+        session.spark_sql(statement.text)
+        return session.nothing
+    if names.is_ours:
+        _enter(session, names.catalog(), parts)
+        return session.nothing
+    return session.spark_sql(statement.text)
+
+
+def _is_spark_catalog(session: Session, name: str) -> bool:
+    return session.spark.conf.get(f"spark.sql.catalog.{name}", None) is not None
+
+
+def _enter(session: Session, catalog: Catalog, namespace: Namespace) -> None:
+    if not catalog.namespace_exists(namespace):
+        raise schema_not_found((catalog.name, *namespace), [".".join(n) for n in _siblings(catalog, namespace)])
+    session.names.current_namespace = tuple(namespace)
+
+
+def _siblings(catalog: Catalog, namespace: Namespace) -> list[Namespace]:
+    try:
+        return catalog.list_namespaces(namespace[:-1])
+    except (NotFoundError, UnsupportedError):
+        return []
+
+
+def _use_catalog(session: Session, name: str) -> Any:
+    if name in session.catalogs:
+        session.names.catalog(name)
+        session.names.current_catalog, session.names.current_namespace = name, ()
+        return session.nothing
+    session.spark.catalog.setCurrentCatalog(name)
+    session.names.current_catalog, session.names.current_namespace = SPARK_CATALOG, ()
+    return session.nothing
+
+
+def _show_current(session: Session, statement: s.ShowCurrentNamespace) -> Any:
+    if not session.names.is_ours:
+        return session.spark_sql(statement.text)
+    shown = ".".join(part if part.isidentifier() else f"`{part}`" for part in session.names.current_namespace)
+    return CURRENT.frame(session.spark, [(session.names.current_catalog, shown)])

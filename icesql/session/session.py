@@ -1,0 +1,192 @@
+"""Session: SQL text in, Spark DataFrames out."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from icesql.catalog.base import Catalog
+from icesql.errors import NotFoundError
+from icesql.parser.filters import parse_filter
+from icesql.parser.parse import parse
+from icesql.session.catalogs import SPARK_CATALOG, Catalogs
+from icesql.session.dispatch import run_statement
+from icesql.session.frames import Frames
+from icesql.session.names import Found, Names
+from icesql.session.results import NOTHING
+from icesql.session.temp_views import TemporaryViews
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from icesql.procedures.context import PlannedAction
+    from icesql.session.reader import Reader
+    from icesql.session.session_table import SessionTable
+    from icesql.session.transactions import SessionTransaction
+
+
+class Session:
+    """One user's work: a Spark session, catalogs, a current catalog and namespace. Made by ``icesql.connect``.
+
+    Statements of one session run one at a time; a lock sees to it when threads share one.
+    """
+
+    def __init__(self, spark: SparkSession, catalogs: Mapping[str, Mapping[str, Any]] | None = None) -> None:
+        self.spark = spark
+        self.catalogs = Catalogs(self._spark_conf, catalogs or {}, parse_filter)
+        self.names = Names(self.catalogs)
+        self.frames = Frames(self)
+        self.temporary_views = TemporaryViews(self)
+        self.last_notices: tuple[str, ...] = ()
+        self.last_plan: tuple[PlannedAction, ...] = ()
+        self.transaction_in_progress: SessionTransaction | None = None
+        self._lock = threading.RLock()
+        self._nothing: DataFrame | None = None
+        self._wap: dict[str, str | None] = {}
+        self._session_catalog: Any = None
+
+    # -- SQL -----------------------------------------------------------------------------------------------------
+    def sql(self, text: str, args: Mapping[str, Any] | Sequence[Any] | None = None) -> DataFrame:
+        """Run one statement and return its rows; commands are done when this returns, queries run when rows are asked for.
+
+        ``args`` fill named (``:name``) or positional (``?``) parameters, as in PySpark. Raises IcesqlError and its kin, and Spark's own errors.
+        """
+        with self._lock:
+            self.last_notices, self.last_plan, self._wap = (), (), {}
+            return run_statement(self, parse(text), args)
+
+    def run_script(self, script: str | Path, variables: Mapping[str, str] | None = None) -> list[DataFrame]:
+        """Run a file (a Path, or a string that ends in ``.sql``) or the text of several statements; one DataFrame each.
+
+        Stops at the first error: ScriptError says which statement, line and column; what ran before it stays committed.
+        """
+        from icesql.session.script import run_script
+
+        return list(run_script(self, script, variables or {}))
+
+    def call(self, procedure: str, **arguments: Any) -> DataFrame:
+        """``session.call("rewrite_manifests", table="db.t")``. A name may be qualified; the current catalog, else ``local``, is the default."""
+        from icesql.session.run_call import call_by_name
+
+        with self._lock:
+            self.last_notices, self.last_plan, self._wap = (), (), {}
+            return call_by_name(self, procedure, arguments)
+
+    # -- tables --------------------------------------------------------------------------------------------------
+    def table(self, name: str) -> SessionTable:
+        """A table by its dotted name: schema, snapshots, scan, builders, and ``to_df()``. Raises NotFoundError."""
+        from icesql.parser.identifiers import parse_name
+        from icesql.session.session_table import SessionTable
+
+        parts = parse_name(name)
+        found = self.find(parts)
+        if found is None:
+            raise self.names.not_found(parts)
+        return SessionTable(self, found)
+
+    @property
+    def read(self) -> Reader:
+        """Options, then a table: ``session.read.option("branch", "audit").table("db.t")``."""
+        from icesql.session.reader import Reader
+
+        return Reader(self)
+
+    def catalog(self, name: str | None = None) -> Catalog:
+        """One of the session's catalogs; the current one by default. Raises NotFoundError."""
+        return self.names.catalog(name)
+
+    def transaction(self) -> SessionTransaction:
+        """``with session.transaction(): ...``: what is done inside is committed together at the end, or not at all."""
+        from icesql.session.transactions import SessionTransaction
+
+        return SessionTransaction(self)
+
+    # -- for the statement runners -------------------------------------------------------------------------------
+    @property
+    def nothing(self) -> DataFrame:
+        """The result of a command without rows."""
+        if self._nothing is None:
+            self._nothing = NOTHING.frame(self.spark)
+        return self._nothing
+
+    def find(self, parts: Sequence[str]) -> Found | None:
+        """The table of ours a name leads to, as this session sees it (inside a transaction: with what it has staged)."""
+        found = self.names.find(parts)
+        if found is not None and self.transaction_in_progress is not None:
+            return self.transaction_in_progress.staged(found)
+        return found
+
+    def require(self, parts: Sequence[str], *, text: str = "", offset: int | None = None) -> Found:
+        """Raises NotFoundError, with the place in ``text``."""
+        found = self.find(parts)
+        if found is None:
+            raise self.names.not_found(parts, text=text, offset=offset)
+        return found
+
+    def falls_back_to_spark(self, parts: Sequence[str]) -> bool:
+        """Whether a name in a catalog of ours that leads nowhere may still be a table of Spark's own session catalog."""
+        address = self.names.address(parts)
+        return address is not None and address.catalog.name == SPARK_CATALOG
+
+    def spark_sql(self, text: str, args: Any = None) -> DataFrame:
+        """``spark.sql`` as PySpark has it, whatever ``icesql.enable`` put in its place."""
+        from pyspark.sql import SparkSession
+
+        plain = getattr(SparkSession.sql, "__wrapped__", SparkSession.sql)
+        frame: DataFrame = plain(self.spark, text, args) if args is not None else plain(self.spark, text)
+        return frame
+
+    def is_temporary_view(self, name: str) -> bool:
+        if self._session_catalog is None:
+            self._session_catalog = self.spark._jsparkSession.sessionState().catalog()  # type: ignore[attr-defined]
+        return bool(self._session_catalog.getTempView(name).isDefined())
+
+    def drop_views(self, names: Iterable[str]) -> None:
+        for name in names:
+            self.spark.catalog.dropTempView(name)
+
+    def microseconds(self, expression: str) -> int | None:
+        """A timestamp expression evaluated by Spark; ``None`` for null and for text that is no timestamp."""
+        frame = self.spark_sql(f"SELECT unix_micros(TRY_CAST(({expression}) AS TIMESTAMP)) AS t")
+        rows = frame.collect()
+        return None if not rows else rows[0][0]
+
+    def conf(self, key: str, default: str | None = None) -> str | None:
+        """A Spark setting, read at most once a statement."""
+        if key not in self._wap:
+            self._wap[key] = self.spark.conf.get(key, None)
+        value = self._wap[key]
+        return default if value is None else value
+
+    @property
+    def wap_branch(self) -> str | None:
+        return self.conf("spark.wap.branch")
+
+    def notice(self, text: str) -> None:
+        """Something the user should know that is no result and no error."""
+        self.last_notices = (*self.last_notices, text)
+
+    def _spark_conf(self) -> dict[str, str]:
+        settings = dict(self.spark.sparkContext.getConf().getAll())
+        entries = self.spark._jsparkSession.sessionState().conf().getAllConfs()  # type: ignore[attr-defined]
+        text = self.spark._jvm.scala.jdk.javaapi.CollectionConverters.asJava(entries)  # type: ignore[attr-defined]
+        for entry in text.entrySet().toArray():
+            settings[str(entry.getKey())] = str(entry.getValue())
+        return settings
+
+    def require_catalog(self, name: str) -> Catalog:
+        found = self.catalogs.find(name)
+        if found is None:
+            raise NotFoundError(f"[CATALOG_NOT_FOUND] The catalog `{name}` not found. SQLSTATE: 42P08")
+        return found
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """The Spark session stays: it may be the caller's own."""
+
+    def __repr__(self) -> str:
+        return f"Session(catalogs={self.catalogs.names}, current={'.'.join((self.names.current_catalog, *self.names.current_namespace))})"
