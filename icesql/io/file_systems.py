@@ -101,6 +101,9 @@ class LocalFileIO:
     def delete_many(self, locations: Iterable[str]) -> list[tuple[str, str]]:
         return _delete_each(self, locations)
 
+    def make_folder(self, location: str) -> None:
+        Path(local_path(location)).mkdir(parents=True, exist_ok=True)
+
     def delete_folder(self, location: str) -> None:
         with contextlib.suppress(FileNotFoundError):
             shutil.rmtree(local_path(location))
@@ -211,6 +214,11 @@ class StoreFileIO:
     def delete_many(self, locations: Iterable[str]) -> list[tuple[str, str]]:
         return _delete_each(self, locations)
 
+    def make_folder(self, location: str) -> None:
+        system, path = self._resolve(location)
+        if system.type_name not in ("s3", "gcs", "abfs"):
+            system.create_dir(path, recursive=True)
+
     def delete_folder(self, location: str) -> None:
         system, path = self._resolve(location)
         with contextlib.suppress(FileNotFoundError):
@@ -282,6 +290,9 @@ class ArrowFileIO:
 
     def delete_many(self, locations: Iterable[str]) -> list[tuple[str, str]]:
         return _delete_each(self, locations)
+
+    def make_folder(self, location: str) -> None:
+        self._for(location).make_folder(location)
 
     def delete_folder(self, location: str) -> None:
         self._for(location).delete_folder(location)

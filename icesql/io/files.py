@@ -44,6 +44,9 @@ class FileIO(Protocol):
     def delete_many(self, locations: Iterable[str]) -> list[tuple[str, str]]:
         """Remove files in parallel; returns (location, reason) of those that could not be removed."""
 
+    def make_folder(self, location: str) -> None:
+        """Make an empty folder, parents included; one that is there is no error. Nothing happens on stores without folders."""
+
     def delete_folder(self, location: str) -> None:
         """Remove a folder and all below it; a missing one is no error."""
 
