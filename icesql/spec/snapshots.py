@@ -18,7 +18,7 @@ class Operation(str, Enum):
     DELETE = "delete"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)  # no slots: readers of large documents set all fields at once (spec.snapshots_json)
 class Snapshot:
     """One version of the table's contents. ``summary`` includes the ``operation`` key; v1 tables may have none."""
 
