@@ -1,0 +1,92 @@
+"""What planning looked at and left out, and why: shown by EXPLAIN, logged, and asked for by ``Session.last_report``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """What one predicate (SQL text) left out. ``bytes`` is 0 for manifests, whose files' sizes are not known unopened."""
+
+    predicate: str
+    count: int
+    bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanReport:
+    """Counts of one planning. Totals are of the snapshot; each skipped thing is counted once, for the first predicate that excludes it.
+
+    ``files_in_skipped_manifests`` and ``files_total`` are ``None`` where a v1 writer left the counts out.
+    """
+
+    table_name: str = ""
+    snapshot_id: int | None = None
+    schema_id: int | None = None
+    filter: str = "true"
+    planning_ms: float = 0.0
+    manifests_total: int = 0
+    manifests_scanned: int = 0
+    manifests_skipped: tuple[Skipped, ...] = ()
+    manifests_not_needed: int = 0  # a limit was reached before
+    delete_manifests_total: int = 0
+    delete_manifests_scanned: int = 0
+    files_total: int | None = 0
+    files_in_skipped_manifests: int | None = 0
+    files_scanned: int = 0  # live entries of the scanned manifests
+    files_skipped_by_partition: tuple[Skipped, ...] = ()
+    files_skipped_by_metrics: tuple[Skipped, ...] = ()
+    files_planned: int = 0
+    bytes_planned: int = 0
+    rows_planned: int = 0
+    delete_files_planned: int = 0
+    position_delete_files: int = 0
+    equality_delete_files: int = 0
+    deletion_vectors: int = 0
+
+    @property
+    def manifests_skipped_count(self) -> int:
+        return sum(skip.count for skip in self.manifests_skipped)
+
+    @property
+    def files_skipped_count(self) -> int:
+        return sum(skip.count for skip in (*self.files_skipped_by_partition, *self.files_skipped_by_metrics))
+
+    @property
+    def bytes_skipped(self) -> int:
+        """Of files in manifests that were read; files of skipped manifests are not counted."""
+        return sum(skip.bytes for skip in (*self.files_skipped_by_partition, *self.files_skipped_by_metrics))
+
+    def lines(self) -> list[str]:
+        """Text, one fact a line."""
+        total = "unknown" if self.files_total is None else f"{self.files_total:,}"
+        shown = [
+            f"table: {self.table_name}, snapshot: {self.snapshot_id}, schema: {self.schema_id}",
+            f"filter: {self.filter}",
+            f"manifests: {self.manifests_scanned:,} of {self.manifests_total:,} read, {self.manifests_skipped_count:,} skipped",
+            *(f"  skipped by {skip.predicate}: {skip.count:,} manifests" for skip in self.manifests_skipped),
+            f"files: {self.files_planned:,} of {total} planned ({_size(self.bytes_planned)}), {self.files_skipped_count:,} skipped "
+            f"({_size(self.bytes_skipped)}) in the manifests read",
+            *(f"  skipped by partition, {skip.predicate}: {skip.count:,} files" for skip in self.files_skipped_by_partition),
+            *(f"  skipped by column metrics, {skip.predicate}: {skip.count:,} files" for skip in self.files_skipped_by_metrics),
+        ]
+        if self.delete_manifests_total:
+            shown.append(
+                f"deletes: {self.delete_manifests_scanned:,} of {self.delete_manifests_total:,} manifests read, "
+                f"{self.position_delete_files:,} position delete files, {self.equality_delete_files:,} equality delete files, "
+                f"{self.deletion_vectors:,} deletion vectors"
+            )
+        return [*shown, f"planned in {self.planning_ms:.1f} ms"]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+
+def _size(count: int) -> str:
+    size = float(count)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if size < 1024:
+            return f"{size:,.0f} {unit}" if unit == "B" else f"{size:,.1f} {unit}"
+        size /= 1024
+    return f"{size:,.1f} TiB"
