@@ -137,7 +137,8 @@ def _inherit(entries: Iterator[ManifestEntry], manifest: ManifestFile) -> Iterat
         sequence_number, file_sequence_number = inherited_numbers(entry, manifest)
         file = entry.data_file
         if next_row_id is None:
-            file = _with_first_row_id(file, None)
+            if manifest.sequence_number >= 0:  # a manifest of a commit under way keeps the ids that its existing entries carry
+                file = _with_first_row_id(file, None)
         elif file.first_row_id is None and entry.is_live:
             file = _with_first_row_id(file, next_row_id)
             next_row_id += file.record_count
