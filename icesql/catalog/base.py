@@ -9,22 +9,25 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from icesql.catalog.names import Identifier, Namespace, dotted, identifier_of, strip_trailing_slash
+from icesql.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnsupportedError, nearest
 from icesql.expr.tree import Expression
 from icesql.io.files import FileIO
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import UNPARTITIONED, PartitionSpec
 from icesql.spec.schema import Schema
 from icesql.spec.sorting import UNSORTED, SortOrder
+from icesql.table.create import new_metadata
 from icesql.table.operations import TableOperations, TableVersion
+from icesql.table.table import Table
 
 if TYPE_CHECKING:
     from icesql.spec.views import ViewMetadata
-    from icesql.table.table import Table
     from icesql.table.transaction import Transaction
 
-Identifier: TypeAlias = tuple[str, ...]
-Namespace: TypeAlias = tuple[str, ...]
 FilterParser: TypeAlias = Callable[[str], Expression]
+
+__all__ = ["Catalog", "FilterParser", "Identifier", "Namespace", "dotted", "identifier_of"]
 
 
 class Catalog(ABC):
@@ -35,6 +38,27 @@ class Catalog(ABC):
 
     def __init__(self, name: str, properties: Mapping[str, str], io: FileIO, parse_filter: FilterParser | None = None) -> None:
         self.name, self.properties, self.io, self.parse_filter = name, dict(properties), io, parse_filter
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
+
+    @property
+    def warehouse(self) -> str:
+        """The root below which tables get their default locations. Raises InvalidArgumentError where none is configured."""
+        configured = self.properties.get("warehouse")
+        if not configured:
+            raise InvalidArgumentError(
+                f"Cannot find location for a table of catalog {self.name}: no warehouse is configured; set spark.sql.catalog.{self.name}.warehouse"
+            )
+        return strip_trailing_slash(configured)
+
+    def full_name(self, identifier: Identifier) -> str:
+        """``local.db.events``, for messages."""
+        return dotted((self.name, *identifier))
+
+    def close(self) -> None:
+        """Let go of connections; a closed catalog may be used again."""
+        return
 
     # -- namespaces ----------------------------------------------------------------------------------------------
     @abstractmethod
@@ -87,9 +111,30 @@ class Catalog(ABC):
     def register_table(self, identifier: Identifier, metadata_location: str) -> Table:
         """Raises AlreadyExistsError, CorruptMetadataError."""
 
+    def check_identifier(self, identifier: Identifier) -> None:
+        """Refuse names the catalog cannot keep apart or turn into a location. Raises InvalidArgumentError."""
+        return
+
     def load_table(self, identifier: Identifier | str) -> Table:
-        """Raises NotFoundError that names the nearest table."""
-        raise NotImplementedError("catalog helper writes this")
+        """The table at its current version. Raises NotFoundError that names the nearest table, CorruptMetadataError."""
+        names = identifier_of(identifier)
+        try:
+            version = self.operations(names).load()
+        except NotFoundError:
+            raise self.no_such_table(names) from None
+        return self.table_of(names, version)
+
+    def table_of(self, identifier: Identifier, version: TableVersion) -> Table:
+        return Table(self.operations(identifier), version, identifier, self)
+
+    def no_such_table(self, identifier: Identifier) -> NotFoundError:
+        """The error that names the nearest table."""
+        name = self.full_name(identifier)
+        try:
+            known = [self.full_name(table) for table in self.list_tables(identifier[:-1])]
+        except NotFoundError:
+            known = []
+        return NotFoundError(f"Cannot find table: Table does not exist: {name}.{nearest(name, known)}", table=name)
 
     def create_table(
         self,
@@ -102,11 +147,13 @@ class Catalog(ABC):
         properties: Mapping[str, str] | None = None,
     ) -> Table:
         """Field ids are assigned afresh, as Java does. Raises AlreadyExistsError."""
-        raise NotImplementedError("catalog helper writes this")
+        names = identifier_of(identifier)
+        transaction = self.stage_create(names, schema, spec=spec, sort_order=sort_order, location=location, properties=properties)
+        return self.table_of(names, transaction.commit())
 
     def stage_create(
         self,
-        identifier: Identifier,
+        identifier: Identifier | str,
         schema: Schema,
         *,
         spec: PartitionSpec = UNPARTITIONED,
@@ -114,12 +161,25 @@ class Catalog(ABC):
         location: str | None = None,
         properties: Mapping[str, str] | None = None,
     ) -> Transaction:
-        """A transaction whose commit creates the table with everything staged in it (CTAS). Nothing exists before."""
-        raise NotImplementedError("catalog helper writes this")
+        """A transaction whose commit creates the table with everything staged in it (CTAS). Nothing exists before. Raises AlreadyExistsError."""
+        names = identifier_of(identifier)
+        self.check_identifier(names)
+        if self.table_exists(names):
+            raise AlreadyExistsError(f"Cannot create table: Table already exists: {dotted(names)}", table=dotted(names))
+        metadata = new_metadata(
+            schema,
+            spec=spec,
+            sort_order=sort_order,
+            location=self.table_location(names, location),
+            properties=self.table_properties(properties),
+        )
+        from icesql.table.transaction import Transaction
+
+        return Transaction.creating(self.operations(names), metadata)
 
     def stage_replace(
         self,
-        identifier: Identifier,
+        identifier: Identifier | str,
         schema: Schema,
         *,
         spec: PartitionSpec = UNPARTITIONED,
@@ -128,12 +188,44 @@ class Catalog(ABC):
         properties: Mapping[str, str] | None = None,
         or_create: bool = False,
     ) -> Transaction:
-        """A transaction that replaces schema, spec and order and keeps history, refs but main, and merged properties (RTAS)."""
-        raise NotImplementedError("catalog helper writes this")
+        """A transaction that replaces schema, spec and order and keeps history, refs but main, and merged properties (RTAS).
+
+        Raises NotFoundError, unless ``or_create``.
+        """
+        names = identifier_of(identifier)
+        operations = self.operations(names)
+        try:
+            base = operations.load()
+        except NotFoundError:
+            if not or_create:
+                raise self.no_such_table(names) from None
+            return self.stage_create(names, schema, spec=spec, sort_order=sort_order, location=location, properties=properties)
+        from icesql.table.transaction import Transaction
+
+        return Transaction.replacing(
+            operations,
+            base,
+            schema,
+            spec=spec,
+            sort_order=sort_order,
+            location=None if location is None else self.table_location(names, location),
+            properties=self.table_properties(properties),
+        )
+
+    def table_location(self, identifier: Identifier, location: str | None) -> str:
+        """Where a new table goes: the location asked for, without slashes at its end, or the default one."""
+        return self.default_location(identifier) if location is None else strip_trailing_slash(location)
+
+    def table_properties(self, properties: Mapping[str, str] | None) -> dict[str, str]:
+        """A new table's properties: ``table-default.*`` of the catalog, then the table's own, then ``table-override.*``."""
+        return {**self._prefixed("table-default."), **(properties or {}), **self._prefixed("table-override.")}
+
+    def _prefixed(self, prefix: str) -> dict[str, str]:
+        return {key[len(prefix) :]: value for key, value in self.properties.items() if key.startswith(prefix)}
 
     def commit_tables(self, commits: Sequence[tuple[Identifier, TableVersion | None, TableMetadata]]) -> list[TableVersion]:
         """Swap several tables atomically, all or none. Raises UnsupportedError where the catalog cannot."""
-        raise NotImplementedError("catalog helper writes this")
+        raise UnsupportedError(f"Cannot commit several tables at once: catalog {self.name} has no transactions over tables")
 
     # -- views (catalogs that store them) --------------------------------------------------------------------------
     supports_views: bool = False
@@ -143,13 +235,19 @@ class Catalog(ABC):
 
     def load_view(self, identifier: Identifier) -> ViewMetadata:
         """Raises NotFoundError; UnsupportedError where views are not stored."""
-        raise NotImplementedError("catalog helper writes this")
+        raise self._no_views()
 
     def commit_view(self, identifier: Identifier, base: ViewMetadata | None, metadata: ViewMetadata) -> None:
-        raise NotImplementedError("catalog helper writes this")
+        """Create (``base`` is ``None``) or replace a view. Raises AlreadyExistsError, CommitFailedError."""
+        raise self._no_views()
 
     def drop_view(self, identifier: Identifier) -> None:
-        raise NotImplementedError("catalog helper writes this")
+        """Raises NotFoundError."""
+        raise self._no_views()
 
     def rename_view(self, source: Identifier, target: Identifier) -> None:
-        raise NotImplementedError("catalog helper writes this")
+        """Raises NotFoundError, AlreadyExistsError."""
+        raise self._no_views()
+
+    def _no_views(self) -> UnsupportedError:
+        return UnsupportedError(f"Cannot use views: Creating a view is not supported by catalog: {self.name}")

@@ -1,24 +1,21 @@
-"""Catalogs without Spark: ``icesql.connect_catalog("local")``."""
+"""Catalogs and tables without Spark: pyspark is never imported."""
 
 from __future__ import annotations
 
 import os
 
 from icesql.catalog.base import Catalog
-from icesql.catalog.config import catalog_configurations
+from icesql.catalog.config import DEFAULT_CATALOG, catalog_configurations, text
 from icesql.catalog.loading import load_catalog
-from icesql.errors import NotFoundError, nearest
+from icesql.parser.filters import parse_filter
 
 
-def connect_catalog(name: str = "local", **properties: str) -> Catalog:
-    """The catalog ``name``, configured by ``properties`` (Iceberg's keys), else by the environment, else the embedded default.
+def connect_catalog(name: str = DEFAULT_CATALOG, **properties: object) -> Catalog:
+    """The catalog ``name``, configured by keyword arguments (``type="sql"``, ``uri=...``, ``warehouse=...``) over the environment
+    (``ICESQL_CATALOG__NAME__KEY``); without either, the embedded one: SQLite under ``./warehouse``.
 
-    Dashes in keys may be written as underscores. Raises NotFoundError for a name that is configured nowhere.
+    Underscores in keywords stand for hyphens where the key has no dot: ``catalog_impl`` is ``catalog-impl``. Other keys are passed with ``**{...}``.
+    Raises InvalidArgumentError, UnsupportedError.
     """
-    from icesql.parser.filters import parse_filter
-
-    keyword = {name: {key.replace("_", "-"): str(value) for key, value in properties.items()}} if properties else {}
-    configured = catalog_configurations({}, keyword, os.environ)
-    if name not in configured:
-        raise NotFoundError(f"Cannot open catalog: not configured: {name}.{nearest(name, configured)}", name=name)
-    return load_catalog(name, configured[name], parse_filter)
+    given = {name: {key.replace("_", "-") if "." not in key else key: text(value) for key, value in properties.items()}}
+    return load_catalog(name, catalog_configurations(keyword=given, environ=os.environ)[name], parse_filter)

@@ -1,0 +1,137 @@
+"""Which catalogs there are and how they are configured: Spark's keys, keyword arguments, the environment, and the embedded default.
+
+A configuration written for Iceberg's runtime is read as it is; its class names say which kind of catalog is meant.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from icesql.errors import InvalidArgumentError
+
+PREFIX = "spark.sql.catalog."
+ENVIRONMENT_PREFIX = "ICESQL_CATALOG__"
+DEFAULT_CATALOG = "local"
+DEFAULT_FOLDER = "warehouse"
+
+_SPARK_CLASSES = {"org.apache.iceberg.spark.SparkCatalog", "org.apache.iceberg.spark.SparkSessionCatalog", "icesql"}
+_IMPLEMENTATIONS = {
+    "org.apache.iceberg.jdbc.JdbcCatalog": "sql",
+    "pyiceberg.catalog.sql.SqlCatalog": "sql",
+    "org.apache.iceberg.hadoop.HadoopCatalog": "hadoop",
+    "org.apache.iceberg.inmemory.InMemoryCatalog": "memory",
+    "org.apache.iceberg.rest.RESTCatalog": "rest",
+    "org.apache.iceberg.hive.HiveCatalog": "hive",
+}
+_TYPES = {"sql": "sql", "jdbc": "sql", "hadoop": "hadoop", "memory": "memory", "in-memory": "memory", "inmemory": "memory"}
+
+
+def catalog_configurations(
+    spark_conf: Mapping[str, str] | None = None,
+    keyword: Mapping[str, Mapping[str, object]] | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> dict[str, dict[str, str]]:
+    """Properties of every catalog that is ours, by name. Keyword arguments win over Spark's configuration, that over the environment.
+
+    ``local`` is always there. A name of Spark's configuration whose class is not Iceberg's is left to Spark.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for source in (_of_environment(environ or {}), _of_spark(spark_conf or {}), _of_keywords(keyword or {})):
+        for name, properties in source.items():
+            found.setdefault(name, {}).update(properties)
+    found.setdefault(DEFAULT_CATALOG, {})
+    return found
+
+
+def _of_environment(environ: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """``ICESQL_CATALOG__PROD__S3__ACCESS_KEY_ID`` is key ``s3.access-key-id`` of catalog ``prod``."""
+    found: dict[str, dict[str, str]] = {}
+    for variable, value in environ.items():
+        if not variable.startswith(ENVIRONMENT_PREFIX):
+            continue
+        name, _, key = variable[len(ENVIRONMENT_PREFIX) :].lower().partition("__")
+        if name and key:
+            found.setdefault(name, {})[key.replace("__", ".").replace("_", "-")] = value
+    return found
+
+
+def _of_spark(conf: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    classes: dict[str, str] = {}
+    found: dict[str, dict[str, str]] = {}
+    for full, value in conf.items():
+        if not full.startswith(PREFIX):
+            continue
+        name, dot, key = full[len(PREFIX) :].partition(".")
+        if dot:
+            found.setdefault(name, {})[key] = value
+        else:
+            classes[name] = value
+            found.setdefault(name, {})
+    return {
+        name: _with_hive_default(name, classes, properties) for name, properties in found.items() if _is_ours(name, classes, properties)
+    }
+
+
+def _is_ours(name: str, classes: Mapping[str, str], properties: Mapping[str, str]) -> bool:
+    if name in classes:
+        return classes[name] in _SPARK_CLASSES
+    return "type" in properties or "catalog-impl" in properties
+
+
+def _with_hive_default(name: str, classes: Mapping[str, str], properties: dict[str, str]) -> dict[str, str]:
+    """Iceberg's Spark classes mean Hive where neither type nor implementation is given; a database URI says otherwise."""
+    if classes.get(name) not in _SPARK_CLASSES - {"icesql"} or "type" in properties or "catalog-impl" in properties:
+        return properties
+    if properties.get("uri", "").startswith(("jdbc:", "sqlite", "postgresql")):
+        return properties
+    return {**properties, "type": "hive"}
+
+
+def _of_keywords(keyword: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, str]]:
+    return {name: {key: text(value) for key, value in properties.items()} for name, properties in keyword.items()}
+
+
+def text(value: object) -> str:
+    """A property's value as a configuration holds it: booleans in lower case, paths as text."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def catalog_type(name: str, properties: Mapping[str, str]) -> str:
+    """``sql``, ``hadoop``, ``memory``, or the name of a type that is not supported here. Raises InvalidArgumentError for contradictions."""
+    kind, implementation = properties.get("type"), properties.get("catalog-impl")
+    if kind and implementation:
+        raise InvalidArgumentError(
+            f"Cannot create catalog {name}, both type and catalog-impl are set: type={kind}, catalog-impl={implementation}"
+        )
+    if implementation:
+        return _IMPLEMENTATIONS.get(implementation, implementation)
+    return _TYPES.get((kind or "sql").lower(), kind or "sql")
+
+
+def completed(properties: Mapping[str, str], kind: str) -> dict[str, str]:
+    """With defaults filled in: a warehouse (``./warehouse``), absolute, and for ``sql`` a SQLite file in it."""
+    found = dict(properties)
+    if kind == "memory" and "warehouse" not in found:
+        return found
+    if kind == "sql" and "uri" in found and "warehouse" not in found:
+        return found  # a shared database: its tables have locations; a new one must be told where to go
+    found["warehouse"] = _absolute(found.get("warehouse", DEFAULT_FOLDER))
+    if kind == "sql" and "uri" not in found:
+        found["uri"] = _embedded_database(found["warehouse"])
+    return found
+
+
+def _absolute(location: str) -> str:
+    scheme, colon, _ = location.partition(":")
+    if location.startswith("/") or (colon and "/" not in scheme):
+        return location
+    return str(Path(os.path.expanduser(location)).absolute())
+
+
+def _embedded_database(warehouse: str) -> str:
+    folder = warehouse[len("file:") :] if warehouse.startswith("file:") else warehouse
+    if not folder.startswith("/"):
+        raise InvalidArgumentError(f"Cannot place the catalog's database in its warehouse, which is not local: {warehouse}. Set uri")
+    return f"sqlite:////{folder.lstrip('/').rstrip('/')}/catalog.db"

@@ -1,0 +1,140 @@
+"""The ``hadoop`` catalog: folders of a warehouse are namespaces, folders with metadata are tables. No database, no service."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+
+from icesql.catalog.base import Catalog, FilterParser
+from icesql.catalog.drop import dropping
+from icesql.catalog.hadoop_operations import ATOMIC_SCHEMES, HadoopTableOperations
+from icesql.catalog.names import Identifier, Namespace, check_folder_names, dotted, join_location, strip_trailing_slash
+from icesql.catalog.table_operations import read_table_metadata
+from icesql.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnsupportedError, ValidationError, nearest
+from icesql.io.file_systems import scheme_of
+from icesql.io.files import FileIO
+from icesql.table.operations import TableVersion
+from icesql.table.table import Table
+
+
+class HadoopCatalog(Catalog):
+    """Tables live at ``<warehouse>/<namespace levels>/<table>`` and nowhere else; they cannot be renamed. Namespaces have no properties."""
+
+    def __init__(self, name: str, properties: Mapping[str, str], io: FileIO, parse_filter: FilterParser | None = None) -> None:
+        super().__init__(name, properties, io, parse_filter)
+        if scheme_of(self.warehouse) not in ATOMIC_SCHEMES:
+            warnings.warn(
+                f"Catalog {name} can only be read: a hadoop catalog needs a store with atomic rename to write: {self.warehouse}",
+                stacklevel=2,
+            )
+
+    # -- namespaces ----------------------------------------------------------------------------------------------
+    def _folder(self, levels: Iterable[str]) -> str:
+        return join_location(self.warehouse, *levels)
+
+    def _is_table(self, levels: tuple[str, ...]) -> bool:
+        return self.operations(levels).current_version() is not None
+
+    def namespace_exists(self, namespace: Namespace) -> bool:
+        if not namespace:
+            return True
+        try:
+            check_folder_names(namespace)
+        except InvalidArgumentError:
+            return False
+        return namespace[-1] in self.io.list_folders(self._folder(namespace[:-1])) and not self._is_table(namespace)
+
+    def _require_namespace(self, namespace: Namespace) -> None:
+        if not self.namespace_exists(namespace):
+            siblings = self.io.list_folders(self._folder(namespace[:-1]))
+            hint = nearest(dotted(namespace), (dotted((*namespace[:-1], sibling)) for sibling in siblings))
+            raise NotFoundError(f"Cannot find namespace: Namespace does not exist: {dotted(namespace)}.{hint}", namespace=namespace)
+
+    def list_namespaces(self, parent: Namespace = ()) -> list[Namespace]:
+        self._require_namespace(parent)
+        children = ((*parent, name) for name in self.io.list_folders(self._folder(parent)))
+        return [child for child in children if not self._is_table(child)]
+
+    def create_namespace(self, namespace: Namespace, properties: Mapping[str, str] | None = None) -> None:
+        if not namespace:
+            raise InvalidArgumentError("Cannot create namespace with invalid name: the name is empty")
+        check_folder_names(namespace)
+        if properties:
+            raise UnsupportedError(f"Cannot create namespace {dotted(namespace)}: metadata is not supported")
+        if self.namespace_exists(namespace) or self._is_table(namespace):
+            raise AlreadyExistsError(f"Cannot create namespace: Namespace already exists: {dotted(namespace)}", namespace=namespace)
+        self.io.make_folder(self._folder(namespace))
+
+    def drop_namespace(self, namespace: Namespace) -> None:
+        if not namespace:
+            raise InvalidArgumentError("Cannot drop namespace: the name is empty")
+        self._require_namespace(namespace)
+        folder = self._folder(namespace)
+        if self.io.list_folders(folder) or next(iter(self.io.list_files(folder)), None) is not None:
+            raise ValidationError(f"Cannot drop namespace: Namespace {dotted(namespace)} is not empty.", namespace=namespace)
+        self.io.delete_folder(folder)
+
+    def namespace_properties(self, namespace: Namespace) -> dict[str, str]:
+        self._require_namespace(namespace)
+        return {"location": self._folder(namespace)}
+
+    def update_namespace_properties(
+        self, namespace: Namespace, *, removals: Iterable[str] = (), updates: Mapping[str, str] | None = None
+    ) -> None:
+        self._require_namespace(namespace)
+        if updates:
+            raise UnsupportedError(f"Cannot set namespace properties {dotted(namespace)} : setProperties is not supported")
+        if set(removals):
+            raise UnsupportedError(f"Cannot remove namespace properties {dotted(namespace)} : removeProperties is not supported")
+
+    # -- tables --------------------------------------------------------------------------------------------------
+    def check_identifier(self, identifier: Identifier) -> None:
+        check_folder_names(identifier)
+
+    def list_tables(self, namespace: Namespace) -> list[Identifier]:
+        self._require_namespace(namespace)
+        children = ((*namespace, name) for name in self.io.list_folders(self._folder(namespace)))
+        return [child for child in children if self._is_table(child)]
+
+    def table_exists(self, identifier: Identifier) -> bool:
+        return self._is_table(identifier)
+
+    def operations(self, identifier: Identifier) -> HadoopTableOperations:
+        self.check_identifier(identifier)
+        return HadoopTableOperations(self.io, self.full_name(identifier), self._folder(identifier))
+
+    def default_location(self, identifier: Identifier) -> str:
+        return self._folder(identifier)
+
+    def table_location(self, identifier: Identifier, location: str | None) -> str:
+        expected = self.default_location(identifier)
+        if location is not None and strip_trailing_slash(location) != expected:
+            raise InvalidArgumentError(f"Cannot set a custom location for a path-based table. Expected {expected} but got {location}")
+        return expected
+
+    def drop_table(self, identifier: Identifier, *, purge: bool = False) -> None:
+        """The folder goes, purge or not; ``purge`` also deletes reachable files that lie elsewhere."""
+        operations = self.operations(identifier)
+        try:
+            version = operations.load()
+        except NotFoundError:
+            raise self.no_such_table(identifier) from None
+        metadata = version.metadata if purge else None
+        with dropping(self.io, self.full_name(identifier), metadata, version.metadata_location):
+            # metadata first, so that a drop cut short leaves no table that has lost its files
+            self.io.delete_folder(operations.metadata_folder)
+            self.io.delete_folder(operations.location)
+
+    def rename_table(self, source: Identifier, target: Identifier) -> None:
+        raise UnsupportedError(f"Cannot rename Hadoop tables: {dotted(source)}")
+
+    def register_table(self, identifier: Identifier, metadata_location: str) -> Table:
+        """Version 1 at the new place holds the metadata given; its files stay where they are, as in Java."""
+        if not metadata_location:
+            raise InvalidArgumentError("Cannot register an empty metadata file location as a table")
+        operations = self.operations(identifier)
+        if operations.current_version() is not None:
+            raise AlreadyExistsError(f"Cannot register table: Table already exists: {dotted(identifier)}", table=dotted(identifier))
+        metadata = read_table_metadata(self.io, operations.name, metadata_location, use_cache=False)
+        version: TableVersion = operations.commit(None, metadata)
+        return self.table_of(identifier, version)

@@ -1,0 +1,46 @@
+"""From a configuration to a catalog."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import tempfile
+from collections.abc import Mapping
+
+from icesql.catalog.base import Catalog, FilterParser
+from icesql.catalog.config import catalog_type, completed
+from icesql.catalog.hadoop import HadoopCatalog
+from icesql.catalog.memory import MemoryStore
+from icesql.catalog.metastore import MetastoreCatalog
+from icesql.errors import InvalidArgumentError, UnsupportedError
+from icesql.io.file_systems import load_file_io
+
+
+def load_catalog(name: str, properties: Mapping[str, str] | None = None, parse_filter: FilterParser | None = None) -> Catalog:
+    """The catalog that ``properties`` (without the ``spark.sql.catalog.<name>.`` prefix) describe; without any, the embedded default.
+
+    Nothing is connected to or created before first use. Raises InvalidArgumentError, UnsupportedError for a type icesql has not.
+    """
+    if not name or "." in name:
+        raise InvalidArgumentError(f"Cannot open catalog: not a name: {name!r}")
+    given = dict(properties or {})
+    kind = catalog_type(name, given)
+    complete = completed(given, kind)
+    match kind:
+        case "sql":
+            from icesql.catalog.sql import sql_catalog  # SQLAlchemy is slow to import, and no other type needs it
+
+            return sql_catalog(name, complete, load_file_io(complete, complete.get("warehouse")), parse_filter)
+        case "hadoop":
+            return HadoopCatalog(name, complete, load_file_io(complete, complete["warehouse"]), parse_filter)
+        case "memory":
+            if "warehouse" not in complete:
+                complete["warehouse"] = _temporary_warehouse()
+            return MetastoreCatalog(name, complete, load_file_io(complete, complete["warehouse"]), MemoryStore(), parse_filter)
+    raise UnsupportedError(f"Cannot open catalog {name}: unsupported type: {kind}. Supported: sql (jdbc), hadoop, memory")
+
+
+def _temporary_warehouse() -> str:
+    folder = tempfile.mkdtemp(prefix="icesql-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder

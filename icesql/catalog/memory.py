@@ -1,0 +1,86 @@
+"""Pointers in this process's memory: for tests and notebooks. The tables' files are wherever the catalog's warehouse is."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+
+from icesql.catalog.names import Identifier, Namespace, dotted
+from icesql.catalog.pointers import Kind, Swap
+from icesql.errors import AlreadyExistsError, CommitFailedError, NotFoundError
+
+
+class MemoryStore:
+    """A ``PointerStore`` over dictionaries and one lock."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._pointers: dict[Identifier, tuple[Kind, str]] = {}
+        self._namespaces: dict[Namespace, dict[str, str]] = {}
+
+    def find(self, kind: Kind, identifier: Identifier, *, settled: bool = False) -> str | None:
+        with self._lock:
+            found = self._pointers.get(identifier)
+            return found[1] if found is not None and found[0] is kind else None
+
+    def names(self, kind: Kind, namespace: Namespace) -> list[Identifier]:
+        with self._lock:
+            return sorted(name for name, (held, _) in self._pointers.items() if held is kind and name[:-1] == namespace)
+
+    def swap(self, kind: Kind, swaps: Sequence[Swap]) -> None:
+        with self._lock:
+            for one in swaps:
+                self._check(kind, one)
+            for one in swaps:
+                self._pointers[one.identifier] = (kind, one.location)
+
+    def _check(self, kind: Kind, one: Swap) -> None:
+        held = self._pointers.get(one.identifier)
+        if one.previous is None:
+            if held is not None:
+                raise AlreadyExistsError(f"Cannot create {kind.value.lower()}: {held[0].noun} already exists: {dotted(one.identifier)}")
+        elif held != (kind, one.previous):
+            raise CommitFailedError(f"Cannot commit {dotted(one.identifier)}: another writer changed it first", expected=one.previous)
+
+    def remove(self, kind: Kind, identifier: Identifier) -> bool:
+        with self._lock:
+            if self.find(kind, identifier) is None:
+                return False
+            del self._pointers[identifier]
+            return True
+
+    def rename(self, kind: Kind, source: Identifier, target: Identifier) -> None:
+        with self._lock:
+            location = self.find(kind, source)
+            if location is None:
+                raise NotFoundError(f"Cannot rename {kind.value.lower()}: {kind.noun} does not exist: {dotted(source)}")
+            if target in self._pointers:
+                raise AlreadyExistsError(
+                    f"Cannot rename {dotted(source)} to {dotted(target)}: {self._pointers[target][0].noun} already exists: {dotted(target)}"
+                )
+            del self._pointers[source]
+            self._pointers[target] = (kind, location)
+
+    def namespaces(self) -> set[Namespace]:
+        with self._lock:
+            named = {*self._namespaces, *(identifier[:-1] for identifier in self._pointers)}
+        return {name[:depth] for name in named for depth in range(1, len(name) + 1)}
+
+    def namespace_properties(self, namespace: Namespace) -> dict[str, str]:
+        with self._lock:
+            return dict(self._namespaces.get(namespace, {}))
+
+    def update_namespace(self, namespace: Namespace, removals: Iterable[str], updates: Mapping[str, str], *, create: bool = False) -> None:
+        with self._lock:
+            if create and namespace in self._namespaces:
+                raise AlreadyExistsError(f"Cannot create namespace: Namespace already exists: {dotted(namespace)}")
+            gone = set(removals)
+            kept = {key: value for key, value in self._namespaces.get(namespace, {}).items() if key not in gone}
+            self._namespaces[namespace] = {**kept, **updates}
+
+    def remove_namespace(self, namespace: Namespace) -> None:
+        with self._lock:
+            self._namespaces.pop(namespace, None)
+
+    def close(self) -> None:
+        """Nothing is held but memory."""

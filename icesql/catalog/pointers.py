@@ -1,0 +1,69 @@
+"""What a metastore keeps, as an interface: names that point to metadata files, and properties of namespaces.
+
+``icesql.catalog.metastore`` makes a catalog of it; ``memory`` and ``sql_store`` implement it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+from icesql.catalog.names import Identifier, Namespace
+from icesql.errors import CommitStateUnknownError
+
+
+class Kind(str, Enum):
+    """What a name points to. Tables and views share one name space."""
+
+    TABLE = "TABLE"
+    VIEW = "VIEW"
+
+    @property
+    def noun(self) -> str:
+        return self.value.capitalize()
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """Move one name from ``previous`` (``None``: the name must be free) to ``location``."""
+
+    identifier: Identifier
+    previous: str | None
+    location: str
+
+
+class SwapUncertainError(CommitStateUnknownError):
+    """The store failed while it made the step final. Operations look again before they tell the caller."""
+
+
+class PointerStore(Protocol):
+    """Thread safe; every method is one atomic step."""
+
+    def find(self, kind: Kind, identifier: Identifier, *, settled: bool = False) -> str | None:
+        """The metadata location, ``None`` if there is none. ``settled`` waits for swaps in flight, so that the answer is final."""
+
+    def names(self, kind: Kind, namespace: Namespace) -> list[Identifier]: ...
+
+    def swap(self, kind: Kind, swaps: Sequence[Swap]) -> None:
+        """All or none. Raises CommitFailedError, AlreadyExistsError (both: certainly not done), SwapUncertainError."""
+
+    def remove(self, kind: Kind, identifier: Identifier) -> bool:
+        """False if it was not there."""
+
+    def rename(self, kind: Kind, source: Identifier, target: Identifier) -> None:
+        """Raises NotFoundError, AlreadyExistsError."""
+
+    def namespaces(self) -> set[Namespace]:
+        """Every namespace created, or implied by a table, a view or a child; never the empty one."""
+
+    def namespace_properties(self, namespace: Namespace) -> dict[str, str]:
+        """Empty for an implied namespace, or one that is not there."""
+
+    def update_namespace(self, namespace: Namespace, removals: Iterable[str], updates: Mapping[str, str], *, create: bool = False) -> None:
+        """Write properties; ``create`` raises AlreadyExistsError where the namespace was created before."""
+
+    def remove_namespace(self, namespace: Namespace) -> None: ...
+
+    def close(self) -> None: ...

@@ -1,0 +1,183 @@
+"""What every catalog's commit shares: naming the metadata file, the metadata log, writing, cleaning up, and old files.
+
+A catalog adds ``current_location`` and ``swap``. File-system tables name their files otherwise and have operations of their own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import uuid
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import replace
+
+from icesql.catalog.names import join_location, strip_trailing_slash
+from icesql.errors import (
+    CommitFailedError,
+    CommitStateUnknownError,
+    CorruptMetadataError,
+    IcesqlError,
+    InvalidArgumentError,
+    NotFoundError,
+)
+from icesql.io.files import FileIO
+from icesql.io.metadata_files import read_metadata, write_metadata
+from icesql.spec.metadata import TableMetadata
+from icesql.spec.snapshots import MetadataLogEntry
+from icesql.table.operations import TableVersion
+
+METADATA_PATH = "write.metadata.path"
+COMPRESSION_CODEC = "write.metadata.compression-codec"
+PREVIOUS_VERSIONS_MAX = "write.metadata.previous-versions-max"
+PREVIOUS_VERSIONS_MAX_DEFAULT = 100
+DELETE_AFTER_COMMIT = "write.metadata.delete-after-commit.enabled"
+
+_EXTENSIONS = {"none": ".metadata.json", "gzip": ".gz.metadata.json"}
+_NUMBERED = re.compile(r"(\d+)-")
+
+
+def metadata_extension(properties: Mapping[str, str], default: str = "none") -> str:
+    """``.metadata.json`` or ``.gz.metadata.json``. Raises InvalidArgumentError for an unknown codec."""
+    codec = properties.get(COMPRESSION_CODEC, default).lower()
+    try:
+        return _EXTENSIONS[codec]
+    except KeyError:
+        raise InvalidArgumentError(f"Cannot write metadata: Invalid codec name: {codec}") from None
+
+
+def metadata_folder(location: str, properties: Mapping[str, str]) -> str:
+    """Where a table's metadata files go: ``write.metadata.path`` or ``<location>/metadata``."""
+    configured = properties.get(METADATA_PATH)
+    return strip_trailing_slash(configured) if configured else join_location(location, "metadata")
+
+
+def next_metadata_location(metadata: TableMetadata, previous: str | None) -> str:
+    """``<folder>/00001-<uuid>.metadata.json``, numbered one above the previous file (0 for the first or an unnumbered one)."""
+    number = version_number(previous) + 1
+    name = f"{number:05d}-{uuid.uuid4()}{metadata_extension(metadata.properties)}"
+    return join_location(metadata_folder(metadata.location, metadata.properties), name)
+
+
+def version_number(location: str | None) -> int:
+    """The number a metadata file's name starts with; -1 where there is none."""
+    match = None if location is None else _NUMBERED.match(location.rpartition("/")[2])
+    return -1 if match is None else int(match.group(1))
+
+
+def with_metadata_log(base: TableVersion | None, metadata: TableMetadata) -> TableMetadata:
+    """The metadata with its predecessor's file in the log, which keeps at most ``write.metadata.previous-versions-max`` entries."""
+    if base is None or base.metadata_location is None:
+        return metadata
+    entry = MetadataLogEntry(base.metadata_location, base.metadata.last_updated_ms)
+    kept = max(1, _as_int(metadata.properties, PREVIOUS_VERSIONS_MAX, PREVIOUS_VERSIONS_MAX_DEFAULT))
+    return replace(metadata, metadata_log=(*base.metadata.metadata_log, entry)[-kept:])
+
+
+def delete_old_metadata(io: FileIO, base: TableVersion | None, metadata: TableMetadata) -> None:
+    """Remove the files that fell out of the log, if ``write.metadata.delete-after-commit.enabled``. Failures leave orphans, never raise."""
+    if base is None or metadata.properties.get(DELETE_AFTER_COMMIT, "false").lower() != "true":
+        return
+    kept = {entry.metadata_file for entry in metadata.metadata_log}
+    for entry in base.metadata.metadata_log:  # oldest first: hadoop_operations relies on no younger one going before
+        if entry.metadata_file not in kept:
+            with contextlib.suppress(Exception):
+                io.delete(entry.metadata_file)
+
+
+def read_table_metadata(io: FileIO, name: str, location: str, *, use_cache: bool = True) -> TableMetadata:
+    """The metadata file a catalog names. Raises CorruptMetadataError when that file is missing or damaged."""
+    try:
+        return read_metadata(io, location, use_cache=use_cache)
+    except NotFoundError as error:
+        raise CorruptMetadataError(
+            f"Cannot load table {name}: its metadata file is missing: File does not exist: {location}", location=location, table=name
+        ) from error
+
+
+def is_in_history(version: TableVersion, metadata_location: str) -> bool:
+    """True if the file is the version's own or in its metadata log: the commit that wrote it happened."""
+    if version.metadata_location == metadata_location:
+        return True
+    return any(entry.metadata_file == metadata_location for entry in version.metadata.metadata_log)
+
+
+class MetastoreTableOperations(ABC):
+    """Operations of a catalog that maps names to metadata locations and can compare and swap them."""
+
+    def __init__(self, io: FileIO, name: str) -> None:
+        self._io, self._name = io, name
+
+    @property
+    def io(self) -> FileIO:
+        return self._io
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @abstractmethod
+    def current_location(self) -> str:
+        """The metadata location the catalog holds now. Raises NotFoundError."""
+
+    @abstractmethod
+    def swap(self, previous: str | None, staged: TableVersion) -> None:
+        """Point the name at ``staged`` if it still points at ``previous`` (``None``: if it is free).
+
+        Raises CommitFailedError or AlreadyExistsError when that is certainly not so, CommitStateUnknownError when nobody can tell.
+        """
+
+    def load(self) -> TableVersion:
+        location = self.current_location()
+        try:
+            return TableVersion(read_table_metadata(self._io, self._name, location), location)
+        except CorruptMetadataError:
+            moved = self.current_location()  # a writer may have moved on and deleted the file between the two steps
+            if moved == location:
+                raise
+            return TableVersion(read_table_metadata(self._io, self._name, moved), moved)
+
+    def commit(self, base: TableVersion | None, metadata: TableMetadata) -> TableVersion:
+        staged = self.stage(base, metadata)
+        try:
+            self.swap(None if base is None else base.metadata_location, staged)
+        except CommitStateUnknownError:
+            raise
+        except IcesqlError:  # certainly not swapped; any other exception says nothing, and the file stays
+            self.discard(staged)
+            raise
+        delete_old_metadata(self._io, base, staged.metadata)
+        return staged
+
+    def stage(self, base: TableVersion | None, metadata: TableMetadata) -> TableVersion:
+        """Write the metadata file, swap nothing. Raises CommitFailedError when it cannot be written, or the base has none to compare with."""
+        if base is not None and base.metadata_location is None:
+            raise CommitFailedError(f"Cannot commit table {self._name}: its base version was never committed", table=self._name)
+        logged = with_metadata_log(base, metadata)
+        location = next_metadata_location(logged, None if base is None else base.metadata_location)
+        write_new_metadata(self._io, self._name, location, logged)
+        return TableVersion(logged, location)
+
+    def discard(self, staged: TableVersion) -> None:
+        """Remove a metadata file that was written and lost."""
+        with contextlib.suppress(Exception):
+            self._io.delete(str(staged.metadata_location))
+
+
+def write_new_metadata(io: FileIO, name: str, location: str, metadata: TableMetadata) -> None:
+    """Write a metadata file that no one refers to yet. Raises CommitFailedError, with nothing left behind, when the store refuses."""
+    try:
+        write_metadata(io, location, metadata)
+    except OSError as error:
+        with contextlib.suppress(Exception):
+            io.delete(location)
+        raise CommitFailedError(
+            f"Cannot commit table {name}: its metadata file cannot be written: {error}", table=name, location=location
+        ) from error
+
+
+def _as_int(properties: Mapping[str, str], key: str, default: int) -> int:
+    try:
+        return int(properties.get(key, default))
+    except ValueError:
+        raise InvalidArgumentError(f"Cannot read property {key}: not a number: {properties[key]}") from None

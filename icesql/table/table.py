@@ -1,0 +1,300 @@
+"""A table as a user holds it: one version of its metadata, scans over it, and every operation that changes it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from icesql.errors import InvalidArgumentError
+from icesql.expr.tree import TRUE, Expression
+from icesql.io.files import FileIO
+from icesql.spec.metadata import TableMetadata
+from icesql.spec.partitioning import PartitionSpec
+from icesql.spec.schema import Schema
+from icesql.spec.snapshots import MAIN, Snapshot, SnapshotRef
+from icesql.spec.sorting import SortOrder
+from icesql.table.operations import TableOperations, TableVersion
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from icesql.catalog.base import Catalog
+    from icesql.table.append import AppendFiles
+    from icesql.table.delete_files import DeleteFiles
+    from icesql.table.expire_snapshots import ExpireSnapshots
+    from icesql.table.manage_snapshots import ManageSnapshots
+    from icesql.table.overwrite import OverwriteFiles
+    from icesql.table.produce import ProduceSnapshot
+    from icesql.table.replace_partitions import ReplacePartitions
+    from icesql.table.replace_sort_order import ReplaceSortOrder
+    from icesql.table.rewrite_files import RewriteFiles
+    from icesql.table.rewrite_manifests import RewriteManifests
+    from icesql.table.row_delta import RowDelta
+    from icesql.table.scan import TableScan
+    from icesql.table.transaction import Transaction
+    from icesql.table.update_properties import UpdateProperties
+    from icesql.table.update_schema import UpdateSchema
+    from icesql.table.update_spec import UpdatePartitionSpec
+
+
+class Table:
+    """Shows one version, ``version``; ``refresh`` and this object's own commits move it, other writers' commits do not.
+
+    Safe to share between threads: everything it holds but the current version is immutable, and the version moves in one step.
+    """
+
+    def __init__(
+        self, operations: TableOperations, version: TableVersion, identifier: tuple[str, ...], catalog: Catalog | None = None
+    ) -> None:
+        self.operations: TableOperations = _FollowedOperations(operations, self)
+        self.identifier, self.catalog = identifier, catalog
+        self._version, self._lock = version, threading.Lock()
+
+    def __repr__(self) -> str:
+        return f"Table({self.name}, {self.metadata_location})"
+
+    # -- what it shows -------------------------------------------------------------------------------------------
+    @property
+    def version(self) -> TableVersion:
+        return self._version
+
+    @property
+    def metadata(self) -> TableMetadata:
+        return self._version.metadata
+
+    @property
+    def metadata_location(self) -> str | None:
+        return self._version.metadata_location
+
+    @property
+    def name(self) -> str:
+        """Full dotted name: ``local.db.events``."""
+        return self.operations.name
+
+    @property
+    def io(self) -> FileIO:
+        return self.operations.io
+
+    @property
+    def schema(self) -> Schema:
+        return self.metadata.schema
+
+    @property
+    def spec(self) -> PartitionSpec:
+        return self.metadata.spec
+
+    @property
+    def sort_order(self) -> SortOrder:
+        return self.metadata.sort_order
+
+    @property
+    def properties(self) -> Mapping[str, str]:
+        return self.metadata.properties
+
+    @property
+    def location(self) -> str:
+        return self.metadata.location
+
+    @property
+    def current_snapshot(self) -> Snapshot | None:
+        return self.metadata.current_snapshot
+
+    @property
+    def snapshots(self) -> tuple[Snapshot, ...]:
+        return self.metadata.snapshots
+
+    @property
+    def refs(self) -> Mapping[str, SnapshotRef]:
+        return self.metadata.refs
+
+    def refresh(self) -> Table:
+        """Move to the version the catalog holds now, and return this table. Raises NotFoundError if it was dropped."""
+        self._move(self.operations.load())
+        return self
+
+    def _move(self, version: TableVersion) -> None:
+        with self._lock:
+            if version.metadata.table_uuid != self.metadata.table_uuid or version.metadata.last_updated_ms >= self.metadata.last_updated_ms:
+                self._version = version
+
+    # -- reading -------------------------------------------------------------------------------------------------
+    def expression(self, where: Expression | str | None) -> Expression:
+        """A filter as an expression; text is SQL. Raises SqlError, InvalidArgumentError where no parser was given to the catalog."""
+        if where is None:
+            return TRUE
+        if isinstance(where, Expression):
+            return where
+        if self.catalog is None or self.catalog.parse_filter is None:
+            raise InvalidArgumentError(f"Cannot parse filter: the catalog was opened without a parser, pass an expression: {where}")
+        return self.catalog.parse_filter(where)
+
+    def scan(
+        self,
+        where: Expression | str | None = None,
+        *,
+        select: Sequence[str] | None = None,
+        snapshot_id: int | None = None,
+        ref: str | None = None,
+        timestamp_ms: int | None = None,
+        case_sensitive: bool = True,
+        limit: int | None = None,
+        options: Mapping[str, str] | None = None,
+    ) -> TableScan:
+        """A scan of this version: ``.plan_files()``, ``.to_arrow()``. At most one of snapshot, ref (branch or tag) and time is given."""
+        from icesql.table.scan import TableScan
+
+        return TableScan(
+            self.io,
+            self.metadata,
+            self.expression(where),
+            name=self.name,
+            select=None if select is None else tuple(select),
+            snapshot_id=snapshot_id,
+            ref=ref,
+            timestamp_ms=timestamp_ms,
+            case_sensitive=case_sensitive,
+            limit=limit,
+            options=dict(options or {}),
+        )
+
+    def to_arrow(self) -> pa.Table:
+        """All rows of the current snapshot."""
+        return self.scan().to_arrow()
+
+    # -- writing without Spark -----------------------------------------------------------------------------------
+    def append(self, rows: pa.Table, *, branch: str = MAIN, summary: Mapping[str, str] | None = None) -> TableVersion:
+        """Write the rows, partitioned as the spec says, and commit them. Columns match by name. Raises ValidationError if they do not fit."""
+        from icesql.table.arrow_write import append
+
+        return append(self, rows, branch=branch, summary=summary or {})
+
+    def overwrite(
+        self, rows: pa.Table, where: Expression | str | None = None, *, branch: str = MAIN, summary: Mapping[str, str] | None = None
+    ) -> TableVersion:
+        """Replace the rows that match ``where`` (all of them without it) by ``rows``, in one commit.
+
+        Raises ValidationError when another writer added or deleted matching rows meanwhile.
+        """
+        from icesql.table.arrow_write import overwrite
+
+        return overwrite(self, rows, self.expression(where), branch=branch, summary=summary or {})
+
+    def delete(
+        self, where: Expression | str | None = None, *, branch: str = MAIN, summary: Mapping[str, str] | None = None
+    ) -> TableVersion:
+        """Delete the rows that match: whole files from metadata alone where that is proven, else by rewriting the files that hold some."""
+        from icesql.table.arrow_write import delete
+
+        return delete(self, self.expression(where), branch=branch, summary=summary or {})
+
+    def add_files(self, locations: Iterable[str], *, branch: str = MAIN, check_duplicates: bool = True) -> TableVersion:
+        """Take existing data files into the table without copying them. Raises ValidationError for a file that is in the table or does not fit."""
+        from icesql.table.arrow_write import add_files
+
+        return add_files(self, list(locations), branch=branch, check_duplicates=check_duplicates)
+
+    # -- changes as builders -------------------------------------------------------------------------------------
+    def commit(self, change: ProduceSnapshot) -> TableVersion:
+        """Commit one snapshot as described: the low-level way that all others end in."""
+        from icesql.table.commit import commit
+        from icesql.table.snapshot_producer import SnapshotProducer
+
+        return commit(self.operations, [SnapshotProducer(change, self.io, self.name)], base=self.version)
+
+    def transaction(self) -> Transaction:
+        """Several changes, one commit."""
+        from icesql.table.transaction import Transaction
+
+        return Transaction(self.operations, self.version)
+
+    def update_schema(self) -> UpdateSchema:
+        from icesql.table.update_schema import UpdateSchema
+
+        return UpdateSchema(self.operations, self.version)
+
+    def update_spec(self) -> UpdatePartitionSpec:
+        from icesql.table.update_spec import UpdatePartitionSpec
+
+        return UpdatePartitionSpec(self.operations, self.version)
+
+    def replace_sort_order(self) -> ReplaceSortOrder:
+        from icesql.table.replace_sort_order import ReplaceSortOrder
+
+        return ReplaceSortOrder(self.operations, self.version)
+
+    def update_properties(self) -> UpdateProperties:
+        from icesql.table.update_properties import UpdateProperties
+
+        return UpdateProperties(self.operations, self.version)
+
+    def manage_snapshots(self) -> ManageSnapshots:
+        from icesql.table.manage_snapshots import ManageSnapshots
+
+        return ManageSnapshots(self.operations, self.version)
+
+    def new_append(self) -> AppendFiles:
+        from icesql.table.append import AppendFiles
+
+        return AppendFiles(self.operations, self.version)
+
+    def new_delete(self) -> DeleteFiles:
+        from icesql.table.delete_files import DeleteFiles
+
+        return DeleteFiles(self.operations, self.version)
+
+    def new_overwrite(self) -> OverwriteFiles:
+        from icesql.table.overwrite import OverwriteFiles
+
+        return OverwriteFiles(self.operations, self.version)
+
+    def new_replace_partitions(self) -> ReplacePartitions:
+        from icesql.table.replace_partitions import ReplacePartitions
+
+        return ReplacePartitions(self.operations, self.version)
+
+    def new_row_delta(self) -> RowDelta:
+        from icesql.table.row_delta import RowDelta
+
+        return RowDelta(self.operations, self.version)
+
+    def new_rewrite_files(self) -> RewriteFiles:
+        from icesql.table.rewrite_files import RewriteFiles
+
+        return RewriteFiles(self.operations, self.version)
+
+    def rewrite_manifests(self) -> RewriteManifests:
+        from icesql.table.rewrite_manifests import RewriteManifests
+
+        return RewriteManifests(self.operations, self.version)
+
+    def expire_snapshots(self) -> ExpireSnapshots:
+        from icesql.table.expire_snapshots import ExpireSnapshots
+
+        return ExpireSnapshots(self.operations, self.version)
+
+
+class _FollowedOperations:
+    """Operations whose successful commits move the table that handed them out."""
+
+    def __init__(self, operations: TableOperations, table: Table) -> None:
+        self._operations, self._table = operations, table
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._operations, name)
+
+    @property
+    def io(self) -> FileIO:
+        return self._operations.io
+
+    @property
+    def name(self) -> str:
+        return self._operations.name
+
+    def load(self) -> TableVersion:
+        return self._operations.load()
+
+    def commit(self, base: TableVersion | None, metadata: TableMetadata) -> TableVersion:
+        committed = self._operations.commit(base, metadata)
+        self._table._move(committed)
+        return committed
