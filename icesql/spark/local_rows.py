@@ -21,7 +21,7 @@ def local_frame(spark: SparkSession, rows: Iterable[Sequence[Any] | Mapping[str,
 
     Timestamps are ``datetime`` values (naive ones mean UTC) or microseconds since the epoch; maps are dicts or pairs.
     """
-    arrow_schema = to_arrow_schema(schema, timezone="UTC", prefers_large_types=False)
+    arrow_schema = to_arrow_schema(schema)
     names = schema.names
     tuples = [tuple(row.get(n) for n in names) if isinstance(row, Mapping) else tuple(row) for row in rows]
     columns = list(zip(*tuples, strict=True)) if tuples else [()] * len(names)
@@ -32,7 +32,7 @@ def local_frame(spark: SparkSession, rows: Iterable[Sequence[Any] | Mapping[str,
 def arrow_frame(spark: SparkSession, table: pa.Table, schema: StructType) -> DataFrame:
     """A DataFrame of an Arrow table; its columns are taken by position and cast to ``schema`` where their types differ."""
     bridge = bridge_of(spark)
-    wanted = to_arrow_schema(schema, timezone="UTC", prefers_large_types=False)
+    wanted = to_arrow_schema(schema)
     if table.schema.types != wanted.types:
         table = pa.Table.from_arrays(
             [c if c.type == f.type else c.cast(f.type) for c, f in zip(table.columns, wanted, strict=True)], schema=wanted

@@ -1,0 +1,203 @@
+"""A Spark ``FileIndex`` implemented in Python: Spark asks for files at physical planning, with the final filters (spikes of design decision 2).
+
+Beside files an index may give *constants*: columns whose value is the same in every row of a file (its location, partition
+values, deleted positions, ...). Spark treats them as partition columns, so the vectorised reader adds them at no cost.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.types import LongType, StringType, StructField, StructType
+
+from icesql.expr.tree import Expression
+from icesql.spark.bridge import Bridge, guarded
+from icesql.spark.filters import pushed_expression
+from icesql.spark.local_rows import arrow_frame
+from icesql.spark.paths import hadoop_path
+
+
+@dataclass(frozen=True, slots=True)
+class FileSet:
+    """Files to read. ``constants`` has one row a file, in the order of ``paths``; ``None`` where the index declares no constants."""
+
+    paths: Sequence[str]
+    sizes: Sequence[int]
+    constants: pa.Table | None = None
+
+
+Planner = Callable[[Expression], FileSet]
+
+
+class PythonFileIndex:
+    """What Spark calls, from any JVM thread. ``key`` is equal exactly for indexes that give the same files for the same filters.
+
+    ``names`` maps column names of the relation to names of the table where they differ.
+    """
+
+    def __init__(
+        self, bridge: Bridge, *, key: str, plan: Planner, size_in_bytes: int, constants: StructType, names: Mapping[str, str]
+    ) -> None:
+        self.bridge, self.key, self._plan, self._size, self._constants = bridge, key, plan, size_in_bytes, constants
+        self._names = names
+        self._jvm_constants = bridge.jvm_schema(constants)
+        self.listFiles = guarded(self._list_files)
+
+    def _list_files(self, partition_filters: Any, data_filters: Any) -> Any:
+        files = self._plan(pushed_expression(data_filters, self._names))
+        if files.constants is None or not self._constants.fields:
+            return self.bridge.seq(self._directory(files))
+        return constant_directories(self.bridge, files, self._constants, partition_filters)
+
+    def _directory(self, files: FileSet) -> Any:
+        statuses = file_statuses(self.bridge, files)
+        return self.bridge.jvm.org.apache.spark.sql.execution.datasources.PartitionDirectory.apply(self.bridge.empty_row, statuses)
+
+    def rootPaths(self) -> Any:
+        return self.bridge.nil
+
+    def inputFiles(self) -> Any:
+        return self.bridge.gateway.new_array(self.bridge.jvm.java.lang.String, 0)
+
+    def refresh(self) -> None:
+        """Nothing is kept: a relation always shows the snapshot it was made for."""
+
+    def sizeInBytes(self) -> int:
+        return self._size
+
+    def partitionSchema(self) -> Any:
+        return self._jvm_constants
+
+    def metadataOpsTimeNs(self) -> Any:
+        return self.bridge.none
+
+    def hashCode(self) -> int:
+        return hash(self.key) & 0x7FFFFFFF
+
+    def equals(self, other: Any) -> bool:
+        return other is self or (other is not None and str(other.toString()) == self.key)
+
+    def toString(self) -> str:
+        return self.key
+
+    class Java:
+        implements = ["org.apache.spark.sql.execution.datasources.FileIndex"]
+
+
+# -- files without constants: one call whatever their number ------------------------------------------------------------
+
+
+def file_statuses(bridge: Bridge, files: FileSet) -> Any:
+    """``FileStatus[]`` from one byte string in Hadoop's Writable form."""
+    count = len(files.paths)
+    payload = struct.pack(">i", count) + b"".join(map(_file_status, files.paths, files.sizes))
+    jvm = bridge.jvm
+    array = jvm.org.apache.hadoop.io.ArrayWritable(bridge.class_("org.apache.hadoop.fs.FileStatus"))
+    array.readFields(jvm.java.io.DataInputStream(jvm.java.io.ByteArrayInputStream(payload)))
+    typed = bridge.gateway.new_array(jvm.org.apache.hadoop.fs.FileStatus, count)
+    jvm.java.lang.System.arraycopy(array.get(), 0, typed, 0, count)
+    return typed
+
+
+_STATUS_HEAD = b"\x08\x02\x12"  # FT_FILE, then the path
+_STATUS_TAIL = b"\x22\x03\x08\xa4\x03\x38\x00\x40\x00\x50\x01\x58\x80\x80\x80\x40"  # mode 0644, times, one replica, blocks of 128 MiB
+
+
+def _file_status(location: str, length: int) -> bytes:
+    path = hadoop_path(location).encode()
+    message = _STATUS_HEAD + _varint(len(path)) + path + b"\x18" + _varint(length) + _STATUS_TAIL
+    return struct.pack(">i", len(message)) + message
+
+
+def _varint(number: int) -> bytes:
+    out = bytearray()
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+# -- files with constants: rows in, PartitionDirectory objects out, all inside the JVM ----------------------------------
+
+_PATH, _LENGTH, _CONSTANTS = "__path", "__length", "__constants"
+_DATASOURCES = "org.apache.spark.sql.execution.datasources."
+
+
+def constant_directories(bridge: Bridge, files: FileSet, constants: StructType, partition_filters: Any) -> Any:
+    """A ``Seq[PartitionDirectory]`` with one directory a file.
+
+    Filters over constants alone are dropped by Spark once the index was asked, so they are applied here, by Spark's own expressions.
+    """
+    filtered = partition_filters.size() > 0
+    fields = [StructField(_PATH, StringType(), False), StructField(_LENGTH, LongType(), False), StructField(_CONSTANTS, constants, False)]
+    if filtered:
+        fields += constants.fields
+    frame = arrow_frame(bridge.spark, _rows(files, repeat=filtered), StructType(fields))
+    relation = frame._jdf.queryExecution().analyzed()
+    result = _directory(bridge, constants)
+    if filtered:
+        condition = _bound_condition(bridge, relation.output(), partition_filters)
+        result = bridge.expressions.If(condition, result, bridge.literal_class(bridge.nil, bridge.object_type(_LIST)))
+    deserializer = getattr(bridge.jvm.org.apache.spark.sql.catalyst.encoders, "ExpressionEncoder$Deserializer")
+    return relation.data().flatMap(deserializer(bridge.seq(result))).toSeq()
+
+
+_LIST = "scala.collection.immutable.List"
+
+
+def _rows(files: FileSet, *, repeat: bool) -> pa.Table:
+    """Path, length and the constants as one struct; with ``repeat`` the constants once more as columns of their own, for filters."""
+    assert files.constants is not None
+    columns = [column.combine_chunks() for column in files.constants.columns]
+    columns = [c.chunk(0) if isinstance(c, pa.ChunkedArray) else c for c in columns]
+    packed = pa.StructArray.from_arrays(columns, fields=list(files.constants.schema))
+    arrays = [pa.array(map(hadoop_path, files.paths), pa.string()), pa.array(files.sizes, pa.int64()), packed]
+    names = [_PATH, _LENGTH, _CONSTANTS]
+    if repeat:
+        arrays, names = arrays + columns, names + files.constants.schema.names
+    return pa.table(arrays, names=names)
+
+
+def _directory(bridge: Bridge, constants: StructType) -> Any:
+    """The expression ``List(PartitionDirectory(constants, List(FileStatusWithMetadata(FileStatus(length, path), Map()))))`` over a row."""
+    bound, literal = bridge.expressions.BoundReference, bridge.literal_class
+    long_type = bridge.type_module("LongType")
+    length = bound(1, long_type, False)
+    text = bridge.invoke(bound(0, bridge.type_module("StringType"), False), "toString", bridge.object_type("java.lang.String"))
+    path = bridge.construct("org.apache.hadoop.fs.Path", text)
+    status = bridge.construct(
+        "org.apache.hadoop.fs.FileStatus",
+        length,
+        literal(False, bridge.type_module("BooleanType")),
+        literal(1, bridge.type_module("IntegerType")),
+        length,  # one block, the file
+        bridge.module("org.apache.spark.sql.catalyst.expressions.Literal").default(long_type),  # modification time: unknown
+        path,
+    )
+    no_metadata = literal(bridge.module("scala.collection.immutable.Map").empty(), bridge.object_type("scala.collection.immutable.Map"))
+    file = bridge.construct(_DATASOURCES + "FileStatusWithMetadata", status, no_metadata)
+    values = bound(2, bridge.jvm_schema(constants), False)
+    return _single(bridge, bridge.construct(_DATASOURCES + "PartitionDirectory", values, _single(bridge, file)))
+
+
+def _single(bridge: Bridge, item: Any) -> Any:
+    """The expression ``item :: Nil``."""
+    list_type = bridge.object_type(_LIST)
+    return bridge.invoke(bridge.literal_class(bridge.nil, list_type), "::", list_type, item)
+
+
+def _bound_condition(bridge: Bridge, output: Any, filters: Any) -> Any:
+    """The conjunction of the filters, their attributes replaced by the places of the repeated constants in the row."""
+    condition = filters.apply(0)
+    for i in range(1, filters.size()):
+        condition = bridge.expressions.And(condition, filters.apply(i))
+    named = {str(a.name()).lower(): a for a in bridge.as_java(condition.references().toSeq())}
+    attributes = [output.apply(i) for i in range(output.size())]
+    row = [a if i < 3 else named.get(str(a.name()).lower(), a) for i, a in enumerate(attributes)]
+    attribute_seq = getattr(bridge.expressions, "package$AttributeSeq")(bridge.seq(*row))
+    return bridge.jvm.org.apache.spark.sql.catalyst.expressions.BindReferences.bindReference(condition, attribute_seq, False)
