@@ -1,0 +1,234 @@
+"""SHOW and DESCRIBE of tables, functions and procedures, with Spark's columns and rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from icesql.errors import NotFoundError
+from icesql.parser import statements as s
+from icesql.session import describing
+from icesql.session.names import Found
+from icesql.session.patterns import matches
+from icesql.session.results import Columns
+from icesql.session.run_query import run_query
+from icesql.session.show_create import create_table_text
+from icesql.session.sql_errors import not_for_v2, schema_not_found
+from icesql.session.time_travel import read_point
+
+if TYPE_CHECKING:
+    from icesql.session.session import Session
+
+TABLES = Columns("namespace string!", "tableName string!", "isTemporary boolean!")
+TABLES_EXTENDED = Columns("namespace string!", "tableName string!", "isTemporary boolean!", "information string!")
+PROPERTIES = Columns("key string!", "value string!")
+COLUMN_NAMES = Columns("col_name string!")
+CREATE_STATEMENT = Columns("createtab_stmt string!")
+PARTITIONS = Columns("partition string!")
+DESCRIPTION = Columns("col_name string!", "data_type string!", "comment string")
+COLUMN_DESCRIPTION = Columns("info_name string!", "info_value string!")
+
+
+def run_show(session: Session, statement: s.Statement, args: Any = None) -> Any:
+    match statement:
+        case s.ShowTables():
+            return _show_tables(session, statement)
+        case s.DescribeQuery():
+            return run_query(session, statement.text, statement.references, args)
+        case s.ShowProcedures() | s.DescribeProcedure():
+            from icesql.session.show_procedures import describe_procedure, show_procedures
+
+            return show_procedures(session, statement) if isinstance(statement, s.ShowProcedures) else describe_procedure(session, statement)
+        case s.ShowFunctions() | s.DescribeFunction():
+            from icesql.session.show_functions import show_functions
+
+            return show_functions(session, statement)
+        case s.ShowColumns():
+            return _of_table(session, statement, _column_parts(session, statement))
+        case s.ShowTableProperties() | s.ShowCreateTable() | s.ShowPartitions() | s.DescribeTable():
+            return _of_table(session, statement, statement.table.parts)
+    raise AssertionError(type(statement).__name__)
+
+
+def _of_table(session: Session, statement: Any, parts: Sequence[str]) -> Any:
+    if session.names.address(parts) is None or (len(parts) == 1 and session.is_temporary_view(parts[0])):
+        return session.spark_sql(statement.text)
+    found = session.find(parts)
+    if found is None:
+        from icesql.session.views import show_view
+
+        return show_view(session, statement, parts)
+    match statement:
+        case s.ShowColumns():
+            return COLUMN_NAMES.frame(session.spark, [(field.name,) for field in spark_fields(session, found)])
+        case s.ShowTableProperties():
+            return _show_properties(session, statement, found)
+        case s.ShowCreateTable():
+            if statement.as_serde:
+                raise not_for_v2("SHOW CREATE TABLE AS SERDE")
+            return CREATE_STATEMENT.frame(session.spark, [(create_table_text(session, found),)])
+        case s.ShowPartitions():
+            return _show_partitions(session, found)
+        case s.DescribeTable():
+            return _describe(session, statement, found)
+    raise AssertionError(type(statement).__name__)
+
+
+def spark_fields(session: Session, found: Found) -> list[Any]:
+    """The columns a query of ``found`` would have."""
+    if found.metadata_table is not None:
+        return list(session.frames.scan(found, read_point(found, None, "", session.microseconds), {}).schema.fields)
+    from icesql.spark.types import to_spark_schema
+
+    point = read_point(found, None, "", session.microseconds)
+    return list(to_spark_schema(point.schema).fields)
+
+
+# -- SHOW --------------------------------------------------------------------------------------------------------------
+def _show_tables(session: Session, statement: s.ShowTables) -> Any:
+    where = session.names.namespace(None if statement.namespace is None else statement.namespace.parts)
+    if where is None:
+        return session.spark_sql(statement.text)
+    catalog, namespace = where
+    try:
+        tables = catalog.list_tables(namespace)
+    except NotFoundError:
+        raise schema_not_found((catalog.name, *namespace)) from None
+    named = [t for t in tables if matches(t[-1], statement.pattern)]
+    shown = ".".join(describing.quoted_if_needed(part) for part in namespace)
+    temporary = [v.name for v in session.spark.catalog.listTables() if v.isTemporary and matches(v.name, statement.pattern)] if not statement.extended else []
+    if not statement.extended:
+        rows: list[tuple[Any, ...]] = [(shown, t[-1], False) for t in named]
+        return TABLES.frame(session.spark, rows + [("", name, True) for name in temporary])
+    if statement.partition is not None:
+        raise not_for_v2("SHOW TABLE EXTENDED ... PARTITION")
+    extended = []
+    for identifier in named:
+        found = session.find((catalog.name, *identifier))
+        if found is not None:
+            extended.append((shown, identifier[-1], False, _information(session, found)))
+    return TABLES_EXTENDED.frame(session.spark, extended)
+
+
+def _information(session: Session, found: Found) -> str:
+    """Spark's text, in which it spreads the characters of the properties."""
+    from icesql.spark.types import to_spark_schema
+
+    metadata = found.table.metadata
+    lines = [
+        f"Catalog: {found.address.catalog.name}",
+        f"Namespace: {'.'.join(found.address.namespace)}",
+        f"Table: {found.address.identifier[-1]}",
+        "Type: MANAGED",
+        *([f"Comment: {metadata.properties['comment']}"] if "comment" in metadata.properties else []),
+        f"Location: {metadata.location}",
+        "Provider: iceberg",
+        *([f"Owner: {metadata.properties['owner']}"] if "owner" in metadata.properties else []),
+        f"Table Properties: [{', '.join(describing.properties_text(found))}]",
+        f"Schema: {to_spark_schema(metadata.schema).treeString()}",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _show_properties(session: Session, statement: s.ShowTableProperties, found: Found) -> Any:
+    properties = describing.table_properties(found)
+    if statement.key is None:
+        return PROPERTIES.frame(session.spark, sorted(properties.items()))
+    missing = f"Table {found.dotted} does not have property: {statement.key}"
+    return PROPERTIES.frame(session.spark, [(statement.key, properties.get(statement.key, missing))])
+
+
+def _column_parts(session: Session, statement: s.ShowColumns) -> tuple[str, ...]:
+    if statement.namespace is None:
+        return statement.table.parts
+    return (*statement.namespace.parts, statement.table.parts[-1])
+
+
+def _show_partitions(session: Session, found: Found) -> Any:
+    """Partition paths of the current files, an addition of ours: Iceberg's runtime refuses SHOW PARTITIONS."""
+    from icesql.errors import ValidationError
+    from icesql.session.partitions import partition_paths
+
+    if found.table.metadata.spec.is_unpartitioned:
+        raise ValidationError(f"Cannot show partitions: table is not partitioned: {found.dotted}")
+    return PARTITIONS.frame(session.spark, [(path,) for path in partition_paths(found.table)])
+
+
+# -- DESCRIBE ----------------------------------------------------------------------------------------------------------
+def _describe(session: Session, statement: s.DescribeTable, found: Found) -> Any:
+    if statement.as_json:
+        raise not_for_v2("DESCRIBE TABLE AS JSON")
+    if statement.partition is not None:
+        from icesql.session.sql_errors import no_partition_management
+
+        raise no_partition_management(found.address.parts)
+    fields = spark_fields(session, found)
+    if statement.column is not None:
+        return _describe_column(session, statement.column, fields)
+    rows: list[tuple[str, str, str | None]] = [_field_row(field) for field in fields]
+    if found.metadata_table is None:
+        rows += _partition_rows(found, fields)
+    if statement.extended:
+        rows += _detail_rows(session, found)
+    return DESCRIPTION.frame(session.spark, rows)
+
+
+def _field_row(field: Any) -> tuple[str, str, str | None]:
+    return field.name, describing.type_text(field.dataType), field.metadata.get("comment")
+
+
+def _describe_column(session: Session, column: Sequence[str], fields: Sequence[Any]) -> Any:
+    from icesql.errors import UnsupportedError
+    from icesql.session.sql_errors import unresolved_column
+
+    by_name = {field.name.lower(): field for field in fields}
+    field = by_name.get(column[0].lower())
+    if field is None:
+        raise unresolved_column(column, [f.name for f in fields])
+    if len(column) > 1:
+        raise UnsupportedError(f"DESC TABLE COLUMN does not support nested column: {'.'.join(column)}.")
+    rows = [("col_name", field.name), ("data_type", describing.type_text(field.dataType)), ("comment", field.metadata.get("comment", "NULL"))]
+    return COLUMN_DESCRIPTION.frame(session.spark, rows)
+
+
+def _partition_rows(found: Found, fields: Sequence[Any]) -> list[tuple[str, str, str | None]]:
+    metadata = found.table.metadata
+    shown = [field for field in metadata.spec.fields if not field.transform.is_void]
+    if not shown:
+        return []
+    by_name = {field.name: field for field in fields}
+    if all(field.transform.is_identity and metadata.schema.names_by_id.get(field.source_id) in by_name for field in shown):
+        columns = [by_name[metadata.schema.names_by_id[field.source_id]] for field in shown]
+        return [("# Partition Information", "", ""), ("# col_name", "data_type", "comment"), *(_field_row(column) for column in columns)]
+    texts = describing.partitioning(metadata.spec, metadata.schema)
+    return [("", "", ""), ("# Partitioning", "", ""), *((f"Part {number}", text, "") for number, text in enumerate(texts))]
+
+
+def _detail_rows(session: Session, found: Found) -> list[tuple[str, str, str | None]]:
+    metadata = found.table.metadata
+    rows: list[tuple[str, str, str | None]] = [("", "", "")]
+    if found.metadata_table is None:
+        rows += [("# Metadata Columns", "", ""), *((name, text, "") for name, text in _metadata_columns(found)), ("", "", "")]
+    rows += [("# Detailed Table Information", "", ""), ("Name", found.dotted, ""), ("Type", "MANAGED", "")]
+    if "comment" in metadata.properties:
+        rows.append(("Comment", metadata.properties["comment"], ""))
+    rows += [("Location", metadata.location, ""), ("Provider", "iceberg", "")]
+    if "owner" in metadata.properties:
+        rows.append(("Owner", metadata.properties["owner"], ""))
+    rows.append(("Table Properties", describing.properties_text(found), ""))
+    rows.append(("Statistics", describing.statistics_text(metadata), None))
+    return rows
+
+
+def _metadata_columns(found: Found) -> list[tuple[str, str]]:
+    from icesql.spark.types import to_spark_struct
+    from icesql.spec.partition_union import unified_partition_type
+
+    metadata = found.table.metadata
+    partition = describing.type_text(to_spark_struct(unified_partition_type(metadata)))
+    columns = [("_spec_id", "int"), ("_partition", partition), ("_file", "string"), ("_pos", "bigint"), ("_deleted", "boolean")]
+    if metadata.format_version >= 3:
+        columns += [("_row_id", "bigint"), ("_last_updated_sequence_number", "bigint")]
+    return columns
+

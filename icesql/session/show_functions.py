@@ -1,0 +1,36 @@
+"""SHOW FUNCTIONS and DESCRIBE FUNCTION in our catalogs: Spark's own, and the seven of ``system``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from icesql.errors import UnsupportedError
+from icesql.parser import statements as s
+from icesql.session.patterns import matches
+from icesql.session.results import Columns
+
+if TYPE_CHECKING:
+    from icesql.session.session import Session
+
+FUNCTIONS = Columns("function string!")
+SYSTEM_FUNCTIONS = ("bucket", "days", "hours", "iceberg_version", "months", "truncate", "years")
+
+
+def show_functions(session: Session, statement: s.ShowFunctions | s.DescribeFunction) -> Any:
+    if isinstance(statement, s.DescribeFunction):
+        if session.names.address(statement.function.parts) is None or len(statement.function.parts) == 1:
+            return session.spark_sql(statement.text)
+        catalog = session.names.address(statement.function.parts)
+        assert catalog is not None
+        raise UnsupportedError(f"[MISSING_CATALOG_ABILITY.FUNCTIONS] Catalog {catalog.catalog.name} does not support functions. SQLSTATE: 0A000")
+    where = session.names.namespace(None if statement.namespace is None else statement.namespace.parts)
+    if where is None:
+        return session.spark_sql(statement.text)
+    catalog_found, namespace = where
+    rows: list[str] = []
+    if statement.kind != "USER":
+        rows = [row[0] for row in session.spark_sql("SHOW SYSTEM FUNCTIONS").collect() if matches(row[0], statement.pattern)]
+    if statement.kind != "SYSTEM" and namespace in ((), ("system",)):
+        ours = [name for name in SYSTEM_FUNCTIONS if matches(name, statement.pattern)]
+        rows += [".".join((catalog_found.name, *namespace, name)) for name in ours]
+    return FUNCTIONS.frame(session.spark, [(name,) for name in rows])
