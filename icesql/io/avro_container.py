@@ -18,10 +18,15 @@ from icesql.errors import CorruptMetadataError, InvalidArgumentError, Unsupporte
 MAGIC = b"Obj\x01"
 SYNC_LENGTH = 16
 BLOCK_BYTES = 64_000
-MAX_BLOCK_BYTES = 1 << 31  # a larger block is taken for damage
+MAX_BLOCK_BYTES = 1 << 31  # a block that inflates to more is taken for damage
 _MAX_HEADER_ENTRIES = 10_000
 
 AvroSchema = Any
+_native: Any
+try:
+    from icesql.io import _avro_columns as _native
+except ImportError:  # built without a compiler
+    _native = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +128,20 @@ def read_records(data: bytes, location: str) -> AvroRecords:
     """The whole file, inflated. Raises CorruptMetadataError, UnsupportedError for an unknown codec."""
     header = read_header(data, location)
     decompress = decompressor(header.codec)
+    if _native is not None:
+        try:
+            parts, blocks = _native.split_blocks(data, header.start, header.sync, decompress)
+        except ValueError as error:
+            why, place = error.args if len(error.args) == 2 else (str(error), None)
+            raise corrupt(location, why, place) from error
+    else:
+        parts, blocks = _split_blocks(data, header, decompress, location)
+    return AvroRecords(header, parts[0] if len(parts) == 1 else b"".join(parts), tuple(blocks))
+
+
+def _split_blocks(
+    data: bytes, header: AvroHeader, decompress: Callable[[bytes], bytes], location: str
+) -> tuple[list[bytes], list[tuple[int, int, int]]]:
     parts: list[bytes] = []
     blocks: list[tuple[int, int, int]] = []
     position, offset, total = header.start, 0, len(data)
@@ -142,7 +161,7 @@ def read_records(data: bytes, location: str) -> AvroRecords:
         parts.append(plain)
         blocks.append((count, offset, offset + len(plain)))
         offset += len(plain)
-    return AvroRecords(header, parts[0] if len(parts) == 1 else b"".join(parts), tuple(blocks))
+    return parts, blocks
 
 
 def _inflate(decompress: Callable[[bytes], bytes], body: bytes, location: str, place: int) -> bytes:
@@ -161,7 +180,7 @@ def decompressor(codec: str) -> Callable[[bytes], bytes]:
         case "null":
             return bytes
         case "deflate":
-            return _inflate_raw
+            return _inflater()
         case "zstandard":
             return _unzstd
         case "snappy":
@@ -218,9 +237,9 @@ def _isal() -> Any:
     return isal_zlib
 
 
-def _inflate_raw(body: bytes) -> bytes:
-    library = _isal()
-    return bytes((library or zlib).decompress(body, -15))
+def _inflater() -> Callable[[bytes], bytes]:
+    decompress = (_isal() or zlib).decompress
+    return lambda body: decompress(body, -15)  # type: ignore[no-any-return]
 
 
 def _deflate_raw(plain: bytes) -> bytes:
@@ -234,6 +253,8 @@ def _deflate_raw(plain: bytes) -> bytes:
 def _unzstd(body: bytes) -> bytes:
     import zstandard
 
+    if zstandard.frame_content_size(body) > MAX_BLOCK_BYTES:
+        raise ValueError("zstd block too large")
     return bytes(zstandard.ZstdDecompressor().decompressobj().decompress(body))
 
 

@@ -6,14 +6,15 @@ Writing is in ``icesql.io.manifest_writer``, planning over columns in ``icesql.i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-from icesql.errors import CorruptMetadataError, NotFoundError
+from icesql.errors import NotFoundError
 from icesql.io.avro_container import AvroRecords, corrupt, read_records
 from icesql.io.avro_decode import DAMAGE, Decoder, compile_decoder, field_key, resolve
 from icesql.io.files import FileIO
 from icesql.io.manifest_decode import data_file_of_record, partition_reader
-from icesql.io.manifest_schemas import DATA_FILE_IDS, ENTRY_IDS
+from icesql.io.manifest_schemas import DATA_FILE_IDS, ENTRY_IDS, avro_name
 from icesql.io.manifest_writer import (
     DEFAULT_COMPRESSION,
     DEFAULT_TARGET_SIZE_BYTES,
@@ -70,7 +71,7 @@ def read_manifest_bytes(io: FileIO, location: str) -> bytes:
 
 def _entries(records: AvroRecords, manifest: ManifestFile, spec: PartitionSpec | None) -> Iterator[ManifestEntry]:
     location = manifest.manifest_path
-    decode, keys = _decoder(records.header.schema, location)
+    decode, keys = compile_entry_decoder(records.header.schema, location)
     partition = partition_reader(keys, wanted_partition(spec))
     for count, start, end in records.blocks:
         position = start
@@ -91,10 +92,13 @@ def _entries(records: AvroRecords, manifest: ManifestFile, spec: PartitionSpec |
                 file_sequence_number=record.get(4),
                 data_file=file,
             )
+        if position != end:
+            raise corrupt(location, "block does not end with its last record", position)
 
 
 def wanted_partition(spec: PartitionSpec | None) -> tuple[tuple[int, str], ...] | None:
-    return None if spec is None else tuple((field.field_id, field.name) for field in spec.fields)
+    """(field id, name in Avro) of the values of a partition tuple, in order."""
+    return None if spec is None else tuple((field.field_id, avro_name(field.name)) for field in spec.fields)
 
 
 def entry_parts(schema: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -109,10 +113,8 @@ def entry_parts(schema: Any) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def partition_keys(partition: Mapping[str, Any]) -> tuple[int | str, ...]:
-    """Field ids of a partition record; the true names (or Avro names) where ids are missing."""
-    return tuple(
-        int(field["field-id"]) if "field-id" in field else str(field.get("iceberg-field-name", field["name"])) for field in partition["fields"]
-    )
+    """Field ids of a partition record; Avro names where ids are missing."""
+    return tuple(field_key(field, {}) for field in partition["fields"])
 
 
 def compile_entry_decoder(schema: Any, location: str) -> tuple[Decoder, tuple[int | str, ...]]:
@@ -126,9 +128,6 @@ def compile_entry_decoder(schema: Any, location: str) -> tuple[Decoder, tuple[in
         return compile_decoder(schema, ids), keys
     except (StopIteration, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise corrupt(location, f"not a manifest: {error!r}") from error
-
-
-_decoder = compile_entry_decoder
 
 
 def _inherit(entries: Iterator[ManifestEntry], manifest: ManifestFile) -> Iterator[ManifestEntry]:
@@ -161,12 +160,5 @@ def inherited_numbers(entry: ManifestEntry, manifest: ManifestFile) -> tuple[int
 
 
 def _with_first_row_id(file: DataFile, first_row_id: int | None) -> DataFile:
-    from dataclasses import replace
-
     return file if file.first_row_id == first_row_id else replace(file, first_row_id=first_row_id)
 
-
-def check_manifest_sequence(manifest: ManifestFile) -> None:
-    """Raises CorruptMetadataError for a manifest no list has given a sequence number."""
-    if manifest.sequence_number < 0:
-        raise CorruptMetadataError(f"Cannot read manifest {manifest.manifest_path}: it has no sequence number", location=manifest.manifest_path)
