@@ -48,7 +48,8 @@ class Catalog(ABC):
         configured = self.properties.get("warehouse")
         if not configured:
             raise InvalidArgumentError(
-                f"Cannot find location for a table of catalog {self.name}: no warehouse is configured; set spark.sql.catalog.{self.name}.warehouse"
+                f"Cannot find location for a table of catalog {self.name}: no warehouse is configured; "
+                f"set spark.sql.catalog.{self.name}.warehouse"
             )
         return strip_trailing_slash(configured)
 
@@ -161,7 +162,10 @@ class Catalog(ABC):
         location: str | None = None,
         properties: Mapping[str, str] | None = None,
     ) -> Transaction:
-        """A transaction whose commit creates the table with everything staged in it (CTAS). Nothing exists before. Raises AlreadyExistsError."""
+        """A transaction whose commit creates the table with everything staged in it (CTAS). Nothing exists before.
+
+        Raises AlreadyExistsError.
+        """
         names = identifier_of(identifier)
         self.check_identifier(names)
         if self.table_exists(names):

@@ -127,8 +127,8 @@ class HadoopTableOperations:
     def _check(self, base: TableVersion | None, metadata: TableMetadata) -> None:
         if scheme_of(self.location) not in ATOMIC_SCHEMES:
             raise UnsupportedError(
-                f"Cannot commit table {self._name}: a hadoop catalog needs a store with atomic rename, concurrent writers would lose commits: "
-                f"{self.location}. Use a catalog of type sql",
+                f"Cannot commit table {self._name}: a hadoop catalog needs a store with atomic rename, "
+                f"concurrent writers would lose commits: {self.location}. Use a catalog of type sql",
                 location=self.location,
             )
         if base is not None and base.metadata.location != metadata.location:
@@ -168,7 +168,10 @@ class HadoopTableOperations:
             self._settle(temporary, target, error)
 
     def _settle(self, temporary: str, target: str, cause: OSError) -> None:
-        """After a rename that failed halfway: return if it happened. Raises CommitFailedError if not, CommitStateUnknownError if nobody can tell."""
+        """After a rename that failed halfway: return if it happened.
+
+        Raises CommitFailedError if it did not, CommitStateUnknownError if nobody can tell.
+        """
         try:
             found = self._io.read(target) if self._io.exists(target) else None
             ours = self._io.read(temporary) if self._io.exists(temporary) else None
@@ -179,15 +182,16 @@ class HadoopTableOperations:
             raise CommitFailedError(f"Cannot commit table {self._name}: Failed to commit changes using rename: {cause}") from cause
         if ours is None:
             raise CommitStateUnknownError(
-                f"Cannot commit table {self._name}: the outcome is unknown, the rename failed: {cause}. Check the table before writing again"
+                f"Cannot commit table {self._name}: the outcome is unknown, the rename failed: {cause}. "
+                "Check the table before writing again"
             ) from cause
         self._discard(temporary)
 
     def _withdraw_if_lost(self, base: TableVersion | None, metadata: TableMetadata, target: str, number: int) -> None:
         """Undo a rename that won a name but not the race.
 
-        Two ways to lose so: another writer made the same version under another compression; or the version had long been made, built upon and
-        deleted as too old, so that its name was free again.
+        Two ways to lose so: another writer made the same version under another compression; or the version had long been made,
+        built upon and deleted as too old, so that its name was free again.
         """
         forms = (join_location(self.metadata_folder, f"v{number}{form}") for form in _FORMS)
         beaten = any(self._io.exists(other) for other in forms if other != target)

@@ -176,8 +176,9 @@ class MetastoreCatalog(Catalog):
             raise AlreadyExistsError(f"Cannot register table: Table already exists: {dotted(identifier)}", table=dotted(identifier))
         operations = self.operations(identifier)
         metadata = read_table_metadata(self.io, operations.name, metadata_location, use_cache=False)
-        operations.swap(None, metadata_location)
-        return self.table_of(identifier, TableVersion(metadata, metadata_location))
+        version = TableVersion(metadata, metadata_location)
+        operations.swap(None, version)
+        return self.table_of(identifier, version)
 
     def commit_tables(self, commits: Sequence[tuple[Identifier, TableVersion | None, TableMetadata]]) -> list[TableVersion]:
         """All or none, in one transaction of the store. Raises as ``TableOperations.commit``."""

@@ -15,6 +15,7 @@ from sqlalchemy.pool import QueuePool
 from icesql.errors import InvalidArgumentError, UnsupportedError
 
 _BUSY_TIMEOUT_MS = 60_000
+_PG_OPTIONS = {"sslmode", "sslrootcert", "sslcert", "sslkey", "options"}
 _SUPPORTED = {"sqlite", "postgresql"}
 
 
@@ -61,7 +62,7 @@ def _from_jdbc_postgresql(rest: str, uri: str) -> URL:
         raise UnsupportedError(f"Cannot open catalog database: several hosts in one URI: {uri}")
     options = dict(parse_qsl(parts.query))
     user, password = options.pop("user", None), options.pop("password", None)
-    known = {key: options[key] for key in ("sslmode", "sslrootcert", "sslcert", "sslkey", "options") if key in options}
+    known: dict[str, str] = {key: value for key, value in options.items() if key in _PG_OPTIONS}
     return URL.create(
         "postgresql+psycopg",
         username=user,

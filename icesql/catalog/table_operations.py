@@ -69,7 +69,7 @@ def with_metadata_log(base: TableVersion | None, metadata: TableMetadata) -> Tab
     """The metadata with its predecessor's file in the log, which keeps at most ``write.metadata.previous-versions-max`` entries."""
     if base is None or base.metadata_location is None:
         return metadata
-    entry = MetadataLogEntry(base.metadata_location, base.metadata.last_updated_ms)
+    entry = MetadataLogEntry(metadata_file=base.metadata_location, timestamp_ms=base.metadata.last_updated_ms)
     kept = max(1, _as_int(metadata.properties, PREVIOUS_VERSIONS_MAX, PREVIOUS_VERSIONS_MAX_DEFAULT))
     return replace(metadata, metadata_log=(*base.metadata.metadata_log, entry)[-kept:])
 
@@ -150,7 +150,7 @@ class MetastoreTableOperations(ABC):
         return staged
 
     def stage(self, base: TableVersion | None, metadata: TableMetadata) -> TableVersion:
-        """Write the metadata file, swap nothing. Raises CommitFailedError when it cannot be written, or the base has none to compare with."""
+        """Write the metadata file, swap nothing. Raises CommitFailedError if it cannot be written, or the base has none."""
         if base is not None and base.metadata_location is None:
             raise CommitFailedError(f"Cannot commit table {self._name}: its base version was never committed", table=self._name)
         logged = with_metadata_log(base, metadata)

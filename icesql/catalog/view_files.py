@@ -1,4 +1,4 @@
-"""View metadata files: named and compressed as Java's view operations do (gzip unless ``write.metadata.compression-codec`` says otherwise)."""
+"""View metadata files, named and compressed as Java does: gzip unless ``write.metadata.compression-codec`` says otherwise."""
 
 from __future__ import annotations
 

@@ -164,7 +164,10 @@ class Table:
 
     # -- writing without Spark -----------------------------------------------------------------------------------
     def append(self, rows: pa.Table, *, branch: str = MAIN, summary: Mapping[str, str] | None = None) -> TableVersion:
-        """Write the rows, partitioned as the spec says, and commit them. Columns match by name. Raises ValidationError if they do not fit."""
+        """Write the rows, partitioned as the spec says, and commit them. Columns match by name.
+
+        Raises ValidationError if they do not fit the schema.
+        """
         from icesql.table.arrow_write import append
 
         return append(self, rows, branch=branch, summary=summary or {})
@@ -189,7 +192,10 @@ class Table:
         return delete(self, self.expression(where), branch=branch, summary=summary or {})
 
     def add_files(self, locations: Iterable[str], *, branch: str = MAIN, check_duplicates: bool = True) -> TableVersion:
-        """Take existing data files into the table without copying them. Raises ValidationError for a file that is in the table or does not fit."""
+        """Take existing data files into the table without copying them.
+
+        Raises ValidationError for a file that is in the table already or does not fit.
+        """
         from icesql.table.arrow_write import add_files
 
         return add_files(self, list(locations), branch=branch, check_duplicates=check_duplicates)
