@@ -14,7 +14,7 @@ def connect_catalog(name: str = DEFAULT_CATALOG, **properties: object) -> Catalo
     """The catalog ``name``, configured by keyword arguments (``type="sql"``, ``uri=...``, ``warehouse=...``) over the environment
     (``ICESQL_CATALOG__NAME__KEY``); without either, the embedded one: SQLite under ``./warehouse``.
 
-    Underscores in keywords stand for hyphens: ``catalog_impl`` is ``catalog-impl``. Keys with dots are passed with ``**{...}`` and kept as they are.
+    Underscores in keywords stand for hyphens: ``catalog_impl`` is ``catalog-impl``. Keys with dots are passed with ``**{...}``.
     Raises InvalidArgumentError, UnsupportedError.
     """
     given = {name: {key.replace("_", "-") if "." not in key else key: text(value) for key, value in properties.items()}}

@@ -1,0 +1,123 @@
+"""``icesql.connect``: a session over a Spark session of the user's, or over a local one made here."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from icesql.errors import IcesqlError, InvalidArgumentError, UnsupportedError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from icesql.session.session import Session
+
+DEFAULTS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.memory": "4g",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "8",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.log.level": "ERROR",
+}
+JAVA_VERSIONS = range(17, 22)
+
+
+def connect(
+    spark: SparkSession | None = None,
+    catalogs: Mapping[str, Mapping[str, Any]] | None = None,
+    *,
+    conf: Mapping[str, Any] | None = None,
+    master: str | None = None,
+    app_name: str = "icesql",
+) -> Session:
+    """A session that understands Iceberg's SQL.
+
+    ``spark``: a classic PySpark session, used as it is. Without one, a running session is used, else a local one is started with ``conf`` and
+    ``master`` (default ``local[*]``). ``catalogs``: configurations by name, beside those in Spark's conf and the environment; with none
+    anywhere there is the embedded catalog ``local`` in ``./warehouse``.
+    Raises InvalidArgumentError for an option that cannot be had, IcesqlError when Java is missing.
+    """
+    from icesql.session.session import Session
+
+    if spark is not None and (conf or master):
+        raise InvalidArgumentError("Cannot connect: conf and master belong to a session that is made here, but one was given")
+    if spark is None:
+        spark = running_session() or start_spark(conf or {}, master=master, app_name=app_name)
+    if not hasattr(spark, "_jsparkSession"):
+        raise UnsupportedError("Cannot connect: icesql needs a classic Spark session, not Spark Connect")
+    return Session(spark, catalogs)
+
+
+def running_session() -> SparkSession | None:
+    if "pyspark" not in sys.modules:
+        return None
+    from pyspark.sql import SparkSession
+
+    found: SparkSession | None = SparkSession.getActiveSession()
+    return found
+
+
+def start_spark(conf: Mapping[str, Any], *, master: str | None = None, app_name: str = "icesql") -> SparkSession:
+    """A local Spark session with sensible settings; ``conf`` and SPARK_CONF_DIR override them. Raises IcesqlError without Java 17 or 21."""
+    check_java()
+    from pyspark.sql import SparkSession
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    builder = SparkSession.builder.appName(app_name)
+    if master is not None or "spark.master" not in conf:
+        builder = builder.master(master or os.environ.get("MASTER", "local[*]"))
+    for key, value in {**_folders(), **DEFAULTS, **conf}.items():
+        builder = builder.config(key, str(value).lower() if isinstance(value, bool) else str(value))
+    session: SparkSession = builder.getOrCreate()
+    return session
+
+
+def _folders() -> dict[str, str]:
+    """Spark's own tables and Derby's log out of the way of the working folder."""
+    scratch = Path.home() / ".icesql"
+    return {
+        "spark.sql.warehouse.dir": str(scratch / "spark-warehouse"),
+        "spark.driver.extraJavaOptions": f"-Dderby.system.home={scratch / 'derby'}",
+    }
+
+
+def check_java() -> None:
+    """Raises IcesqlError, in one sentence, when no usable Java is found."""
+    java = java_command()
+    if java is None:
+        raise IcesqlError(
+            "Cannot start Spark: no Java found: install Java 17 or 21 (Debian and Ubuntu: apt-get install openjdk-17-jre-headless; "
+            "macOS: brew install openjdk@17) or set JAVA_HOME"
+        )
+    version = java_version(java)
+    if version is not None and version < JAVA_VERSIONS.start:
+        raise IcesqlError(f"Cannot start Spark: Java {version} is too old: Spark 4 needs Java 17 or 21, found {java}")
+
+
+def java_command() -> str | None:
+    home = os.environ.get("JAVA_HOME")
+    if home:
+        command = Path(home) / "bin" / ("java.exe" if os.name == "nt" else "java")
+        return str(command) if command.exists() else None
+    return shutil.which("java")
+
+
+def java_version(java: str) -> int | None:
+    """The major version; ``None`` where it cannot be told."""
+    try:
+        told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=False).stderr
+    except (OSError, subprocess.SubprocessError):
+        return None
+    match = re.search(r'version "(?:1\.)?(\d+)', told)
+    return int(match[1]) if match else None

@@ -1,0 +1,95 @@
+"""Temporary views over our tables. Spark would keep their text and not find our tables in it; so we keep the text, and hand Spark a plan.
+
+When a table below a view has changed, the view is made again before a statement reads it: as in Spark, a view shows the present.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from icesql.parser.names import References
+from icesql.session.run_query import bound
+
+if TYPE_CHECKING:
+    from icesql.session.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class TemporaryView:
+    """``text`` and where the session was when the view was made; ``state`` tells the versions of the tables it showed last."""
+
+    name: str
+    text: str
+    references: References
+    column_names: tuple[str, ...]
+    catalog: str
+    namespace: tuple[str, ...]
+    state: tuple[str, ...]
+    is_global: bool = False
+
+
+class TemporaryViews:
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._views: dict[str, TemporaryView] = {}
+
+    def create(
+        self, name: str, text: str, references: References, *, columns: tuple[str, ...] = (), replace: bool = False, is_global: bool = False
+    ) -> None:
+        """Make the view in Spark, and remember it. Raises Spark's own error when the name is taken."""
+        session = self._session
+        frame, state = self._frame(text, references, columns)
+        if is_global:
+            (frame.createOrReplaceGlobalTempView if replace else frame.createGlobalTempView)(name)
+        else:
+            (frame.createOrReplaceTempView if replace else frame.createTempView)(name)
+        where = session.names
+        view = TemporaryView(name, text, references, columns, where.current_catalog, where.current_namespace, state, is_global)
+        self._views[self._key(name, is_global)] = view
+
+    def forget(self, name: str) -> None:
+        self._views.pop(name.lower(), None)
+
+    def refresh(self, references: References) -> None:
+        """Make stale views that a statement names again, with all they stand on."""
+        if not self._views:
+            return
+        for reference in references.tables:
+            view = self._views.get(".".join(reference.parts).lower())
+            if view is not None:
+                self._refresh(view)
+
+    def _refresh(self, view: TemporaryView) -> None:
+        session, names = self._session, self._session.names
+        if not view.is_global and not session.is_temporary_view(view.name):
+            self.forget(view.name)
+            return
+        before = names.current_catalog, names.current_namespace
+        names.current_catalog, names.current_namespace = view.catalog, view.namespace
+        try:
+            self.refresh(view.references)
+            if self._state(view.references) != view.state:
+                self.create(view.name, view.text, view.references, columns=view.column_names, replace=True, is_global=view.is_global)
+        finally:
+            names.current_catalog, names.current_namespace = before
+
+    def _frame(self, text: str, references: References, columns: tuple[str, ...]) -> tuple[Any, tuple[str, ...]]:
+        with bound(self._session, text, references) as query:
+            frame = query.frame()
+        return (frame.toDF(*columns) if columns else frame), self._state(references)
+
+    def _state(self, references: References) -> tuple[str, ...]:
+        """The metadata files of the tables of ours that a text names, and the states of the views of ours below it."""
+        session, found = self._session, []
+        for reference in references.tables:
+            below = self._views.get(".".join(reference.parts).lower())
+            if below is not None:
+                found.extend(below.state)
+            elif session.names.address(reference.parts) is not None and (table := session.find(reference.parts)) is not None:
+                found.append(f"{table.dotted}@{table.table.metadata_location}")
+        return tuple(found)
+
+    @staticmethod
+    def _key(name: str, is_global: bool) -> str:
+        return f"global_temp.{name}".lower() if is_global else name.lower()
