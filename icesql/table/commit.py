@@ -89,8 +89,9 @@ class UpdatesChange:
 def commit(operations: TableOperations, changes: Sequence[Change], *, base: TableVersion | None = None) -> TableVersion:
     """Commit all changes, in order, as one new version; the version itself if they change nothing.
 
-    The first attempt works on ``base`` if given (saving a load), every later one on the then current version. Raises CommitFailedError once
-    the retries of ``commit.retry.*`` are used up, ValidationError where a change no longer holds, CommitStateUnknownError with nothing removed.
+    The first attempt works on ``base`` if given (saving a load), every later one on the then current version. Raises CommitFailedError
+    once the retries of ``commit.retry.*`` are used up, ValidationError where a change no longer holds, CommitStateUnknownError with
+    nothing removed.
     """
     return attempt_until_committed(operations, changes, base or operations.load(), lambda version: MetadataBuilder(version.metadata))
 
@@ -108,22 +109,22 @@ def attempt_until_committed(
     while True:
         metadata = _prepare(changes, version, begin)
         if metadata is version.metadata:
-            _finish(changes, metadata)
+            finish(changes, metadata)
             return version
         try:
             committed = operations.commit(version, metadata)
         except CommitFailedError:
             wait_ms = next(waits, None)
             if wait_ms is None or time.monotonic() + wait_ms / 1000 > deadline:
-                _abandon(changes)
+                abandon(changes)
                 raise
             time.sleep(wait_ms / 1000)
             version = operations.load()
         except _CERTAIN:
-            _abandon(changes)
+            abandon(changes)
             raise
         else:
-            _finish(changes, committed.metadata)
+            finish(changes, committed.metadata)
             return committed
 
 
@@ -137,12 +138,13 @@ def _prepare(changes: Sequence[Change], version: TableVersion, begin: Callable[[
             check_all(change_set.requirements, metadata)
             metadata = builder.apply_all(change_set.updates).build()
     except BaseException:
-        _abandon(changes)
+        abandon(changes)
         raise
     return metadata
 
 
-def _finish(changes: Sequence[Change], metadata: TableMetadata) -> None:
+def finish(changes: Sequence[Change], metadata: TableMetadata) -> None:
+    """Tell every change that it is committed. What goes wrong is only logged: the commit stands."""
     for change in changes:
         try:
             change.committed(metadata)
@@ -150,7 +152,8 @@ def _finish(changes: Sequence[Change], metadata: TableMetadata) -> None:
             logger.warning("Cannot clean up after commit: %s", change, exc_info=True)
 
 
-def _abandon(changes: Sequence[Change]) -> None:
+def abandon(changes: Sequence[Change]) -> None:
+    """Tell every change that it failed for certain. What goes wrong is only logged."""
     for change in changes:
         try:
             change.abandoned()

@@ -1,6 +1,6 @@
-"""ProduceSnapshot: every write to a table as one value (design decision 1; seeds/001 of the project's sources).
+"""ProduceSnapshot: every write to a table as one value.
 
-A writer says which files come and go and what must still be true; ``icesql.table.snapshot_producer`` builds the snapshot, here or in a server.
+A writer says which files come and go and what must still be true; ``icesql.table.snapshot_producer`` builds the snapshot.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ class NotAllowedAddedDataFiles:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotAllowedAddedDeleteFiles:
-    """No delete file that may apply to matching rows was added since the base, and no matching data file was deleted if ``and_deleted_data_files``."""
+    """No delete file that may apply to matching rows was added since the base.
+
+    With ``and_deleted_data_files`` no matching data file was deleted either.
+    """
 
     filter: Expression = TRUE
     partitions: frozenset[tuple[int, tuple[object, ...]]] | None = None
@@ -85,6 +88,7 @@ class ProduceSnapshot:
     delete_row_filter: Expression = FALSE
     case_sensitive: bool = True
     data_sequence_number: int | None = None
+    delete_sequence_numbers: Mapping[tuple[str, int | None], int] = field(default_factory=dict)  # by DataFile.key; absent = the snapshot's
     add_manifests: tuple[ManifestFile, ...] = ()
     remove_manifests: tuple[ManifestFile, ...] = ()
     merge_manifests: bool = True  # False = Java's fast append

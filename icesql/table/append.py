@@ -1,0 +1,31 @@
+"""AppendFiles: add data files. ``fast=True`` never merges manifests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from icesql.spec.files import DataFile
+from icesql.spec.snapshots import Operation
+from icesql.table.operations import TableOperations, TableVersion
+from icesql.table.produce import ProduceSnapshot
+from icesql.table.snapshot_update import SnapshotUpdate
+
+
+class AppendFiles(SnapshotUpdate):
+    def __init__(self, operations: TableOperations | None = None, base: TableVersion | None = None, *, fast: bool = False) -> None:
+        super().__init__(operations, base)
+        self._fast = fast
+        self._files: list[DataFile] = []
+
+    def append_file(self, file: DataFile) -> AppendFiles:
+        self._files.append(file)
+        return self
+
+    def append_files(self, files: Iterable[DataFile]) -> AppendFiles:
+        self._files.extend(files)
+        return self
+
+    def change(self) -> ProduceSnapshot:
+        return ProduceSnapshot(
+            action=Operation.APPEND, add_data_files=tuple(self._files), merge_manifests=not self._fast, **self._common()
+        )

@@ -1,0 +1,97 @@
+"""Merging small manifests: bins of the target size, per spec, oldest packed first, the newest bin only once enough have piled up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from icesql.io.manifests import RawEntry, read_manifest
+from icesql.spec.files import EntryStatus, ManifestContent, ManifestEntry, ManifestFile
+from icesql.spec.metadata import TableMetadata
+from icesql.table.manifest_factory import ManifestFactory, target_size_bytes
+
+MERGE_ENABLED = "commit.manifest-merge.enabled"
+MIN_COUNT_TO_MERGE = "commit.manifest.min-count-to-merge"
+
+
+@dataclass(slots=True)
+class Merged:
+    manifests: list[ManifestFile] = field(default_factory=list)
+    replaced: int = 0
+
+
+class ManifestMerger:
+    """Merges the manifests of one content. Merged manifests are kept, so that a retry merges only new bins."""
+
+    def __init__(self, factory: ManifestFactory, content: ManifestContent) -> None:
+        self._factory, self._content = factory, content
+        self._done: dict[tuple[int, tuple[str, ...]], ManifestFile] = {}
+
+    def apply(self, metadata: TableMetadata, manifests: Sequence[ManifestFile]) -> Merged:
+        """``manifests`` newest first. Returns them, merged where the table's properties ask, highest spec id first."""
+        result = Merged()
+        if not manifests:
+            return result
+        if metadata.properties.get(MERGE_ENABLED, "true").lower() != "true":
+            result.manifests.extend(manifests)
+            return result
+        by_spec: dict[int, list[ManifestFile]] = {}
+        for manifest in manifests:
+            by_spec.setdefault(manifest.partition_spec_id, []).append(manifest)
+        for spec_id in sorted(by_spec, reverse=True):
+            self._merge_group(metadata, manifests[0], spec_id, by_spec[spec_id], result)
+        return result
+
+    def _merge_group(
+        self, metadata: TableMetadata, first: ManifestFile, spec_id: int, group: list[ManifestFile], result: Merged
+    ) -> None:
+        min_count = int(metadata.properties.get(MIN_COUNT_TO_MERGE, "100"))
+        for bin_ in pack_from_end(group, target_size_bytes(metadata)):
+            if len(bin_) == 1 or (any(m is first for m in bin_) and len(bin_) < min_count):
+                result.manifests.extend(bin_)
+            else:
+                result.manifests.append(self._merged(metadata, spec_id, bin_))
+                result.replaced += sum(1 for manifest in bin_ if manifest.added_snapshot_id != self._factory.snapshot_id)
+
+    def _merged(self, metadata: TableMetadata, spec_id: int, bin_: list[ManifestFile]) -> ManifestFile:
+        key = (metadata.format_version, tuple(manifest.manifest_path for manifest in bin_))
+        known = self._done.get(key)
+        if known is None:
+            writer = self._factory.writer(metadata, spec_id, self._content)
+            for manifest in bin_:
+                for entry in carried_entries(self._factory, metadata, manifest):
+                    if isinstance(entry, RawEntry):
+                        writer.add_raw(entry)
+                    else:
+                        writer.add(entry)
+            known = self._done[key] = writer.close()
+        return known
+
+
+def carried_entries(factory: ManifestFactory, metadata: TableMetadata, manifest: ManifestFile) -> Iterator[ManifestEntry | RawEntry]:
+    """Entries as they stand in a manifest of this commit: its own adds and deletes stay, others' adds exist, others' deletes are dropped."""
+    for entry in read_manifest(factory.io, manifest, metadata.specs_by_id):
+        is_ours = entry.snapshot_id == factory.snapshot_id
+        if entry.status is EntryStatus.DELETED:
+            if is_ours:
+                yield entry
+        elif entry.status is EntryStatus.ADDED and is_ours:
+            yield entry
+        else:
+            yield replace(entry, status=EntryStatus.EXISTING)
+
+
+def pack_from_end(manifests: Sequence[ManifestFile], target_size: int) -> list[list[ManifestFile]]:
+    """Bins in order, filled from the last manifest on: so the short bin is the one with the newest."""
+    bins: list[list[ManifestFile]] = []
+    current: list[ManifestFile] = []
+    size = 0
+    for manifest in reversed(manifests):
+        if current and size + manifest.manifest_length > target_size:
+            bins.append(current[::-1])
+            current, size = [], 0
+        current.append(manifest)
+        size += manifest.manifest_length
+    if current:
+        bins.append(current[::-1])
+    return bins[::-1]

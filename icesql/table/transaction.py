@@ -1,0 +1,116 @@
+"""Several changes, one commit: also the create or replace of a table together with its first rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from icesql.errors import AlreadyExistsError, CommitFailedError, InvalidArgumentError, NotFoundError
+from icesql.io.files import FileIO
+from icesql.spec.metadata import TableMetadata
+from icesql.table import update_values as u
+from icesql.table.commit import abandon, attempt_until_committed, finish
+from icesql.table.metadata_builder import MetadataBuilder
+from icesql.table.operations import Change, TableOperations, TableVersion
+from icesql.table.produce import ProduceSnapshot
+from icesql.table.requirements import check_all
+from icesql.table.snapshot_producer import SnapshotProducer
+
+Replacement = Callable[[TableMetadata], tuple[u.Update, ...]]
+
+
+@dataclass(slots=True)
+class Transaction:
+    """Staged changes to one table. ``metadata`` shows the table as it would be; nothing is visible to others before ``commit``.
+
+    ``base`` is ``None`` for a table to be created from ``created``. ``replacement`` gives the updates that come before all changes.
+    """
+
+    operations: TableOperations
+    base: TableVersion | None
+    created: TableMetadata | None = None
+    replacement: Replacement | None = None
+    changes: list[Change] = field(default_factory=list)
+    is_finished: bool = False
+    _staged: TableMetadata = field(init=False)
+
+    def __post_init__(self) -> None:
+        if self.base is None and self.created is None:
+            raise InvalidArgumentError("Cannot begin transaction: neither a table nor metadata to create one")
+        self._staged = self._begin(self.base).build()
+
+    @staticmethod
+    def update(operations: TableOperations, base: TableVersion | None = None) -> Transaction:
+        """Changes to the table that ``operations`` holds."""
+        return Transaction(operations, base or operations.load())
+
+    @staticmethod
+    def create(operations: TableOperations, metadata: TableMetadata) -> Transaction:
+        """A table that exists once the transaction commits. Its commit raises AlreadyExistsError if another one came first."""
+        return Transaction(operations, None, created=metadata)
+
+    @staticmethod
+    def replace(operations: TableOperations, base: TableVersion, replacement: Replacement) -> Transaction:
+        """``replacement(metadata)`` gives the updates of the replace on the then current metadata (``create.replace_updates``)."""
+        return Transaction(operations, base, replacement=replacement)
+
+    @property
+    def metadata(self) -> TableMetadata:
+        return self._staged
+
+    @property
+    def io(self) -> FileIO:
+        return self.operations.io
+
+    def add(self, change: Change | ProduceSnapshot) -> TableMetadata:
+        """Stage a change on what is staged so far; returns the metadata with it. A change that raises is not staged."""
+        self._check_open()
+        staged = SnapshotProducer(change, self.io, self.operations.name) if isinstance(change, ProduceSnapshot) else change
+        try:
+            change_set = staged.apply(self._staged)
+            check_all(change_set.requirements, self._staged)
+            metadata = MetadataBuilder(self._staged).apply_all(change_set.updates).build()
+        except BaseException:
+            abandon([staged])
+            raise
+        self.changes.append(staged)
+        self._staged = metadata
+        return metadata
+
+    def commit(self) -> TableVersion:
+        """Commit everything staged, or raise as ``icesql.table.commit.commit`` and leave nothing behind."""
+        self._check_open()
+        self.is_finished = True
+        if self.base is None:
+            return self._create()
+        return attempt_until_committed(self.operations, self.changes, self.base, self._begin)
+
+    def abandon(self) -> None:
+        """Give up: remove every file the changes wrote."""
+        if not self.is_finished:
+            self.is_finished = True
+            abandon(self.changes)
+
+    def _begin(self, version: TableVersion | None) -> MetadataBuilder:
+        if version is None:
+            assert self.created is not None
+            return MetadataBuilder(self.created)
+        builder = MetadataBuilder(version.metadata)
+        if self.replacement is not None:
+            builder.apply_all(self.replacement(version.metadata))
+        return builder
+
+    def _create(self) -> TableVersion:
+        try:
+            committed = self.operations.commit(None, self._staged)
+        except (AlreadyExistsError, CommitFailedError, NotFoundError, InvalidArgumentError):
+            abandon(self.changes)
+            raise
+        finish(self.changes, committed.metadata)
+        return committed
+
+    def _check_open(self) -> None:
+        if self.is_finished:
+            raise InvalidArgumentError("Cannot use transaction: it was committed or abandoned already")
+
+
