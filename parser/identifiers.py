@@ -1,0 +1,28 @@
+"""Dotted names given as text of their own, as arguments of calls and procedures are."""
+
+from __future__ import annotations
+
+import re
+
+from icesql.errors import SqlError
+from icesql.parser.names import NameParts
+
+_PART = re.compile(r"`((?:[^`]|``)+)`|(\w+)")
+
+
+def parse_name(text: str) -> NameParts:
+    """``local.db.`my t``` -> ``("local", "db", "my t")``. Raises SqlError with the place; a bare number is no name."""
+    parts: list[str] = []
+    at = 0
+    stripped = text.strip()
+    while True:
+        match = _PART.match(stripped, at)
+        if match is None or (match[2] is not None and match[2].isdigit()):
+            raise SqlError(f"Cannot parse name: {text!r}", text=text, line=1, column=at + 1)
+        parts.append(match[2] if match[1] is None else match[1].replace("``", "`"))
+        at = match.end()
+        if at == len(stripped):
+            return tuple(parts)
+        if stripped[at] != ".":
+            raise SqlError(f"Cannot parse name: {text!r}", text=text, line=1, column=at + 1)
+        at += 1

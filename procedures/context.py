@@ -1,0 +1,127 @@
+"""What a procedure may use while it runs: its table, Spark, notices, progress, and whether it only rehearses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from icesql.errors import IcesqlError, InvalidArgumentError, SqlError, nearest
+from icesql.parser.identifiers import parse_name
+from icesql.procedures.rehearsal import PlannedAction, RehearsalIO, RehearsalOperations, metadata_actions
+from icesql.spec.metadata import TableMetadata
+from icesql.table.table import Table
+
+if TYPE_CHECKING:
+    from icesql.catalog.base import Catalog, Identifier
+
+Progress = Callable[[str, int, int], None]
+"""``progress(what, done, total)``."""
+
+__all__ = ["PlannedAction", "ProcedureContext"]
+
+
+@dataclass(slots=True)
+class ProcedureContext:
+    """One call. ``session`` is the calling session (for Spark, the current namespace, temporary views); ``catalog`` the procedure's."""
+
+    session: Any
+    catalog: Catalog
+    procedure: str
+    dry_run: bool = False
+    notices: list[str] = field(default_factory=list)
+    _actions: list[PlannedAction] = field(default_factory=list)
+    _rehearsals: list[tuple[RehearsalOperations, TableMetadata]] = field(default_factory=list)
+
+    @property
+    def spark(self) -> Any:
+        return self.session.spark
+
+    # -- names ---------------------------------------------------------------------------------------------------
+    def identifier(self, text: str, parameter: str = "table") -> Identifier:
+        """A table's name in the procedure's catalog, without the catalog's own name.
+
+        Raises InvalidArgumentError for an empty or malformed name, and for one in another catalog.
+        """
+        parts = self.parts(text, parameter)
+        names = self.session.names
+        if len(parts) > 1 and (parts[0] in names.catalogs or parts[0] == "spark_catalog"):
+            if parts[0] != self.catalog.name:
+                raise InvalidArgumentError(
+                    f"Cannot run procedure in catalog '{self.catalog.name}': '{'.'.join(parts[1:])}' is a table in catalog '{parts[0]}'"
+                )
+            return parts[1:]
+        if len(parts) == 1 and names.current_catalog == self.catalog.name:
+            return (*names.current_namespace, *parts)
+        return parts
+
+    def parts(self, text: str, parameter: str = "table") -> tuple[str, ...]:
+        """Raises InvalidArgumentError in the words of Iceberg's runtime."""
+        if not text:
+            raise InvalidArgumentError(f"Cannot handle an empty identifier for parameter '{parameter}'")
+        try:
+            return tuple(parse_name(text))
+        except SqlError:
+            raise InvalidArgumentError(f"Cannot parse identifier for parameter '{parameter}': {text}") from None
+
+    # -- tables --------------------------------------------------------------------------------------------------
+    def table(self, text: str, parameter: str = "table") -> Table:
+        """The table of a ``table`` argument; in a dry run one whose commits stay in memory. A selector behind the name is refused.
+
+        Raises IcesqlError ``Couldn't load table ...`` with the nearest name.
+        """
+        return self.table_and_branch(text, parameter)[0]
+
+    def table_and_branch(self, text: str, parameter: str = "table") -> tuple[Table, str | None]:
+        """As ``table``, for procedures that take ``t.branch_x``."""
+        identifier = self.identifier(text, parameter)
+        found = self.session.find((self.catalog.name, *identifier))
+        if found is None or found.metadata_table is not None or (not found.selector.is_empty and found.branch is None):
+            known = self._siblings(identifier)
+            raise IcesqlError(f"Couldn't load table '{'.'.join(identifier)}' in catalog '{self.catalog.name}'.{nearest(identifier[-1], known)}")
+        return self._rehearsed(found.table) if self.dry_run else found.table, found.branch
+
+    def _siblings(self, identifier: Identifier) -> list[str]:
+        try:
+            return [other[-1] for other in self.catalog.list_tables(identifier[:-1])]
+        except IcesqlError:
+            return []
+
+    def _rehearsed(self, table: Table) -> Table:
+        operations = RehearsalOperations(table.operations, RehearsalIO(table.io), table.version)
+        self._rehearsals.append((operations, table.metadata))
+        return Table(operations, table.version, table.identifier, table.catalog)
+
+    # -- what the user is told -----------------------------------------------------------------------------------
+    def notice(self, text: str) -> None:
+        """Why nothing was done, or what else the user should know: shown in shell and notebook, kept in ``Session.last_notices``."""
+        self.notices.append(text)
+
+    def planned(self, action: str, what: str, *, size_in_bytes: int | None = None, reason: str = "") -> None:
+        """Something a dry run would have done that is no commit or file of a rehearsed table (a data job, a new table)."""
+        self._actions.append(PlannedAction(action=action, what=what, size_in_bytes=size_in_bytes, reason=reason))
+
+    def progress(self, what: str, done: int, total: int) -> None:
+        """Tell whoever watches how far the work is."""
+        watcher: Progress | None = getattr(self.session, "progress", None)
+        if watcher is not None:
+            watcher(what, done, total)
+
+    def plan(self) -> tuple[PlannedAction, ...]:
+        """All that a dry run would have done; empty for a real call."""
+        return tuple(self._actions) + tuple(action for rehearsal in self._rehearsals for action in _actions(*rehearsal))
+
+
+def _actions(operations: RehearsalOperations, before: TableMetadata) -> Iterator[PlannedAction]:
+    yield from metadata_actions(before, operations.version.metadata)
+    for location, data in operations.rehearsal_io.written.items():
+        yield PlannedAction(action="write file", what=location, size_in_bytes=len(data), reason="new metadata")
+    for location in operations.rehearsal_io.deleted:
+        yield PlannedAction(action="delete file", what=location, size_in_bytes=_size(operations, location), reason="no snapshot needs it")
+
+
+def _size(operations: RehearsalOperations, location: str) -> int | None:
+    try:
+        return operations.rehearsal_io.size(location)
+    except IcesqlError:
+        return None
