@@ -12,7 +12,7 @@ from icesql.io.files import FileIO
 
 
 def sql_catalog(name: str, properties: Mapping[str, str], io: FileIO, parse_filter: FilterParser | None = None) -> MetastoreCatalog:
-    """``jdbc.catalog-name`` names the catalog in the database, where it differs from ``name``. Raises InvalidArgumentError without ``uri``."""
+    """``jdbc.catalog-name`` names the catalog in the database where it is not ``name``. Raises InvalidArgumentError without ``uri``."""
     uri = properties.get("uri")
     if not uri:
         raise InvalidArgumentError(f"Cannot open catalog {name}: type sql needs a database: set spark.sql.catalog.{name}.uri")

@@ -1,0 +1,51 @@
+"""One catalog of every kind. PostgreSQL is a real server, started once a run."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from icesql.catalog.base import Catalog
+from icesql.catalog.loading import load_catalog
+from tests.postgres import PostgresServer, start_postgres, stop_postgres
+
+KINDS = ["memory", "sqlite", pytest.param("postgres", marks=pytest.mark.slow), "hadoop"]
+SHARED_KINDS = ["sqlite", pytest.param("postgres", marks=pytest.mark.slow), "hadoop"]  # seen by every process
+_numbers = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    server = start_postgres()
+    yield server
+    stop_postgres(server)
+
+
+def catalog_properties(kind: str, folder: Path, request: pytest.FixtureRequest) -> dict[str, str]:
+    """What ``load_catalog`` needs for a fresh catalog of this kind."""
+    warehouse = str(folder / "warehouse")
+    match kind:
+        case "sqlite":
+            return {"type": "sql", "uri": f"sqlite:///{folder / 'catalog.db'}", "warehouse": warehouse}
+        case "postgres":
+            server: PostgresServer = request.getfixturevalue("postgres")
+            return {"type": "sql", "uri": server.new_database(f"test_{next(_numbers)}"), "warehouse": warehouse}
+    return {"type": kind, "warehouse": warehouse}
+
+
+@pytest.fixture(params=KINDS)
+def catalog(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Catalog]:
+    opened = load_catalog("test", catalog_properties(request.param, tmp_path, request))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(params=["memory", "sqlite", pytest.param("postgres", marks=pytest.mark.slow)])
+def metastore(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Catalog]:
+    """Catalogs of pointers: with properties of namespaces, renames and views."""
+    opened = load_catalog("test", catalog_properties(request.param, tmp_path, request))
+    yield opened
+    opened.close()
