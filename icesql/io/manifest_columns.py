@@ -172,6 +172,8 @@ class ManifestColumns:
     @cached_property
     def first_row_id(self) -> Ints:
         first = self.manifest.first_row_id
+        if first is None and self.manifest.sequence_number < 0:  # of a commit under way: as its existing entries carry them
+            return self._column(("file", 142))
         if first is None or self.manifest.content is not ManifestContent.DATA:
             return np.full(len(self), -1, np.int64)
         own = self._column(("file", 142))
