@@ -218,7 +218,7 @@ def _floor(type_: Type, raw: object) -> object | None:
     if isinstance(type_, (IntegerType, LongType)):
         return None if raw == math.floor(raw) else math.floor(raw)
     if isinstance(type_, DecimalType):
-        scaled = Fraction(raw) * 10**type_.scale
+        scaled = Fraction(Decimal(repr(raw)) if isinstance(raw, float) else raw) * 10**type_.scale
         return None if scaled.denominator == 1 else from_unscaled(math.floor(scaled), type_.scale)
     return None
 
