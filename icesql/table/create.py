@@ -35,10 +35,11 @@ def new_metadata(
     table_uuid: str | None = None,
     now_ms: int | None = None,
 ) -> TableMetadata:
-    """Metadata of a table that does not exist yet. Field ids, spec and order ids are assigned afresh; source ids follow their columns by name.
+    """Metadata of a table that does not exist yet.
 
-    ``format-version`` is taken out of the properties (default 2), reserved ones are dropped, ``write.parquet.compression-codec`` is stored
-    (zstd unless given). Raises InvalidArgumentError, ValidationError.
+    Field ids, spec and order ids are assigned afresh; source ids follow their columns by name. ``format-version`` is taken out of the
+    properties (default 2), reserved ones are dropped, ``write.parquet.compression-codec`` is stored (zstd unless given). Raises
+    InvalidArgumentError, ValidationError.
     """
     given = dict(properties or {})
     version = _format_version(given, format_version)
@@ -85,7 +86,7 @@ def replace_updates(
     """
     given = dict(properties or {})
     check_commit_properties(given)
-    fresh, last_column_id = _replacement_schema(schema, base)
+    fresh = _replacement_schema(schema, base)
     fresh_spec = _replacement_spec(spec, schema, fresh, base)
     fresh_order = _fresh_order(sort_order, schema, fresh)
     updates: list[u.Update] = []
@@ -130,9 +131,10 @@ def _format_version(properties: Mapping[str, str], given: int | None) -> int:
     return version
 
 
-def _replacement_schema(schema: Schema, base: TableMetadata) -> tuple[Schema, int]:
-    """Fresh ids above the table's last one, but for columns whose names any earlier current schema had."""
-    return reassign_ids(replace(schema, schema_id=0), base.schema, base.last_column_id)
+def _replacement_schema(schema: Schema, base: TableMetadata) -> Schema:
+    """Columns keep the ids of the current schema's columns of the same names; others get ids the table never used."""
+    fresh, _ = reassign_ids(replace(schema, schema_id=0), base.schema, base.last_column_id)
+    return fresh
 
 
 def _sources(source_ids: tuple[int, ...], original: Schema, fresh: Schema) -> tuple[int, ...]:

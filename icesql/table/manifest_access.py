@@ -90,7 +90,7 @@ def schema_for_spec(metadata: TableMetadata, spec: PartitionSpec) -> Schema:
 
 
 def latest_snapshot(metadata: TableMetadata, branch: str = MAIN) -> Snapshot | None:
-    """What a commit to the branch builds on: its head; the current snapshot for a branch that does not exist yet (it is forked from there)."""
+    """What a commit to the branch builds on: its head; the current snapshot for a branch that does not exist yet, which forks there."""
     if branch in metadata.refs:
         return metadata.head(branch)
     return metadata.current_snapshot

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from icesql.io.manifests import RawEntry, read_manifest
-from icesql.spec.files import EntryStatus, ManifestContent, ManifestEntry, ManifestFile
+import numpy as np
+
+from icesql.io.manifest_columns import read_manifest_columns
+from icesql.io.manifests import RawEntry
+from icesql.spec.files import EntryStatus, ManifestContent, ManifestFile
 from icesql.spec.metadata import TableMetadata
+from icesql.table.manifest_access import schema_for_spec, spec_of
 from icesql.table.manifest_factory import ManifestFactory, target_size_bytes
 
 MERGE_ENABLED = "commit.manifest-merge.enabled"
@@ -60,25 +64,26 @@ class ManifestMerger:
             writer = self._factory.writer(metadata, spec_id, self._content)
             for manifest in bin_:
                 for entry in carried_entries(self._factory, metadata, manifest):
-                    if isinstance(entry, RawEntry):
-                        writer.add_raw(entry)
-                    else:
-                        writer.add(entry)
+                    writer.add_raw(entry)
             known = self._done[key] = writer.close()
         return known
 
 
-def carried_entries(factory: ManifestFactory, metadata: TableMetadata, manifest: ManifestFile) -> Iterator[ManifestEntry | RawEntry]:
-    """Entries as they stand in a manifest of this commit: its own adds and deletes stay, others' adds exist, others' deletes are dropped."""
-    for entry in read_manifest(factory.io, manifest, metadata.specs_by_id):
-        is_ours = entry.snapshot_id == factory.snapshot_id
-        if entry.status is EntryStatus.DELETED:
-            if is_ours:
-                yield entry
-        elif entry.status is EntryStatus.ADDED and is_ours:
-            yield entry
-        else:
-            yield replace(entry, status=EntryStatus.EXISTING)
+def carried_entries(factory: ManifestFactory, metadata: TableMetadata, manifest: ManifestFile) -> Iterator[RawEntry]:
+    """Entries as they stand in a manifest of this commit: its own adds and deletes stay, others' adds exist, others' deletes are dropped.
+
+    Data files are copied as bytes where the format version stayed the same.
+    """
+    spec = spec_of(metadata, manifest.partition_spec_id)
+    columns = read_manifest_columns(factory.io, manifest, spec=spec, use_cache=manifest.sequence_number >= 0)
+    is_ours = columns.snapshot_id == factory.snapshot_id
+    statuses = np.where(is_ours, columns.status, np.where(columns.live, EntryStatus.EXISTING, -1))
+    partition = spec.partition_type(schema_for_spec(metadata, spec))
+    runs = np.flatnonzero(np.diff(statuses, prepend=-2)).tolist()
+    for start, end in zip(runs, [*runs[1:], len(statuses)], strict=True):
+        if statuses[start] >= 0:
+            status = EntryStatus(int(statuses[start]))
+            yield from columns.raw_entries(range(start, end), format_version=metadata.format_version, partition=partition, status=status)
 
 
 def pack_from_end(manifests: Sequence[ManifestFile], target_size: int) -> list[list[ManifestFile]]:

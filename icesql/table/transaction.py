@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from icesql.errors import AlreadyExistsError, CommitFailedError, InvalidArgumentError, NotFoundError
 from icesql.io.files import FileIO
 from icesql.spec.metadata import TableMetadata
+from icesql.spec.partitioning import UNPARTITIONED, PartitionSpec
+from icesql.spec.schema import Schema
+from icesql.spec.sorting import UNSORTED, SortOrder
 from icesql.table import update_values as u
 from icesql.table.commit import abandon, attempt_until_committed, finish
+from icesql.table.create import replace_updates
 from icesql.table.metadata_builder import MetadataBuilder
 from icesql.table.operations import Change, TableOperations, TableVersion
 from icesql.table.produce import ProduceSnapshot
@@ -23,11 +27,11 @@ Replacement = Callable[[TableMetadata], tuple[u.Update, ...]]
 class Transaction:
     """Staged changes to one table. ``metadata`` shows the table as it would be; nothing is visible to others before ``commit``.
 
-    ``base`` is ``None`` for a table to be created from ``created``. ``replacement`` gives the updates that come before all changes.
+    Begins on ``base``, or on the current version; on ``created`` for a table that does not exist yet. ``replacement`` gives the updates that come before all changes.
     """
 
     operations: TableOperations
-    base: TableVersion | None
+    base: TableVersion | None = None
     created: TableMetadata | None = None
     replacement: Replacement | None = None
     changes: list[Change] = field(default_factory=list)
@@ -36,22 +40,30 @@ class Transaction:
 
     def __post_init__(self) -> None:
         if self.base is None and self.created is None:
-            raise InvalidArgumentError("Cannot begin transaction: neither a table nor metadata to create one")
+            self.base = self.operations.load()
         self._staged = self._begin(self.base).build()
 
     @staticmethod
-    def update(operations: TableOperations, base: TableVersion | None = None) -> Transaction:
-        """Changes to the table that ``operations`` holds."""
-        return Transaction(operations, base or operations.load())
-
-    @staticmethod
-    def create(operations: TableOperations, metadata: TableMetadata) -> Transaction:
+    def creating(operations: TableOperations, metadata: TableMetadata) -> Transaction:
         """A table that exists once the transaction commits. Its commit raises AlreadyExistsError if another one came first."""
         return Transaction(operations, None, created=metadata)
 
     @staticmethod
-    def replace(operations: TableOperations, base: TableVersion, replacement: Replacement) -> Transaction:
-        """``replacement(metadata)`` gives the updates of the replace on the then current metadata (``create.replace_updates``)."""
+    def replacing(
+        operations: TableOperations,
+        base: TableVersion,
+        schema: Schema,
+        *,
+        spec: PartitionSpec = UNPARTITIONED,
+        sort_order: SortOrder = UNSORTED,
+        location: str | None = None,
+        properties: Mapping[str, str] | None = None,
+    ) -> Transaction:
+        """REPLACE TABLE, worked out anew on whatever version it commits to (``create.replace_updates``)."""
+
+        def replacement(metadata: TableMetadata) -> tuple[u.Update, ...]:
+            return replace_updates(metadata, schema, spec=spec, sort_order=sort_order, location=location, properties=properties)
+
         return Transaction(operations, base, replacement=replacement)
 
     @property
