@@ -11,7 +11,8 @@ class Constant:
 
     ``type`` is Spark's simple name: void, boolean, tinyint, smallint, int, bigint, float, double, ``decimal(p,s)``, string, binary, date,
     timestamp, timestamp_ntz, ``array<...>``, ``map<...>``. ``value`` is bool, int, float, Decimal, str, bytes or None; dates and timestamps
-    are the text of the literal (the session's zone decides the instant); an array is a tuple of constants, a map a tuple of pairs of constants.
+    are the text of the literal (the session's zone decides the instant); an array is a tuple of constants, a map a
+    tuple of pairs of constants.
     """
 
     value: object

@@ -54,12 +54,14 @@ class ColumnDefinition:
 class TransformTerm:
     """A column under a transform, as PARTITIONED BY, PARTITION FIELD and ORDERED BY write it. ``name`` is AS name, where given.
 
-    ``text`` is the term as written; plain is True for a bare column (which in DROP and REPLACE PARTITION FIELD may also be a field's name).
+    ``text`` is the term as written, ``function`` the transform's name as spelled; ``plain`` is True for a bare column (which in
+    DROP and REPLACE PARTITION FIELD may also be a partition field's name).
     """
 
     transform: Transform
     column: NameParts
     text: str
+    function: str | None = None
     name: str | None = None
     plain: bool = False
 

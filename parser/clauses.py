@@ -1,0 +1,218 @@
+"""Clauses that many statements share: property lists, columns, positions, partitions, WITH."""
+
+from __future__ import annotations
+
+from icesql.parser.cursor import Cursor
+from icesql.parser.ddl_statements import ColumnDefinition, Position, Properties
+from icesql.parser.folding import fold
+from icesql.parser.names import NameParts, Span
+from icesql.parser.tokens import Kind
+from icesql.parser.types import TypeReader
+
+
+def properties(cursor: Cursor) -> Properties:
+    """``('k' = 'v', a.b = 5, c true)``; values as text. Raises SqlError for a key without a value or given twice."""
+    pairs: list[tuple[str, str]] = []
+    missing: list[str] = []
+    cursor.expect("(")
+    while not cursor.at(")"):
+        if pairs or missing:
+            cursor.expect(",")
+        key = _property_key(cursor)
+        if key in (known for known, _ in pairs):
+            cursor.fail(f"Found duplicate keys '{key}'.")
+        value = _property_value(cursor)
+        if value is None:
+            missing.append(key)
+        else:
+            pairs.append((key, value))
+    cursor.expect(")")
+    if missing:
+        cursor.fail(f"Operation not allowed: Values must be specified for key(s): [{','.join(missing)}].")
+    return tuple(pairs)
+
+
+def property_keys(cursor: Cursor) -> tuple[str, ...]:
+    """``('k', a.b)``."""
+    keys: list[str] = []
+    cursor.expect("(")
+    while not cursor.at(")"):
+        if keys:
+            cursor.expect(",")
+        keys.append(_property_key(cursor))
+        if cursor.at("="):
+            cursor.fail(f"Operation not allowed: Values should not be specified for key(s): [{keys[-1]}].")
+    cursor.expect(")")
+    return tuple(keys)
+
+
+def _property_key(cursor: Cursor) -> str:
+    return cursor.string() if cursor.token.kind is Kind.STRING else ".".join(cursor.name_parts())
+
+
+def _property_value(cursor: Cursor) -> str | None:
+    equals = cursor.accept("=")
+    token = cursor.token
+    if token.kind is Kind.STRING:
+        return cursor.string()
+    if token.kind is Kind.NUMBER or (token.key == "-" and cursor.peek().kind is Kind.NUMBER):
+        sign = "-" if cursor.accept("-") else ""
+        return sign + cursor.next().text
+    if token.key in ("TRUE", "FALSE"):
+        return cursor.next().key.lower()
+    return cursor.no_alternative() if equals else None
+
+
+def position(cursor: Cursor) -> Position | None:
+    if cursor.accept("FIRST"):
+        return Position()
+    return Position(after=cursor.identifier()) if cursor.accept("AFTER") else None
+
+
+def column_definition(cursor: Cursor, types: TypeReader, *, nested: bool = False, placed: bool = False) -> ColumnDefinition:
+    """``name type`` and its options in any order, each once. ``nested``: the name may be dotted; ``placed``: FIRST | AFTER may follow."""
+    start = cursor.token.start
+    path = cursor.name_parts() if nested else (cursor.identifier(),)
+    cursor.accept(":")
+    type_start = cursor.token.start
+    type_ = types.read()
+    type_text = cursor.text[type_start : cursor.last_end]
+    found: dict[str, object] = {}
+    while (option := _column_option(cursor, placed)) is not None:
+        key, value = option
+        if key in found:
+            cursor.fail(f"Column option {key} is specified more than once for column {'.'.join(path)}")
+        found[key] = value
+    default_text = found.get("DEFAULT")
+    return ColumnDefinition(
+        path=path,
+        type=type_,
+        type_text=type_text,
+        required="NOT NULL" in found,
+        comment=_text(found.get("COMMENT")),
+        default_text=_text(default_text),
+        default=fold(default_text) if isinstance(default_text, str) else None,
+        generated_text=_text(found.get("GENERATED")),
+        position=found["POSITION"] if isinstance(found.get("POSITION"), Position) else None,  # type: ignore[arg-type]
+        start=start,
+        end=cursor.last_end,
+    )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _column_option(cursor: Cursor, placed: bool) -> tuple[str, object] | None:
+    if cursor.accept("NOT", "NULL"):
+        return "NOT NULL", True
+    if cursor.accept("COMMENT"):
+        return "COMMENT", cursor.string()
+    if cursor.accept("DEFAULT"):
+        return "DEFAULT", default_expression(cursor)
+    if cursor.accept("GENERATED"):
+        return "GENERATED", _generated(cursor)
+    if placed and (where := position(cursor)) is not None:
+        return "POSITION", where
+    return None
+
+
+def default_expression(cursor: Cursor) -> str:
+    """The text of a DEFAULT expression: up to the next column option, comma or bracket."""
+    first, start, depth = cursor.position, cursor.token.start, 0
+    while not cursor.at_end and not (depth == 0 and _ends_default(cursor, first)):
+        depth += (cursor.token.key in ("(", "[")) - (cursor.token.key in (")", "]"))
+        cursor.next()
+    if cursor.position == first:
+        cursor.no_alternative()
+    return cursor.text[start : cursor.last_end]
+
+
+def _ends_default(cursor: Cursor, first: int) -> bool:
+    if cursor.at_any(",", ")", ";", "COMMENT", "GENERATED", "FIRST", "AFTER", "CHECK", "PRIMARY", "UNIQUE", "REFERENCES", "CONSTRAINT"):
+        return True
+    previous = cursor.tokens[cursor.position - 1].key
+    return cursor.at("NOT", "NULL") and cursor.position > first and previous != "IS"
+
+
+def _generated(cursor: Cursor) -> str:
+    start = cursor.tokens[cursor.position - 1].start
+    cursor.expect_any("ALWAYS", "BY")
+    cursor.accept("DEFAULT")
+    cursor.expect("AS")
+    if cursor.accept("IDENTITY"):
+        if cursor.at("("):
+            cursor.skip_balanced()
+    else:
+        cursor.skip_balanced()
+    return cursor.text[start : cursor.last_end]
+
+
+def column_definitions(cursor: Cursor, types: TypeReader, *, nested: bool = False, placed: bool = False) -> tuple[ColumnDefinition, ...]:
+    """A comma list of definitions, up to the closing bracket or the end."""
+    found = [column_definition(cursor, types, nested=nested, placed=placed)]
+    while cursor.accept(","):
+        found.append(column_definition(cursor, types, nested=nested, placed=placed))
+    return tuple(found)
+
+
+def name_list(cursor: Cursor) -> tuple[NameParts, ...]:
+    """``a, b.c`` or ``(a, b.c)``."""
+    bracketed = cursor.accept("(")
+    names = [cursor.name_parts()]
+    while cursor.accept(","):
+        names.append(cursor.name_parts())
+    if bracketed:
+        cursor.expect(")")
+    return tuple(names)
+
+
+def if_exists(cursor: Cursor) -> bool:
+    return cursor.accept("IF", "EXISTS")
+
+
+def if_not_exists(cursor: Cursor) -> bool:
+    return cursor.accept("IF", "NOT", "EXISTS")
+
+
+def with_clause(cursor: Cursor) -> Span | None:
+    """``WITH [RECURSIVE] a [(c, ...)] AS (...), ...`` read whole, or None if no common table expression begins here."""
+    if not cursor.at("WITH") or cursor.peek().key == "(":
+        return None
+    start = cursor.next().start
+    cursor.accept("RECURSIVE")
+    while True:
+        cursor.identifier()
+        if cursor.at("("):
+            cursor.skip_balanced()
+        if cursor.accept("MAX", "RECURSION", "LEVEL"):
+            cursor.next()
+        cursor.accept("AS")
+        cursor.skip_balanced()
+        if not cursor.accept(","):
+            return Span(start, cursor.last_end)
+
+
+_NOT_ALIASES = frozenset({"SET", "WHERE", "USING", "ON", "WHEN", "SELECT", "VALUES", "FROM"})
+
+
+def table_alias(cursor: Cursor) -> str | None:
+    """``[AS] name``; a list of column names behind it is refused where rows are changed."""
+    if not cursor.accept("AS") and (not cursor.token.is_identifier or cursor.token.key in _NOT_ALIASES):
+        return None
+    alias = cursor.identifier()
+    if cursor.at("("):
+        cursor.fail(f"Columns aliases are not allowed here: {alias}")
+    return alias
+
+
+def rest(cursor: Cursor) -> Span:
+    """Everything up to the end (a closing ``;`` left out); at least one token."""
+    start = cursor.token.start
+    if cursor.at_end or cursor.at(";"):
+        cursor.no_alternative()
+    cursor.position = len(cursor.tokens) - 1
+    last = cursor.position - 1
+    while cursor.tokens[last].key == ";":
+        last -= 1
+    return Span(start, cursor.tokens[last].end)

@@ -1,0 +1,186 @@
+"""Constant folding of the expressions that need no engine: literals, signs, typed literals, array(...), map(...), plain casts."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+from icesql.errors import SqlError
+from icesql.parser.constants import Constant
+from icesql.parser.cursor import Cursor
+from icesql.parser.tokens import Kind, Token
+
+NULL = Constant(None, "void")
+_INT, _LONG = range(-(2**31), 2**31), range(-(2**63), 2**63)
+_DATETIME_TYPES = {"DATE": "date", "TIMESTAMP": "timestamp", "TIMESTAMP_LTZ": "timestamp", "TIMESTAMP_NTZ": "timestamp_ntz"}
+_INTEGRAL = {"TINYINT": 8, "BYTE": 8, "SMALLINT": 16, "SHORT": 16, "INT": 32, "INTEGER": 32, "BIGINT": 64, "LONG": 64}
+_INTEGRAL_NAMES = {8: "tinyint", 16: "smallint", 32: "int", 64: "bigint"}
+
+
+def fold(text: str) -> Constant | None:
+    """The constant that ``text`` is, or None where only an engine can say (or it is no expression at all)."""
+    try:
+        cursor = Cursor(text)
+        found = read_constant(cursor)
+        return found if cursor.at_end else None
+    except SqlError:
+        return None
+
+
+def read_constant(cursor: Cursor) -> Constant | None:
+    """Read one constant at the cursor, or return None with the cursor anywhere."""
+    found = _primary(cursor)
+    while found is not None and cursor.accept("::"):
+        found = _cast(found, cursor)
+    return found
+
+
+def _primary(cursor: Cursor) -> Constant | None:
+    token = cursor.token
+    if token.kind is Kind.STRING:
+        return Constant(cursor.string(), "string")
+    if token.kind is Kind.NUMBER:
+        return number(cursor.next())
+    if token.key in ("-", "+"):
+        return _signed(cursor)
+    if token.kind is Kind.WORD:
+        return _word(cursor, token)
+    if cursor.accept("("):
+        inner = read_constant(cursor)
+        return inner if inner is not None and cursor.accept(")") else None
+    return None
+
+
+def _signed(cursor: Cursor) -> Constant | None:
+    sign = cursor.next().key
+    if cursor.token.kind is not Kind.NUMBER:
+        return None
+    return number(cursor.next(), negative=sign == "-")
+
+
+def _word(cursor: Cursor, token: Token) -> Constant | None:
+    following = cursor.peek()
+    if token.key in _DATETIME_TYPES and following.kind is Kind.STRING:
+        cursor.next()
+        return Constant(cursor.string(), _DATETIME_TYPES[token.key])
+    if token.key == "X" and following.kind is Kind.STRING:
+        cursor.next()
+        return _hexadecimal(cursor.string())
+    if token.key in ("TRUE", "FALSE"):
+        cursor.next()
+        return Constant(token.key == "TRUE", "boolean")
+    if cursor.accept("NULL"):
+        return NULL
+    if token.key in ("ARRAY", "MAP", "CAST") and following.key == "(":
+        cursor.position += 2
+        return {"ARRAY": _array, "MAP": _map, "CAST": _cast_call}[token.key](cursor)
+    return None
+
+
+def _hexadecimal(digits: str) -> Constant | None:
+    if not re.fullmatch(r"[0-9A-Fa-f]*", digits):
+        return None
+    return Constant(bytes.fromhex(digits if len(digits) % 2 == 0 else "0" + digits), "binary")
+
+
+def number(token: Token, *, negative: bool = False) -> Constant | None:
+    """The constant of a number token as Spark types it: int, else bigint, else decimal; ``1.5`` is a decimal, ``1e5`` a double."""
+    text = ("-" if negative else "") + token.text.upper()
+    if len(text) > 400:
+        return None
+    for suffix, name in (("BD", "decimal"), ("L", "bigint"), ("S", "smallint"), ("Y", "tinyint"), ("F", "float"), ("D", "double")):
+        if text.endswith(suffix):
+            return _suffixed(text.removesuffix(suffix), name)
+    if "E" in text:
+        return Constant(float(text), "double")
+    if "." in text:
+        return decimal_constant(Decimal(text))
+    value = int(text)
+    if value in _INT:
+        return Constant(value, "int")
+    return Constant(value, "bigint") if value in _LONG else decimal_constant(Decimal(value))
+
+
+def _suffixed(text: str, name: str) -> Constant | None:
+    if name in ("float", "double"):
+        return Constant(float(text), name)
+    if name == "decimal":
+        return decimal_constant(Decimal(text))
+    bits = {"bigint": 64, "smallint": 16, "tinyint": 8}[name]
+    value = int(text)
+    return Constant(value, name) if -(2 ** (bits - 1)) <= value < 2 ** (bits - 1) else None
+
+
+def decimal_constant(value: Decimal) -> Constant | None:
+    """``value`` with the decimal type Spark gives it, None beyond 38 digits."""
+    _, digits, exponent = value.as_tuple()
+    assert isinstance(exponent, int)
+    scale = max(0, -exponent)
+    precision = max(len(digits) + max(0, exponent), scale, 1)
+    return Constant(value, f"decimal({precision},{scale})") if precision <= 38 else None
+
+
+def _array(cursor: Cursor) -> Constant | None:
+    items: list[Constant] = []
+    while not cursor.accept(")"):
+        if items and not cursor.accept(","):
+            return None
+        item = read_constant(cursor)
+        if item is None:
+            return None
+        items.append(item)
+    element = _common_type(items)
+    return None if element is None else Constant(tuple(items), f"array<{element}>")
+
+
+def _map(cursor: Cursor) -> Constant | None:
+    items: list[Constant] = []
+    while not cursor.accept(")"):
+        if items and not cursor.accept(","):
+            return None
+        item = read_constant(cursor)
+        if item is None:
+            return None
+        items.append(item)
+    if len(items) % 2:
+        return None
+    pairs = tuple(zip(items[::2], items[1::2], strict=True))
+    key, value = _common_type([k for k, _ in pairs]), _common_type([v for _, v in pairs])
+    return None if key is None or value is None else Constant(pairs, f"map<{key},{value}>")
+
+
+def _common_type(items: list[Constant]) -> str | None:
+    """The one type of all items that are not null; of int and bigint the wider; None where Spark's own coercion must decide."""
+    types = {item.type for item in items if item.type != "void"}
+    if not types:
+        return "void"
+    if len(types) == 1:
+        return types.pop()
+    widths = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
+    return _INTEGRAL_NAMES[max(widths[t] for t in types)] if types <= widths.keys() else None
+
+
+def _cast_call(cursor: Cursor) -> Constant | None:
+    inner = read_constant(cursor)
+    if inner is None or not cursor.accept("AS"):
+        return None
+    found = _cast(inner, cursor)
+    return found if found is not None and cursor.accept(")") else None
+
+
+def _cast(inner: Constant, cursor: Cursor) -> Constant | None:
+    """Casts that change nothing but the type: everything else is the engine's."""
+    target = cursor.next().key
+    if target in _INTEGRAL:
+        bits = _INTEGRAL[target]
+        if inner.value is None:
+            return Constant(None, _INTEGRAL_NAMES[bits])
+        fits = type(inner.value) is int and -(2 ** (bits - 1)) <= inner.value < 2 ** (bits - 1)
+        return Constant(inner.value, _INTEGRAL_NAMES[bits]) if fits else None
+    if target in _DATETIME_TYPES and inner.type in ("string", "void", _DATETIME_TYPES[target]):
+        return Constant(inner.value, _DATETIME_TYPES[target])
+    if target == "STRING" and not cursor.at("COLLATE") and inner.type in ("string", "int", "bigint", "smallint", "tinyint", "void"):
+        return Constant(None if inner.value is None else str(inner.value), "string")
+    if target == "BOOLEAN" and inner.type in ("boolean", "void"):
+        return Constant(inner.value, "boolean")
+    return None

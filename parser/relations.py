@@ -1,0 +1,251 @@
+"""One relation by name: the name, its time travel, options, sample and alias."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from icesql.errors import SqlError
+from icesql.parser.names import NameParts, Place, Span, TableReference, TimeTravel
+from icesql.parser.tokens import Kind, Token, tokenize
+
+_NOT_AN_ALIAS = frozenset(
+    {
+        "WHERE", "GROUP", "HAVING", "ORDER", "SORT", "CLUSTER", "DISTRIBUTE", "WINDOW", "LIMIT", "OFFSET", "UNION", "EXCEPT", "MINUS",
+        "SETMINUS", "INTERSECT", "JOIN", "CROSS", "INNER", "LEFT", "RIGHT", "FULL", "NATURAL", "SEMI", "ANTI", "LATERAL", "ON", "USING",
+        "PIVOT", "UNPIVOT", "TABLESAMPLE", "SELECT", "INSERT", "SET", "WHEN", "WITH", "WATERMARK", "DO", "MAP", "REDUCE", "VALUES", "FROM",
+        "REPLACE", "PARTITION", "BY", "AS",
+    }
+)  # fmt: skip
+_CLAUSE_AFTER_AS = frozenset({"SELECT", "WITH", "OF", "JSON", "SERDE"})
+_BINARY = frozenset({"+", "-", "*", "/", "%", "||", "&", "|", "^", "DIV", "::"})
+_UNITS = frozenset(
+    {"YEAR", "YEARS", "QUARTER", "QUARTERS", "MONTH", "MONTHS", "WEEK", "WEEKS", "DAY", "DAYS", "HOUR", "HOURS", "MINUTE", "MINUTES"}
+    | {"SECOND", "SECONDS", "MILLISECOND", "MILLISECONDS", "MICROSECOND", "MICROSECONDS", "NANOSECOND", "NANOSECONDS"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRelation:
+    """``position``: index of the first token behind it. ``reference`` is None for a function call."""
+
+    reference: TableReference | None
+    position: int
+
+
+def read_relation(text: str, tokens: tuple[Token, ...], position: int, *, place: Place) -> FoundRelation:
+    """Read the relation whose name begins at token ``position`` (an identifier). A name followed by ``(`` is a function, except as a target."""
+    start = tokens[position].start
+    identifier_clause = tokens[position].key == "IDENTIFIER" and tokens[position + 1].key == "("
+    if identifier_clause:
+        parts, position = _identifier_clause(tokens, position)
+    else:
+        parts, position = _name(tokens, position)
+    end = tokens[position - 1].end
+    if tokens[position].key == "(" and place is Place.FROM and not identifier_clause:
+        return FoundRelation(None, position)
+    if place is not Place.FROM:
+        reference = TableReference(parts=parts, start=start, end=end, place=place, clause_end=end, identifier_clause=identifier_clause)
+        return FoundRelation(reference, position)
+    travel, position = _time_travel(tokens, position)
+    options, position = _options(tokens, position)
+    clause_end = tokens[position - 1].end
+    position = _sample_and_watermark(tokens, position)
+    alias_at = tokens[position - 1].end
+    alias, position = _alias(tokens, position)
+    reference = TableReference(
+        parts=parts,
+        start=start,
+        end=end,
+        place=place,
+        alias=alias,
+        time_travel=travel,
+        options=options,
+        clause_end=clause_end,
+        alias_at=alias_at,
+        identifier_clause=identifier_clause,
+    )
+    return FoundRelation(reference, position)
+
+
+def _name(tokens: tuple[Token, ...], position: int) -> tuple[NameParts, int]:
+    parts = [tokens[position].name]
+    position += 1
+    while tokens[position].key == "." and tokens[position + 1].is_identifier:
+        parts.append(tokens[position + 1].name)
+        position += 2
+    return tuple(parts), position
+
+
+def _identifier_clause(tokens: tuple[Token, ...], position: int) -> tuple[NameParts, int]:
+    """Parts of ``IDENTIFIER('a.b')``; ``()`` when the argument is no plain string: then only Spark knows the name."""
+    end = _closing(tokens, position + 1)
+    inner = tokens[position + 2 : end - 1]
+    if not inner or any(token.kind is not Kind.STRING and token.key != "||" for token in inner):
+        return (), end
+    try:
+        named = tokenize("".join(token.string for token in inner if token.kind is Kind.STRING))
+    except SqlError:
+        return (), end
+    if not named[0].is_identifier:
+        return (), end
+    parts, last = _name(named, 0)
+    return (parts if named[last].kind is Kind.END else ()), end
+
+
+def _closing(tokens: tuple[Token, ...], position: int) -> int:
+    """Index behind the bracket that closes the one at ``position``, or of the END token."""
+    depth = 0
+    while tokens[position].kind is not Kind.END:
+        key = tokens[position].key
+        depth += (key in ("(", "[", "{")) - (key in (")", "]", "}"))
+        position += 1
+        if depth == 0:
+            return position
+    return position
+
+
+def _time_travel(tokens: tuple[Token, ...], position: int) -> tuple[TimeTravel | None, int]:
+    at = position + (tokens[position].key == "FOR")
+    key = tokens[at].key
+    if key not in ("VERSION", "SYSTEM_VERSION", "TIMESTAMP", "SYSTEM_TIME"):
+        return None, position
+    if tokens[at + 1].key != "AS" or tokens[at + 2].key != "OF":
+        return None, position
+    end = _value_expression(tokens, at + 3)
+    if end == at + 3:
+        return None, position
+    travel = TimeTravel(
+        kind="version" if "VERSION" in key else "timestamp",
+        expression=Span(tokens[at + 3].start, tokens[end - 1].end),
+        value=_plain_value(tokens[at + 3 : end]),
+        span=Span(tokens[position].start, tokens[end - 1].end),
+    )
+    return travel, end
+
+
+def _plain_value(tokens: tuple[Token, ...]) -> int | str | None:
+    if all(token.kind is Kind.STRING for token in tokens):
+        return "".join(token.string for token in tokens)
+    sign = -1 if tokens[0].key == "-" else 1
+    digits = tokens[-1].text.rstrip("lL")
+    plain = len(tokens) == (2 if sign < 0 else 1) and tokens[-1].kind is Kind.NUMBER and digits.isdigit() and len(digits) < 100
+    return sign * int(digits) if plain else None
+
+
+def _value_expression(tokens: tuple[Token, ...], position: int) -> int:
+    """Index behind the operands and operators that begin at ``position``; the same index if no operand does."""
+    end = _operand(tokens, position)
+    while end > position and tokens[end].key in _BINARY:
+        following = _operand(tokens, end + 1)
+        if following == end + 1:
+            return end
+        end = following
+    return end
+
+
+def _operand(tokens: tuple[Token, ...], position: int) -> int:
+    at = position
+    while tokens[at].key in ("+", "-", "~"):
+        at += 1
+    token = tokens[at]
+    if token.key == "(":
+        at = _closing(tokens, at)
+    elif token.key == "INTERVAL":
+        at = _interval(tokens, at + 1)
+    elif token.key == "CASE":
+        at = _case(tokens, at)
+    elif token.key in (":", "?") or token.kind is Kind.VARIABLE:
+        at += 1 + (token.key == ":")
+    elif token.is_identifier:
+        _, at = _name(tokens, at)
+        if tokens[at].kind is Kind.STRING:
+            at += 1
+        elif tokens[at].key == "(":
+            at = _closing(tokens, at)
+    elif token.kind is Kind.NUMBER:
+        at += 1
+    elif token.kind is Kind.STRING:
+        while tokens[at].kind is Kind.STRING:
+            at += 1
+    else:
+        return position
+    while tokens[at].key == "[":
+        at = _closing(tokens, at)
+    return at
+
+
+def _interval(tokens: tuple[Token, ...], at: int) -> int:
+    while True:
+        start = at
+        at += tokens[at].key in ("+", "-")
+        if tokens[at].key == "(":
+            at = _closing(tokens, at)
+        elif tokens[at].kind in (Kind.STRING, Kind.NUMBER):
+            at += 1
+        else:
+            return start
+        if tokens[at].key not in _UNITS:
+            return at
+        at += 1
+        if tokens[at].key == "TO" and tokens[at + 1].key in _UNITS:
+            return at + 2
+
+
+def _case(tokens: tuple[Token, ...], at: int) -> int:
+    depth = 0
+    while tokens[at].kind is not Kind.END:
+        depth += (tokens[at].key == "CASE") - (tokens[at].key == "END")
+        at += 1
+        if depth == 0:
+            return at
+    return at
+
+
+def _options(tokens: tuple[Token, ...], position: int) -> tuple[tuple[tuple[str, str], ...], int]:
+    """``WITH ('k' = 'v', ...)``."""
+    if tokens[position].key != "WITH" or tokens[position + 1].key != "(":
+        return (), position
+    end = _closing(tokens, position + 1)
+    pairs: list[tuple[str, str]] = []
+    at = position + 2
+    while at < end - 1:
+        key_end = at
+        while key_end < end - 1 and tokens[key_end].key not in ("=", ",") and (key_end == at or _continues_key(tokens, key_end)):
+            key_end += 1
+        key = "".join(_word_value(token) for token in tokens[at:key_end])
+        at = key_end + (tokens[key_end].key == "=")
+        value_start = at
+        while at < end - 1 and tokens[at].key != ",":
+            at += 1
+        value = "".join(_word_value(token) for token in tokens[value_start:at])
+        pairs.append((key, value))
+        at += 1
+    return tuple(pairs), end
+
+
+def _continues_key(tokens: tuple[Token, ...], at: int) -> bool:
+    return tokens[at].key == "." or tokens[at - 1].key == "."
+
+
+def _word_value(token: Token) -> str:
+    if token.kind is Kind.STRING:
+        return token.string
+    return token.name if token.is_identifier else token.text
+
+
+def _sample_and_watermark(tokens: tuple[Token, ...], position: int) -> int:
+    if tokens[position].key == "TABLESAMPLE" and (tokens[position + 1].key == "(" or tokens[position + 2].key == "("):
+        position += 1 + (tokens[position + 1].key != "(")
+        position = _closing(tokens, position)
+        if tokens[position].key == "REPEATABLE" and tokens[position + 1].key == "(":
+            position = _closing(tokens, position + 1)
+    return position
+
+
+def _alias(tokens: tuple[Token, ...], position: int) -> tuple[str | None, int]:
+    token, following = tokens[position], tokens[position + 1] if tokens[position].kind is not Kind.END else tokens[position]
+    if token.key == "AS" and following.is_identifier and following.key not in _CLAUSE_AFTER_AS:
+        return following.name, position + 2
+    if token.is_identifier and token.key not in _NOT_AN_ALIAS:
+        return token.name, position + 1
+    return None, position

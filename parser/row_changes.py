@@ -1,0 +1,76 @@
+"""DELETE, UPDATE, TRUNCATE."""
+
+from __future__ import annotations
+
+from icesql.parser import clauses
+from icesql.parser.cursor import Cursor
+from icesql.parser.dml_statements import Assignment, Delete, TruncateTable, Update
+from icesql.parser.names import Span
+from icesql.parser.references import references_between
+
+
+def delete(cursor: Cursor, ctes: Span | None) -> Delete:
+    """``DELETE FROM t [AS a] [WHERE condition]``."""
+    cursor.expect("DELETE", "FROM")
+    target = cursor.table_name()
+    options = clauses.properties(cursor) if cursor.at("WITH", "(") and cursor.accept("WITH") else ()
+    alias = clauses.table_alias(cursor)
+    condition = _where(cursor)
+    cursor.expect_end()
+    references = references_between(cursor, ctes, condition)
+    return Delete(text=cursor.text, target=target, alias=alias, condition=condition, ctes=ctes, options=options, references=references)
+
+
+def update(cursor: Cursor, ctes: Span | None) -> Update:
+    """``UPDATE t [AS a] SET c = e, ... [WHERE condition]``."""
+    cursor.expect("UPDATE")
+    target = cursor.table_name()
+    options = clauses.properties(cursor) if cursor.at("WITH", "(") and cursor.accept("WITH") else ()
+    alias = clauses.table_alias(cursor)
+    cursor.expect("SET")
+    assigned = assignments(cursor, "WHERE")
+    condition = _where(cursor)
+    cursor.expect_end()
+    return Update(
+        text=cursor.text,
+        target=target,
+        alias=alias,
+        assignments=assigned,
+        condition=condition,
+        ctes=ctes,
+        options=options,
+        references=references_between(cursor, ctes, condition, *(assignment.value for assignment in assigned)),
+    )
+
+
+def truncate(cursor: Cursor) -> TruncateTable:
+    """``TRUNCATE TABLE t [PARTITION (...)]``."""
+    cursor.expect("TRUNCATE", "TABLE")
+    target = cursor.table_name()
+    partition = None
+    if cursor.accept("PARTITION"):
+        partition = cursor.skip_balanced()
+    cursor.expect_end()
+    return TruncateTable(text=cursor.text, target=target, partition=partition)
+
+
+def _where(cursor: Cursor) -> Span | None:
+    return cursor.expression_until("LIMIT") if cursor.accept("WHERE") else None
+
+
+def assignments(cursor: Cursor, *stops: str) -> tuple[Assignment, ...]:
+    """``a.b = e, c = DEFAULT`` up to one of ``stops``."""
+    found = [_assignment(cursor, stops)]
+    while cursor.accept(","):
+        found.append(_assignment(cursor, stops))
+    return tuple(found)
+
+
+def _assignment(cursor: Cursor, stops: tuple[str, ...]) -> Assignment:
+    start = cursor.token.start
+    column = cursor.name_parts()
+    key = Span(start, cursor.last_end)
+    if not cursor.accept("=="):
+        cursor.expect("=")
+    value = cursor.expression_until(",", *stops)
+    return Assignment(column=column, key=key, value=value, is_default=value.of(cursor.text).upper() == "DEFAULT")
