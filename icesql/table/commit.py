@@ -119,13 +119,22 @@ def attempt_until_committed(
                 abandon(changes)
                 raise
             time.sleep(wait_ms / 1000)
-            version = operations.load()
+            version = _reload(operations, changes)
         except _CERTAIN:
             abandon(changes)
             raise
         else:
             finish(changes, committed.metadata)
             return committed
+
+
+def _reload(operations: TableOperations, changes: Sequence[Change]) -> TableVersion:
+    """The version to try on next. The last attempt failed for certain, so if the table is gone what was written is removed."""
+    try:
+        return operations.load()
+    except BaseException:
+        abandon(changes)
+        raise
 
 
 def _prepare(changes: Sequence[Change], version: TableVersion, begin: Callable[[TableVersion], MetadataBuilder]) -> TableMetadata:
