@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from icesql.errors import CorruptMetadataError
 from icesql.spec.json_faults import (
     JsonFault,
     array_field,
@@ -217,11 +216,3 @@ def primitive_from_text(text: str) -> PrimitiveType:
     raise JsonFault(f"unknown type: {text}")
 
 
-__all__ = [
-    "CorruptMetadataError",
-    "primitive_from_text",
-    "schema_from_json",
-    "schema_to_json",
-    "type_from_json",
-    "type_to_json",
-]
