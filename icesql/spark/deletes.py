@@ -1,0 +1,102 @@
+"""Position deletes and deletion vectors, applied inside the JVM. Spec: "Position Delete Files", "Deletion Vectors".
+
+Each file with deletes carries its deleted positions as a constant column: a 32-bit portable Roaring bitmap, which the JVM's
+``ImmutableRoaringBitmap`` reads in place. So the plan needs no join, no broadcast and no Python worker, and a file's bitmap goes only to
+the tasks that read the file.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from icesql.errors import UnsupportedError
+from icesql.io.files import FileIO
+from icesql.spark.bridge import bridge_of
+from icesql.spark.columns import DELETES
+from icesql.spec.files import DataFile, FileContent, ManifestContent
+from icesql.spec.metadata import TableMetadata
+from icesql.spec.snapshots import Snapshot
+from icesql.table.manifest_access import manifests_of, of_content
+from icesql.table.scan_tasks import FileScanTask
+
+_BITMAP = "org.roaringbitmap.buffer.ImmutableRoaringBitmap"
+
+
+def delete_kinds(io: FileIO, metadata: TableMetadata, snapshot: Snapshot | None) -> frozenset[FileContent]:
+    """Which kinds of delete files a snapshot has; empty without delete manifests, and then nothing was read but the manifest list."""
+    from icesql.io.manifest_columns import read_manifest_columns
+
+    kinds: set[FileContent] = set()
+    for manifest in of_content(manifests_of(io, snapshot), ManifestContent.DELETES):
+        if not manifest.has_live_files:
+            continue
+        columns = read_manifest_columns(io, manifest, bounds_for=frozenset())
+        kinds.update(FileContent(int(c)) for c in set(columns.content[columns.live].tolist()))
+    return frozenset(kinds)
+
+
+def has_only_position_deletes(task: FileScanTask) -> bool:
+    return bool(task.delete_files) and not has_equality_deletes(task)
+
+
+def has_equality_deletes(task: FileScanTask) -> bool:
+    return any(file.content is FileContent.EQUALITY_DELETES for file in task.delete_files)
+
+
+def is_deleted(spark: SparkSession, frame: DataFrame) -> Column:
+    """True for deleted rows of a frame that has the column of bitmaps; never null."""
+    bridge = bridge_of(spark)
+    buffer = bridge.static_invoke("java.nio.ByteBuffer", "wrap", bridge.object_type("java.nio.ByteBuffer"), bridge.expression(frame[DELETES]))
+    bitmap = bridge.construct(_BITMAP, buffer)
+    # Long.hashCode of a number below 2**32 is its low half, which is how Roaring takes unsigned positions.
+    int_type = bridge.type_module("IntegerType")
+    index = bridge.expression(F.col("_metadata.row_index"))
+    position = bridge.static_invoke("java.lang.Long", "hashCode", int_type, index)
+    contains = bridge.column(bridge.invoke(bitmap, "contains", bridge.type_module("BooleanType"), position))
+    return F.when(frame[DELETES].isNull(), F.lit(False)).otherwise(contains)
+
+
+class DeletedPositions:
+    """Deleted positions of tasks' files as serialized bitmaps. Delete files that serve several data files are read once."""
+
+    def __init__(self, io: FileIO) -> None:
+        self._io = io
+        self._files: dict[str, Mapping[str, Any]] = {}
+
+    def __call__(self, task: FileScanTask) -> bytes | None:
+        bitmap = self.bitmap(task)
+        return None if bitmap is None else portable_32(bitmap, task.data_file.file_path)
+
+    def bitmap(self, task: FileScanTask) -> Any:
+        """The union of all position deletes and the deletion vector of a task, ``None`` if there are none."""
+        found = None
+        for file in task.delete_files:
+            if file.content is FileContent.POSITION_DELETES:
+                more = self._positions(file, task.data_file.file_path)
+                found = more if found is None else found if more is None else found | more
+        return found if found else None
+
+    def _positions(self, file: DataFile, data_path: str) -> Any:
+        if file.is_deletion_vector:
+            from icesql.io.deletion_vectors import read_dv
+
+            return read_dv(self._io, file)
+        if file.file_path not in self._files:
+            from icesql.io.delete_files import read_position_deletes
+
+            self._files[file.file_path] = read_position_deletes(self._io, file)
+        return self._files[file.file_path].get(data_path)
+
+
+def portable_32(bitmap: Any, path: str) -> bytes:
+    """A 64-bit bitmap of positions below 2**32 as a 32-bit one: the first and only part of its portable form."""
+    data = bytes(bitmap.serialize())
+    parts, key = struct.unpack_from("<QI", data)
+    if parts != 1 or key != 0:
+        raise UnsupportedError(f"Cannot read deletes: a position is beyond 4294967295: {path}")
+    return data[12:]
