@@ -7,7 +7,8 @@ import math
 import struct
 from decimal import Decimal
 
-from icesql.spec.calendar import MICROS_PER_DAY, NANOS_PER_MICRO, civil_from_days
+from icesql.spec import iso
+from icesql.spec.calendar import NANOS_PER_MICRO, civil_from_days
 from icesql.spec.types import (
     BinaryType,
     BooleanType,
@@ -22,8 +23,6 @@ from icesql.spec.types import (
     TimeType,
     Type,
 )
-
-_NANOS_PER_SECOND = 1_000_000_000
 
 
 def human_value(type_: Type, value: object) -> str:
@@ -40,11 +39,11 @@ def human_value(type_: Type, value: object) -> str:
         case TimestampType(), int():
             return human_timestamp(value * NANOS_PER_MICRO)
         case TimestamptzType(), int():
-            return human_timestamp(value * NANOS_PER_MICRO) + "Z"
+            return human_timestamp(value * NANOS_PER_MICRO) + "+00:00"
         case TimestampNanoType(), int():
             return human_timestamp(value)
         case TimestamptzNanoType(), int():
-            return human_timestamp(value) + "Z"
+            return human_timestamp(value) + "+00:00"
         case (FixedType() | BinaryType()), bytes():
             return base64.b64encode(value).decode("ascii")
         case FloatType(), (int() | float()):
@@ -55,16 +54,16 @@ def human_value(type_: Type, value: object) -> str:
 
 
 def human_year(years: int) -> str:
-    return _padded(1970 + years, 4)
+    return f"{1970 + years:04d}"
 
 
 def human_month(months: int) -> str:
-    return f"{_padded(1970 + months // 12, 4)}-{months % 12 + 1:02d}"
+    return f"{1970 + months // 12:04d}-{months % 12 + 1:02d}"
 
 
 def human_day(days: int) -> str:
     year, month, day = civil_from_days(days)
-    return f"{_padded(year, 4)}-{month:02d}-{day:02d}"
+    return f"{year:04d}-{month:02d}-{day:02d}"
 
 
 def human_hour(hours: int) -> str:
@@ -73,7 +72,7 @@ def human_hour(hours: int) -> str:
 
 def human_time(nanos_of_day: int) -> str:
     """As Java's ``LocalTime.toString``: seconds left out when zero, fractions in groups of three digits."""
-    seconds, nanos = divmod(nanos_of_day, _NANOS_PER_SECOND)
+    seconds, nanos = divmod(nanos_of_day, iso.NANOS_PER_SECOND)
     clock = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}"
     if not seconds % 60 and not nanos:
         return clock
@@ -81,16 +80,18 @@ def human_time(nanos_of_day: int) -> str:
 
 
 def human_timestamp(nanos: int) -> str:
-    """As Java's ``LocalDateTime.toString``."""
-    days, nanos_of_day = divmod(nanos, MICROS_PER_DAY * NANOS_PER_MICRO)
-    year, month, day = civil_from_days(days)
-    shown_year = f"+{year}" if year > 9999 else _padded(year, 4)
-    return f"{shown_year}-{month:02d}-{day:02d}T{human_time(nanos_of_day)}"
+    """ISO, seconds always there, the fraction without trailing zeros."""
+    days, of_day = divmod(nanos, iso.NANOS_PER_DAY)
+    seconds, fraction = divmod(of_day, iso.NANOS_PER_SECOND)
+    clock = iso.nanos_of_day_to_iso(seconds * iso.NANOS_PER_SECOND, digits=9)
+    shown = f".{fraction:09d}".rstrip("0") if fraction else ""
+    return f"{iso.days_to_iso(days)}T{clock}{shown}"
 
 
 def java_double(value: float) -> str:
-    """As Java's ``Double.toString`` where that is the shortest text that reads back equal."""
-    return _java_text(value, repr(value))
+    """As ``Double.toString`` of Java 19 on: the shortest text that reads back equal, of at least two digits."""
+    two_digits = f"{value:.1e}"
+    return _java_text(value, two_digits if float(two_digits) == value else repr(value))
 
 
 def java_float(value: float) -> str:
@@ -138,8 +139,3 @@ def _fraction(nanos: int) -> str:
     while text.endswith("000"):
         text = text[:-3]
     return "." + text
-
-
-def _padded(year: int, width: int) -> str:
-    """Zero-padded digits; the sign of a year before 0 comes on top."""
-    return f"-{-year:0{width}d}" if year < 0 else f"{year:0{width}d}"

@@ -137,7 +137,7 @@ def _table(wire: TableWire) -> TableMetadata:
 
 def _needed(value: _T | None, key: str, version: int) -> _T:
     if value is None:
-        raise JsonFault(f"missing required field in format version {version}: {key}")
+        raise JsonFault(f"missing required field: {key} (format version {version})")
     return value
 
 

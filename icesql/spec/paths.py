@@ -76,10 +76,10 @@ def partition_value(field: PartitionField, source_type: Type, text: str) -> obje
 
 
 _PERIODS: dict[str, tuple[re.Pattern[str], Callable[[re.Match[str]], int]]] = {
-    "year": (re.compile(r"(-?\d{4,})"), lambda m: int(m[1]) - 1970),
-    "month": (re.compile(r"(-?\d{4,})-(0[1-9]|1[0-2])"), lambda m: (int(m[1]) - 1970) * 12 + int(m[2]) - 1),
-    "day": (re.compile(r"(-?\d{4,})-(\d\d)-(\d\d)"), lambda m: _checked_day(m)),
-    "hour": (re.compile(r"(-?\d{4,})-(\d\d)-(\d\d)-([01]\d|2[0-3])"), lambda m: _checked_day(m) * 24 + int(m[4])),
+    "year": (re.compile(r"(-\d{3,}|\d{4,})"), lambda m: int(m[1]) - 1970),
+    "month": (re.compile(r"(-\d{3,}|\d{4,})-(0[1-9]|1[0-2])"), lambda m: (int(m[1]) - 1970) * 12 + int(m[2]) - 1),
+    "day": (re.compile(r"(-\d{3,}|\d{4,})-(\d\d)-(\d\d)"), lambda m: _checked_day(m)),
+    "hour": (re.compile(r"(-\d{3,}|\d{4,})-(\d\d)-(\d\d)-([01]\d|2[0-3])"), lambda m: _checked_day(m) * 24 + int(m[4])),
 }
 
 
