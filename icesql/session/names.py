@@ -171,8 +171,9 @@ class Names:
         return table_not_found(parts, known, text=text, offset=offset)
 
     def _load(self, address: Address) -> Table | None:
+        """Without the search for near names that ``Catalog.load_table`` does for its error."""
         try:
-            return address.catalog.load_table(address.identifier)
+            return address.catalog.table_of(address.identifier, address.catalog.operations(address.identifier).load())
         except NotFoundError:
             return None
 

@@ -26,6 +26,7 @@ VIEW_PREFIX = "_ice"
 
 def run_query(session: Session, text: str, references: References, args: Any = None) -> Any:
     """A DataFrame of the query. Errors carry places in ``text``. Raises NotFoundError for tables and versions that are not there."""
+    session.temporary_views.refresh(references)
     with bound(session, text, references) as query:
         return query.frame(args=args)
 

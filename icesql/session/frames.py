@@ -1,0 +1,67 @@
+"""Scans as DataFrames, kept by what they read: the same version of a table is handed to Spark as the same plan."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from icesql.session.names import Found
+from icesql.session.time_travel import ReadPoint
+
+if TYPE_CHECKING:
+    from icesql.session.session import Session
+
+_KEPT = 64
+
+
+class Frames:
+    """``reports``: what each planning of the last statement kept and skipped, in order; filled when Spark plans, not when a frame is made."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._frames: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
+        self.reports: list[Any] = []
+
+    def scan(self, found: Found, point: ReadPoint, options: Mapping[str, str], metadata_columns: tuple[str, ...] = ()) -> Any:
+        """A frame of what ``found`` names, as of ``point``; metadata columns come behind the table's own."""
+        key = self._key(found, point, options, metadata_columns)
+        frame = self._frames.get(key) if key is not None else None
+        if frame is None:
+            frame = self._made(found, point, dict(options), metadata_columns)
+            if key is not None:
+                self._frames[key] = frame
+                while len(self._frames) > _KEPT:
+                    self._frames.popitem(last=False)
+        elif key is not None:
+            self._frames.move_to_end(key)
+        return frame
+
+    def clear(self) -> None:
+        self._frames.clear()
+
+    @staticmethod
+    def _key(found: Found, point: ReadPoint, options: Mapping[str, str], metadata_columns: tuple[str, ...]) -> tuple[Any, ...] | None:
+        location = found.table.metadata_location
+        if location is None:
+            return None
+        snapshot = point.snapshot_id
+        return (location, found.dotted, found.metadata_table, snapshot, point.schema.schema_id, tuple(sorted(options.items())), metadata_columns)
+
+    def _made(self, found: Found, point: ReadPoint, options: dict[str, str], metadata_columns: tuple[str, ...]) -> Any:
+        spark = self._session.spark
+        if found.metadata_table is not None:
+            from icesql.spark.metadata_frames import metadata_frame
+
+            return metadata_frame(spark, found.table, found.metadata_table, snapshot_id=point.snapshot_id, options=options)
+        from icesql.spark.scan import scan_dataframe
+
+        return scan_dataframe(
+            spark,
+            found.table,
+            snapshot_id=point.snapshot_id,
+            schema=point.schema,
+            metadata_columns=metadata_columns,
+            options=options,
+            listener=self.reports.append,
+        )

@@ -1,0 +1,214 @@
+"""Statements that make, replace, change and drop tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from icesql.errors import AlreadyExistsError, NotFoundError, UnsupportedError
+from icesql.parser import statements as s
+from icesql.session.create_as import create_as_select
+from icesql.session.names import Address, Found
+from icesql.session.run_alter import run_alter
+from icesql.session.run_query import run_query
+from icesql.session.schemas import partition_spec, table_schema
+from icesql.session.sql_errors import not_iceberg, table_exists, table_not_found
+from icesql.session.table_properties import table_properties
+from icesql.spec.schema import Schema
+
+if TYPE_CHECKING:
+    from icesql.session.session import Session
+
+
+def run_ddl(session: Session, statement: s.Statement, args: Any = None) -> Any:
+    match statement:
+        case s.CreateTable():
+            return _create(session, statement, args)
+        case s.CreateTableLike():
+            return _create_like(session, statement)
+        case s.DropTable():
+            return _drop(session, statement)
+        case s.AlterTable():
+            return _alter(session, statement)
+    raise AssertionError(type(statement).__name__)
+
+
+# -- CREATE and REPLACE ------------------------------------------------------------------------------------------------
+def _create(session: Session, statement: s.CreateTable, args: Any) -> Any:
+    address = session.names.target(statement.table.parts)
+    if address is None:
+        return run_query(session, statement.text, statement.references, args)
+    refuse_defaults(session, statement.columns, statement.table.dotted)
+    if statement.query:
+        return create_as_select(session, statement, address, args)
+    schema = table_schema(statement.columns)
+    spec = partition_spec(statement.partitioning, schema)
+    properties = table_properties(session, statement)
+    if _leave_alone(session, statement, address):
+        return session.nothing
+    stage = {"spec": spec, "location": statement.location, "properties": properties}
+    try:
+        if statement.replace:
+            address.catalog.stage_replace(address.identifier, schema, **stage, or_create=statement.create).commit()
+        else:
+            address.catalog.create_table(address.identifier, schema, **stage)
+    except AlreadyExistsError:
+        if not statement.if_not_exists:
+            raise table_exists(address.parts) from None
+    except NotFoundError as error:
+        raise (table_not_found(address.parts) if statement.replace and not statement.create else error) from None
+    return session.nothing
+
+
+def _leave_alone(session: Session, statement: s.CreateTable, address: Address) -> bool:
+    """True for IF NOT EXISTS of what is there. Raises AlreadyExistsError, or NotFoundError for REPLACE of what is not."""
+    exists = address.catalog.table_exists(address.identifier)
+    if exists and not statement.replace:
+        if statement.if_not_exists:
+            return True
+        raise table_exists(address.parts)
+    if not exists and statement.replace and not statement.create:
+        raise table_not_found(address.parts, text=statement.text, offset=statement.table.start)
+    return False
+
+
+def refuse_defaults(session: Session, columns: Any, table: str) -> None:
+    """DEFAULT is refused, as by Iceberg's runtime, unless ``spark.icesql.column-defaults`` allows it. Raises UnsupportedError."""
+    if any(column.default_text is not None for column in columns) and not defaults_allowed(session):
+        raise UnsupportedError(
+            f"[UNSUPPORTED_FEATURE.TABLE_OPERATION] The feature is not supported: Table {table} does not support column default value. "
+            "SET spark.icesql.column-defaults=true to use it with format version 3. SQLSTATE: 0A000"
+        )
+
+
+def defaults_allowed(session: Session) -> bool:
+    return (session.conf("spark.icesql.column-defaults") or "false").lower() == "true"
+
+
+def _create_like(session: Session, statement: s.CreateTableLike) -> Any:
+    """An addition of ours: schema, partitioning, sort order and properties of the source; no rows, no history."""
+    address = session.names.target(statement.table.parts)
+    if address is None:
+        return session.spark_sql(statement.text)
+    if address.catalog.table_exists(address.identifier):
+        if statement.if_not_exists:
+            return session.nothing
+        raise table_exists(address.parts)
+    found = session.find(statement.source.parts)
+    properties = dict(statement.properties)
+    if found is None:
+        schema = _spark_schema(session, statement)
+        address.catalog.create_table(address.identifier, schema, location=statement.location, properties=properties)
+        return session.nothing
+    source = found.table.metadata
+    inherited = {"format-version": str(source.format_version), **source.properties, **properties}
+    address.catalog.create_table(
+        address.identifier,
+        source.schema,
+        spec=source.spec,
+        sort_order=source.sort_order,
+        location=statement.location,
+        properties=inherited,
+    )
+    return session.nothing
+
+
+def _spark_schema(session: Session, statement: s.CreateTableLike) -> Schema:
+    from icesql.session.rewriting import quote
+    from icesql.spark.types import from_spark
+
+    name = ".".join(quote(part) for part in statement.source.parts)
+    return from_spark(session.spark_sql(f"SELECT * FROM {name}").schema)
+
+
+# -- DROP --------------------------------------------------------------------------------------------------------------
+def _drop(session: Session, statement: s.DropTable) -> Any:
+    parts = statement.table.parts
+    address = session.names.address(parts)
+    if address is None or (len(parts) == 1 and session.is_temporary_view(parts[0])):
+        return session.spark_sql(statement.text)
+    try:
+        address.catalog.drop_table(address.identifier, purge=statement.purge)
+    except NotFoundError:
+        found = session.find(parts)
+        if found is not None:
+            return session.nothing  # a metadata table: the runtime says nothing and does nothing
+        if session.falls_back_to_spark(parts):
+            return session.spark_sql(statement.text)
+        if not statement.if_exists:
+            raise session.names.not_found(parts, text=statement.text, offset=statement.table.start) from None
+    return session.nothing
+
+
+# -- ALTER -------------------------------------------------------------------------------------------------------------
+_EXTENSIONS = (
+    s.AddPartitionField, s.DropPartitionField, s.ReplacePartitionField, s.WriteOrder, s.SetIdentifierFields, s.DropIdentifierFields,
+    s.CreateBranch, s.CreateTag, s.DropBranch, s.DropTag,
+)  # fmt: skip
+
+
+def _alter(session: Session, statement: s.AlterTable) -> Any:
+    parts = statement.table.parts
+    if session.names.address(parts) is None or (len(parts) == 1 and session.is_temporary_view(parts[0])):
+        if isinstance(statement, _EXTENSIONS):
+            raise _not_ours(session, statement)
+        return session.spark_sql(statement.text)
+    found = session.find(parts)
+    if found is None:
+        if session.falls_back_to_spark(parts) and not isinstance(statement, _EXTENSIONS):
+            return session.spark_sql(statement.text)
+        from icesql.session.views import alter_as_view
+
+        return alter_as_view(session, statement)
+    if not found.is_plain:
+        raise UnsupportedError(f"Cannot alter table: it is a {'metadata table' if found.metadata_table else 'version of a table'}: {statement.table.dotted}")
+    run_alter(session, statement, found)
+    return session.nothing
+
+
+def _not_ours(session: Session, statement: s.AlterTable) -> Exception:
+    """Iceberg's statement about a table of Spark's, or about nothing."""
+    from icesql.session.rewriting import quote
+
+    try:
+        session.spark_sql(f"DESCRIBE TABLE {'.'.join(quote(part) for part in statement.table.parts)}")
+    except Exception:
+        return table_not_found(statement.table.parts, text=statement.text, offset=statement.table.start)
+    action = {
+        s.AddPartitionField: "add partition field to", s.DropPartitionField: "drop partition field from", s.ReplacePartitionField: "replace partition field in",
+        s.WriteOrder: "set write distribution and ordering of", s.SetIdentifierFields: "set identifier fields in", s.DropIdentifierFields: "drop identifier fields in",
+        s.CreateBranch: "create or replace branch on", s.CreateTag: "create tag on", s.DropBranch: "drop branch on", s.DropTag: "drop tag on",
+    }[type(statement)]  # fmt: skip
+    return not_iceberg(action, statement.table.parts)
+
+
+# -- COMMENT ON --------------------------------------------------------------------------------------------------------
+def run_comment(session: Session, statement: s.CommentOn) -> Any:
+    """COMMENT ON TABLE, NAMESPACE or COLUMN; null takes the comment away."""
+    parts = statement.name.parts
+    if statement.kind == "namespace":
+        where = session.names.namespace(parts)
+        if where is None:
+            return session.spark_sql(statement.text)
+        catalog, namespace = where
+        if statement.comment is None:
+            catalog.update_namespace_properties(namespace, removals=["comment"])
+        else:
+            catalog.update_namespace_properties(namespace, updates={"comment": statement.comment})
+        return session.nothing
+    table_parts = parts[:-1] if statement.kind == "column" else parts
+    if session.names.address(table_parts) is None:
+        return session.spark_sql(statement.text)
+    found = session.require(table_parts, text=statement.text, offset=statement.name.start)
+    _comment(found, statement)
+    return session.nothing
+
+
+def _comment(found: Found, statement: s.CommentOn) -> None:
+    if statement.kind == "column":
+        found.table.update_schema().update_column_doc(statement.name.parts[-1], statement.comment).commit()
+        return
+    update = found.table.update_properties()
+    if statement.comment is None:
+        update.remove("comment").commit()
+    else:
+        update.set("comment", statement.comment).commit()

@@ -1,0 +1,101 @@
+"""Column definitions and partition terms of statements -> schemas, specs and sort orders of tables to be made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from icesql.errors import NotFoundError, SqlError, UnsupportedError, ValidationError, nearest
+from icesql.parser.ddl_statements import ColumnDefinition, SortTerm, TransformTerm
+from icesql.session.describing import quoted_if_needed
+from icesql.spec.partitioning import PARTITION_FIELD_ID_START, PartitionField, PartitionSpec
+from icesql.spec.schema import Schema
+from icesql.spec.sorting import SortField, SortOrder
+from icesql.spec.transforms import Transform
+from icesql.spec.types import NestedField, children
+
+_SUFFIXES = {"bucket": "bucket", "truncate": "trunc", "year": "year", "month": "month", "day": "day", "hour": "hour", "void": "null"}
+
+
+def table_schema(columns: Sequence[ColumnDefinition]) -> Schema:
+    """A schema whose ids are unique, to be assigned afresh. Raises SqlError for two columns of one name, UnsupportedError for generated columns."""
+    seen: set[str] = set()
+    for column in columns:
+        if column.name.lower() in seen:
+            raise SqlError(f"[COLUMN_ALREADY_EXISTS] The column {quoted_if_needed(column.name.lower())} already exists. Choose another name or rename the existing column. SQLSTATE: 42711")
+        seen.add(column.name.lower())
+        if column.generated_text is not None:
+            raise UnsupportedError(f"[UNSUPPORTED_FEATURE.TABLE_OPERATION] Table does not support generated columns: {column.name}. SQLSTATE: 0A000")
+    first = 1 + max((_highest_id(column) for column in columns), default=0)
+    return Schema(tuple(_field(column, first + index) for index, column in enumerate(columns)))
+
+
+def _highest_id(column: ColumnDefinition) -> int:
+    return max((field.id for field in _descendants(children(column.type))), default=0)
+
+
+def _descendants(fields: Iterable[NestedField]) -> Iterable[NestedField]:
+    for field in fields:
+        yield field
+        yield from _descendants(children(field.type))
+
+
+def _field(column: ColumnDefinition, field_id: int) -> NestedField:
+    default = default_value(column)
+    return NestedField(field_id, column.name, column.type, column.required, column.comment, default, default)
+
+
+def default_value(column: ColumnDefinition) -> object | None:
+    """The DEFAULT of a column in the type's internal form. Raises SqlError where it is no constant that fits."""
+    if column.default_text is None:
+        return None
+    if column.default is None:
+        raise SqlError(f"Cannot use DEFAULT of column {column.name}: not a constant: {column.default_text}")
+    if column.default.value is None:
+        return None
+    from icesql.spec.literals import literal
+
+    return literal(column.type, column.default.value)
+
+
+def find_column(schema: Schema, path: Sequence[str]) -> NestedField:
+    """A column by its parts, in any case. Raises ValidationError ``Cannot find ...`` with the nearest name."""
+    name = ".".join(path)
+    found = schema.find(name) or schema.find(name, case_sensitive=False)
+    if found is None:
+        raise ValidationError(f"Cannot find field '{name}' in struct: {schema.as_struct()}.{nearest(name, schema.ids_by_name)}", column=name)
+    return found
+
+
+def partition_spec(terms: Sequence[TransformTerm], schema: Schema) -> PartitionSpec:
+    """The spec of CREATE TABLE: default names have no width (``id_bucket``, ``s_trunc``)."""
+    fields = []
+    for index, term in enumerate(terms):
+        source = _partition_source(schema, term)
+        name = term.name or default_name(term.transform, schema.names_by_id[source.id])
+        fields.append(PartitionField(source_ids=(source.id,), field_id=PARTITION_FIELD_ID_START + index, transform=term.transform, name=name))
+    return PartitionSpec(spec_id=0, fields=tuple(fields))
+
+
+def _partition_source(schema: Schema, term: TransformTerm) -> NestedField:
+    name = ".".join(term.column)
+    found = schema.find(name) or schema.find(name, case_sensitive=False)
+    if found is None:
+        raise NotFoundError(f"Cannot find source column: {name}.{nearest(name, schema.ids_by_name)}", column=name)
+    return found
+
+
+def default_name(transform: Transform, column: str) -> str:
+    return column if transform.is_identity else f"{column}_{_SUFFIXES.get(transform.name, transform.name)}"
+
+
+def sort_order(terms: Sequence[SortTerm], schema: Schema) -> SortOrder:
+    fields = tuple(
+        SortField(
+            source_ids=(find_column(schema, term.term.column).id,),
+            transform=term.term.transform,
+            direction=term.direction,
+            null_order=term.null_order,
+        )
+        for term in terms
+    )
+    return SortOrder(order_id=1 if fields else 0, fields=fields)

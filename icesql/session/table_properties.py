@@ -1,0 +1,43 @@
+"""The properties that CREATE TABLE stores: those given, and those that its other clauses turn into."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from icesql.errors import InvalidArgumentError
+from icesql.parser.ddl_statements import CreateTable
+
+if TYPE_CHECKING:
+    from icesql.session.session import Session
+
+_FORMATS = ("parquet", "orc", "avro")
+WRITE_FORMAT = "write.format.default"
+
+
+def table_properties(session: Session, statement: CreateTable) -> dict[str, str]:
+    """Raises InvalidArgumentError for a provider that is none of Iceberg's."""
+    properties: dict[str, str] = {}
+    for key, value in statement.options:
+        properties[f"option.{key}"] = value
+        properties[key] = value
+    properties.update(statement.properties)
+    if statement.comment is not None:
+        properties["comment"] = statement.comment
+    provider = (statement.provider or "iceberg").lower()
+    if provider in _FORMATS:
+        if WRITE_FORMAT in properties:
+            raise InvalidArgumentError(f"Cannot specify both USING {provider} and {WRITE_FORMAT}: {properties[WRITE_FORMAT]}")
+        properties[WRITE_FORMAT] = provider
+    elif provider != "iceberg":
+        raise InvalidArgumentError(f"Unsupported format in USING: {statement.provider}")
+    if statement.stored_as is not None:
+        properties["hive.stored-as"] = statement.stored_as
+    if statement.external:
+        properties["external"] = "true"
+    properties.setdefault("owner", owner(session))
+    return properties
+
+
+def owner(session: Session) -> str:
+    """Who runs the session, as Spark records it."""
+    return str(session.spark.sparkContext.sparkUser())
