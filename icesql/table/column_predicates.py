@@ -244,7 +244,7 @@ def _may_match(leaf: Predicate, stats: _Stats, type_: Type) -> Mask:
 
 
 def _values_may_match(op: Op, literals: list[Any], lower: _Bound, upper: _Bound) -> Mask:
-    first = literals[0]
+    first = _operand(literals[0], lower.values.dtype)
     match op:
         case Op.LT:
             return ~lower.valid | (lower.values < first).astype(bool)
@@ -262,10 +262,19 @@ def _values_may_match(op: Op, literals: list[Any], lower: _Bound, upper: _Bound)
         case Op.NOT_EQ | Op.NOT_IN:
             return ~_all_one_of(literals, lower, upper)
         case Op.STARTS_WITH:
-            return _may_start(first, lower, upper)
+            return _may_start(literals[0], lower, upper)
         case Op.NOT_STARTS_WITH:
-            return ~(_starts(first, lower) & _starts(first, upper))
+            return ~(_starts(literals[0], lower) & _starts(literals[0], upper))
     return np.ones(len(lower.valid), bool)
+
+
+def _operand(literal: Any, dtype: np.dtype[Any]) -> Any:
+    """The literal as numpy must see it: left alone it would strip zero bytes from the end of ``bytes``."""
+    if dtype != object:
+        return literal
+    wrapped = np.empty((), object)
+    wrapped[()] = literal
+    return wrapped
 
 
 def _any_within(literals: list[Any], lower: _Bound, upper: _Bound) -> Mask:
