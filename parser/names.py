@@ -79,7 +79,8 @@ class TableReference(TableName):
     options: tuple[tuple[str, str], ...] = ()
     clause_end: int = 0
     alias_at: int | None = None
-    identifier_clause: bool = False  # IDENTIFIER('local.db.t'): start and end enclose the whole clause
+    identifier_clause: bool = False  # IDENTIFIER('local.db.t'): start and end enclose the whole clause; parts () if only Spark knows
+    scope: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,13 +89,18 @@ class ColumnChain:
 
     parts: NameParts
     part_spans: tuple[Span, ...]
-    star: bool = False  # followed by `.*`
+    star: bool = False  # followed by `.*`, or in a hint: the whole chain may be a qualifier
+    scope: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class References:
-    """All tables that a text names, in order, and the dotted columns that may be qualified by them."""
+    """All tables that a text names, in order, and the dotted columns that may be qualified by them.
+
+    Each SELECT is a scope of names; ``scope_parents`` gives the scope around each (-1: none).
+    """
 
     tables: tuple[TableReference, ...] = ()
     chains: tuple[ColumnChain, ...] = ()
     temporary: frozenset[str] = field(default_factory=frozenset)  # CTE names, in lower case, anywhere in the text
+    scope_parents: tuple[int, ...] = (-1,)

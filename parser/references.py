@@ -6,6 +6,7 @@ Spark would refuse; it then finds what looks like a table.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 from icesql.errors import SqlError
@@ -42,15 +43,17 @@ def references_between(cursor: Cursor, *spans: Span | None) -> References:
         tables=tuple(table for table in found.tables if table.place is not Place.TARGET and inside(table.start)),
         chains=tuple(chain for chain in found.chains if inside(chain.part_spans[0].start)),
         temporary=found.temporary,
+        scope_parents=found.scope_parents,
     )
 
 
 class _Frame:
     """One level of brackets. ``query``: clauses are meant here; ``in_from``: a comma brings another relation."""
 
-    __slots__ = ("cte_list", "ctes", "expects", "in_from", "pending_cte", "query")
+    __slots__ = ("cte_list", "ctes", "expects", "in_from", "pending_cte", "query", "scope")
 
-    def __init__(self, *, query: bool, expects: bool = False) -> None:
+    def __init__(self, *, scope: int, query: bool, expects: bool = False) -> None:
+        self.scope = scope  # of names: each SELECT has its own
         self.query = query
         self.expects = expects  # the next token begins a relation
         self.in_from = expects
@@ -63,10 +66,11 @@ _QUERY_WORDS = frozenset({"SELECT", "WITH", "VALUES", "FROM", "TABLE", "MAP", "R
 _NOT_A_QUERY = frozenset({")", ",", ".", "=", "<", ">", "<>", "!=", "<=", ">=", "<=>", "||", "AND", "OR", "IS", "<EOF>", ";", "]"})
 _ENDS_FROM = frozenset(
     {
-        "WHERE", "GROUP", "HAVING", "ORDER", "SORT", "CLUSTER", "DISTRIBUTE", "WINDOW", "LIMIT", "OFFSET", "UNION", "EXCEPT", "MINUS",
-        "SETMINUS", "INTERSECT", "SELECT", "|>", "WHEN", "SET",
+        "WHERE", "GROUP", "HAVING", "ORDER", "SORT", "CLUSTER", "DISTRIBUTE", "WINDOW", "LIMIT", "OFFSET", "UNION", "EXCEPT",
+        "MINUS", "SETMINUS", "INTERSECT", "SELECT", "WHEN", "SET",
     }
 )  # fmt: skip
+_SET_OPERATIONS = frozenset({"UNION", "EXCEPT", "MINUS", "SETMINUS", "INTERSECT"})
 _STATEMENT_WORDS = frozenset({"UPDATE", "DELETE", "MERGE", "INSERT", "TABLE", "VIEW", "INTO", "DESCRIBE", "DESC", "OVERWRITE"})
 
 
@@ -78,7 +82,8 @@ class _Scan:
         self.tables: list[TableReference] = []
         self.chains: list[ColumnChain] = []
         self.temporary: set[str] = set()
-        self.frames = [_Frame(query=True)]
+        self.scopes = [-1]  # parent of each scope
+        self.frames = [_Frame(scope=0, query=True)]
         self.merge = False
         self.in_hint = False
 
@@ -86,7 +91,19 @@ class _Scan:
         tokens = self.tokens
         while tokens[self.i].kind is not Kind.END:
             self.step(tokens[self.i])
-        return References(tables=tuple(self.tables), chains=tuple(self.chains), temporary=frozenset(self.temporary))
+        return References(
+            tables=tuple(self.tables),
+            chains=tuple(self.chains),
+            temporary=frozenset(self.temporary),
+            scope_parents=tuple(self.scopes),
+        )
+
+    def new_scope(self, parent: int) -> int:
+        self.scopes.append(parent)
+        return len(self.scopes) - 1
+
+    def add(self, found: TableReference) -> None:
+        self.tables.append(replace(found, scope=self.frames[-1].scope))
 
     # -- one token -------------------------------------------------------------------------------------------------------
     def step(self, token: Token) -> None:
@@ -97,7 +114,9 @@ class _Scan:
         kind, key = token.kind, token.key
         if kind is Kind.OPERATOR:
             self.operator(key, frame)
-        elif (kind is Kind.WORD and frame.query and self.clause(key, frame)) or (kind is Kind.WORD and key == "TABLE" and self.table_argument()):
+        elif (kind is Kind.WORD and frame.query and self.clause(key, frame)) or (
+            kind is Kind.WORD and key == "TABLE" and self.table_argument()
+        ):
             return
         elif kind is Kind.WORD or kind is Kind.QUOTED:
             self.name()
@@ -108,9 +127,10 @@ class _Scan:
         self.i += 1
         if key == "(":
             query = self.begins_query()
-            self.frames.append(_Frame(query=query))
+            scope = self.new_scope(frame.scope) if query else frame.scope
+            self.frames.append(_Frame(scope=scope, query=query))
         elif key in ("[", "{"):
-            self.frames.append(_Frame(query=False))
+            self.frames.append(_Frame(scope=frame.scope, query=False))
         elif key in (")", "]", "}"):
             self.close()
         elif key == "," and frame.in_from:
@@ -120,7 +140,7 @@ class _Scan:
         elif key == "|>":
             frame.in_from = False
         elif key == ";" and len(self.frames) == 1:
-            self.frames[0] = _Frame(query=True)
+            self.frames[0] = _Frame(scope=self.new_scope(-1), query=True)
             self.merge = False
         elif key == "/*+":
             self.in_hint = True
@@ -144,13 +164,15 @@ class _Scan:
         if previous == ".":
             return False
         following = self.tokens[self.i + 1]
-        if (key == "FROM" and previous != "DISTINCT" and (following.is_identifier or following.key == "(")) or (key == "JOIN" and (following.is_identifier or following.key == "(")):
+        if (key == "JOIN" or (key == "FROM" and previous != "DISTINCT")) and (following.is_identifier or following.key == "("):
             frame.expects = frame.in_from = True
         elif key == "LATERAL" and following.key == "VIEW":
             frame.in_from = False
             self.i += 1  # VIEW is read here too
         elif key in _ENDS_FROM:
             frame.in_from = False
+            if key in _SET_OPERATIONS:
+                frame.scope = self.new_scope(self.scopes[frame.scope])
         elif key == "USING" and self.merge:
             self.merge = False
             frame.expects = True
@@ -206,7 +228,7 @@ class _Scan:
             found = read_relation(self.text, self.tokens, self.i, place=Place.TARGET)
             self.i = found.position
             if found.reference is not None:
-                self.tables.append(found.reference)
+                self.add(found.reference)
         return True
 
     def begins_statement(self, previous: str) -> bool:
@@ -229,7 +251,7 @@ class _Scan:
         found = read_relation(self.text, self.tokens, self.i + 1, place=Place.TABLE)
         self.i = found.position
         if found.reference is not None and not self.is_cte(found.reference.parts):
-            self.tables.append(found.reference)
+            self.add(found.reference)
         return True
 
     def table_argument(self) -> bool:
@@ -243,7 +265,7 @@ class _Scan:
             return False
         self.i = found.position + bracketed
         if not self.is_cte(found.reference.parts):
-            self.tables.append(found.reference)
+            self.add(found.reference)
         return True
 
     # -- names -----------------------------------------------------------------------------------------------------------
@@ -255,7 +277,9 @@ class _Scan:
         frame.expects = False
         if token.key == "(":
             self.i += 1
-            self.frames.append(_Frame(query=True, expects=not self.begins_query()))
+            query = self.begins_query()
+            scope = self.new_scope(frame.scope) if query else frame.scope
+            self.frames.append(_Frame(scope=scope, query=True, expects=not query))
             return
         if token.key in _QUERY_WORDS and self.query_begins_at(self.i):
             frame.in_from = False
@@ -265,7 +289,7 @@ class _Scan:
         found = read_relation(self.text, self.tokens, self.i, place=Place.FROM)
         self.i = found.position
         if found.reference is not None and not self.is_cte(found.reference.parts):
-            self.tables.append(found.reference)
+            self.add(found.reference)
 
     def is_cte(self, parts: NameParts) -> bool:
         return len(parts) == 1 and any(parts[0].lower() in frame.ctes for frame in self.frames)
@@ -305,6 +329,7 @@ class _Scan:
                 parts=tuple(piece.name for piece in pieces),
                 part_spans=tuple(Span(piece.start, piece.end) for piece in pieces),
                 star=star or self.in_hint,
+                scope=self.frames[-1].scope,
             )
         )
 
