@@ -123,7 +123,7 @@ class Table:
         """A filter as an expression; text is SQL. Raises SqlError, InvalidArgumentError where no parser was given to the catalog."""
         if where is None:
             return TRUE
-        if isinstance(where, Expression):
+        if not isinstance(where, str):
             return where
         if self.catalog is None or self.catalog.parse_filter is None:
             raise InvalidArgumentError(f"Cannot parse filter: the catalog was opened without a parser, pass an expression: {where}")
