@@ -9,6 +9,7 @@ from icesql.parser import statements as s
 from icesql.session.create_as import create_as_select
 from icesql.session.names import Address, Found
 from icesql.session.run_alter import run_alter
+from icesql.session.run_defaults import refuse_defaults
 from icesql.session.run_query import run_query
 from icesql.session.schemas import partition_spec, table_schema
 from icesql.session.sql_errors import not_iceberg, table_exists, table_not_found
@@ -69,19 +70,6 @@ def _leave_alone(session: Session, statement: s.CreateTable, address: Address) -
     if not exists and statement.replace and not statement.create:
         raise table_not_found(address.parts, text=statement.text, offset=statement.table.start)
     return False
-
-
-def refuse_defaults(session: Session, columns: Any, table: str) -> None:
-    """DEFAULT is refused, as by Iceberg's runtime, unless ``spark.icesql.column-defaults`` allows it. Raises UnsupportedError."""
-    if any(column.default_text is not None for column in columns) and not defaults_allowed(session):
-        raise UnsupportedError(
-            f"[UNSUPPORTED_FEATURE.TABLE_OPERATION] The feature is not supported: Table {table} does not support column default value. "
-            "SET spark.icesql.column-defaults=true to use it with format version 3. SQLSTATE: 0A000"
-        )
-
-
-def defaults_allowed(session: Session) -> bool:
-    return (session.conf("spark.icesql.column-defaults") or "false").lower() == "true"
 
 
 def _create_like(session: Session, statement: s.CreateTableLike) -> Any:
