@@ -92,11 +92,7 @@ def project(
     internal form for columns the file lacks. Raises CorruptMetadataError where the file holds a type that cannot be read as the wanted one."""
     fields = list(batch.schema if file_schema is None else file_schema)
     arrays = _columns(fields, batch.columns, schema.fields, batch.num_rows, constants or {})
-    return pa.RecordBatch.from_arrays(arrays, schema=_nullable(to_arrow_schema(schema)))
-
-
-def _nullable(schema: pa.Schema) -> pa.Schema:
-    return schema
+    return pa.RecordBatch.from_arrays(arrays, schema=to_arrow_schema(schema))
 
 
 def _columns(

@@ -1,0 +1,191 @@
+"""Avro data files, written and read in pure Python. Spec: appendix A, "Avro". Metrics come from what is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import count
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+
+from icesql.errors import CorruptMetadataError, IcesqlError
+from icesql.io.arrow_metrics import MetricsCollector
+from icesql.io.arrow_types import internal_values, to_arrow_schema, to_arrow_type
+from icesql.io.avro_container import AvroFileBuilder, AvroRecords, corrupt
+from icesql.io.avro_decode import DAMAGE, compile_decoder
+from icesql.io.manifest_encode import encode_long, value_encoder
+from icesql.io.metrics import Metrics, MetricsConfig
+from icesql.spec.avro_schema import struct_from_avro, struct_to_avro
+from icesql.spec.name_mapping import MappedField, NameMapping
+from icesql.spec.schema import Schema
+from icesql.spec.types import ListType, MapType, NestedField, StructType, Type, UnknownType, VariantType
+from icesql.spec.types_json import schema_to_json
+
+
+class AvroFileWriter:
+    """One Avro file of tables whose columns are those of ``schema``."""
+
+    def __init__(self, sink: BinaryIO, schema: Schema, properties: Mapping[str, str], config: MetricsConfig) -> None:
+        import json
+
+        self._sink, self._collector = sink, MetricsCollector(schema, config)
+        self._schema = schema
+        self._encode = [field_encoder(field) for field in schema.fields]
+        self._builder = AvroFileBuilder(
+            struct_to_avro(schema.as_struct(), "table"),
+            {"iceberg.schema": json.dumps(schema_to_json(schema))},
+            properties.get("write.avro.compression-codec", "gzip"),
+        )
+
+    @property
+    def size(self) -> int:
+        """Bytes so far."""
+        return self._builder.size
+
+    def write(self, table: pa.Table) -> None:
+        self._collector.add(table)
+        columns = [internal_values(field.type, column) for field, column in zip(self._schema.fields, table.columns, strict=True)]
+        encoders = self._encode
+        for row in zip(*columns, strict=True) if columns else (() for _ in range(table.num_rows)):
+            self._builder.add(b"".join([encode(value) for encode, value in zip(encoders, row, strict=True)]))
+
+    def close(self) -> tuple[Metrics, int]:
+        """(metrics, length in bytes)."""
+        data = self._builder.finish()
+        self._sink.write(data)
+        self._sink.close()
+        return self._collector.finish(), len(data)
+
+    def abandon(self) -> None:
+        self._sink.close()
+
+
+def field_encoder(field: NestedField) -> Callable[[Any], bytes]:
+    """Encodes a value of internal form, with the union branch before it where the field is optional."""
+    if isinstance(field.type, UnknownType):
+        return lambda value: b""
+    inner = type_encoder(field.type)
+    if field.required:
+        return inner
+    return lambda value: b"\x00" if value is None else b"\x02" + inner(value)
+
+
+def type_encoder(type_: Type) -> Callable[[Any], bytes]:
+    match type_:
+        case StructType(fields=fields):
+            parts = [field_encoder(field) for field in fields]
+            return lambda value: b"".join([encode(v) for encode, v in zip(parts, value, strict=True)])
+        case ListType():
+            item = field_encoder(type_.element_field)
+            return lambda value: b"".join([encode_long(len(value)), *map(item, value), b"\x00"]) if value else b"\x00"
+        case MapType():
+            key, part = field_encoder(type_.key_field), field_encoder(type_.value_field)
+            return lambda value: (
+                b"".join([encode_long(len(value)), *(key(k) + part(v) for k, v in value.items()), b"\x00"]) if value else b"\x00"
+            )
+        case VariantType():
+            return lambda value: b"".join(encode_long(len(value[p])) + value[p] for p in ("metadata", "value"))
+    return value_encoder(type_)
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+def with_ids(schema: Any, mapping: NameMapping | None) -> Any:
+    """A copy of a writer schema in which every field has an id: its own, the mapping's, or a negative one that matches no column."""
+    return _Ids(count(-1, -1)).record(schema, () if mapping is None else mapping.fields)
+
+
+class _Ids:
+    def __init__(self, unmatched: Iterator[int]) -> None:
+        self._unmatched = unmatched
+
+    def _id(self, node: Mapping[str, Any], key: str, known: tuple[MappedField, ...], name: str) -> tuple[int, tuple[MappedField, ...]]:
+        found = next((m for m in known if name in m.names), None)
+        own = node.get(key)
+        if own is None:
+            own = found.field_id if found is not None and found.field_id is not None else next(self._unmatched)
+        return int(own), () if found is None else found.fields
+
+    def record(self, schema: Any, known: tuple[MappedField, ...]) -> Any:
+        if schema.get("logicalType") == "variant":
+            return schema
+        fields = []
+        for field in schema["fields"]:
+            field_id, inner = self._id(field, "field-id", known, field.get("iceberg-field-name", field["name"]))
+            fields.append({**field, "field-id": field_id, "type": self.type(field["type"], inner)})
+        return {**schema, "fields": fields}
+
+    def type(self, schema: Any, known: tuple[MappedField, ...]) -> Any:
+        if isinstance(schema, list):
+            return [self.type(branch, known) for branch in schema]
+        if not isinstance(schema, dict):
+            return schema
+        match schema.get("type"):
+            case "record":
+                return self.record(schema, known)
+            case "array" if schema.get("logicalType") == "map":
+                return {**schema, "items": self.type(schema["items"], known)}
+            case "array":
+                element_id, inner = self._id(schema, "element-id", known, "element")
+                return {**schema, "element-id": element_id, "items": self.type(schema["items"], inner)}
+            case "map":
+                key_id, _ = self._id(schema, "key-id", known, "key")
+                value_id, inner = self._id(schema, "value-id", known, "value")
+                return {**schema, "key-id": key_id, "value-id": value_id, "values": self.type(schema["values"], inner)}
+            case dict() | list() as nested:
+                return self.type(nested, known)
+        return schema
+
+
+def avro_batches(
+    records: AvroRecords, schema: Any, location: str, *, batch_rows: int
+) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """(position of the first row, batch of all columns, ids in its schema). Raises CorruptMetadataError, UnsupportedError."""
+    try:
+        struct = struct_from_avro(schema)
+        decode = compile_decoder(schema)
+    except IcesqlError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise corrupt(location, f"schema is not readable: {error!r}") from error
+    arrow = to_arrow_schema(struct)
+    position, rows = 0, []
+    for found, start, end in records.blocks:
+        at = start
+        for _ in range(found):
+            place = at
+            try:
+                row, at = decode(records.buffer, at)
+                if at > end:
+                    raise IndexError("record past the end of its block")
+            except (*DAMAGE, RecursionError) as error:
+                raise corrupt(location, f"damaged record: {error!r}", place) from error
+            rows.append(row)
+            if len(rows) >= batch_rows:
+                yield position, _batch(rows, struct, arrow, location)
+                position, rows = position + len(rows), []
+    if rows:
+        yield position, _batch(rows, struct, arrow, location)
+
+
+def _batch(rows: list[dict[Any, Any]], struct: StructType, arrow: pa.Schema, location: str) -> pa.RecordBatch:
+    if not struct.fields:
+        return pa.RecordBatch.from_struct_array(pa.array([{}] * len(rows), pa.struct([])))
+    try:
+        arrays = [pa.array([_plain(f.type, row[f.id]) for row in rows], to_arrow_type(f.type)) for f in struct.fields]
+        return pa.RecordBatch.from_arrays(arrays, schema=arrow)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, KeyError, TypeError, ValueError) as error:
+        raise CorruptMetadataError(f"Cannot read Avro file {location}: {error!r}", location=location) from error
+
+
+def _plain(type_: Type, value: Any) -> Any:
+    """A decoded value as ``pyarrow.array`` takes it."""
+    if value is None:
+        return None
+    match type_:
+        case StructType(fields=fields):
+            return {field.name: _plain(field.type, value[field.id]) for field in fields}
+        case ListType(element=element):
+            return [_plain(element, part) for part in value]
+        case MapType(key=key, value=item):
+            return [(_plain(key, k), _plain(item, v)) for k, v in value.items()]
+    return value.bytes if hasattr(value, "hex") and hasattr(value, "urn") else value

@@ -1,0 +1,183 @@
+"""ORC data files: ids and Iceberg types in type attributes, as appendix A of the spec ("ORC") asks; metrics from what is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+from pyarrow import orc
+
+from icesql.errors import CorruptMetadataError, InvalidArgumentError, UnsupportedError
+from icesql.io.arrow_metrics import MetricsCollector
+from icesql.io.arrow_types import FIELD_ID_KEY, child_fields, is_list, to_arrow_type
+from icesql.io.metrics import Metrics, MetricsConfig
+from icesql.spec.schema import Schema
+from icesql.spec.types import (
+    FixedType,
+    ListType,
+    LongType,
+    MapType,
+    NestedField,
+    StructType,
+    TimestampNanoType,
+    TimestampType,
+    TimestamptzNanoType,
+    TimestamptzType,
+    TimeType,
+    Type,
+    UnknownType,
+    UUIDType,
+    VariantType,
+)
+
+ID, REQUIRED = b"iceberg.id", b"iceberg.required"
+_CODECS = {"zlib": "zlib", "gzip": "zlib", "zstd": "zstd", "snappy": "snappy", "lz4": "lz4", "none": "uncompressed", "uncompressed": "uncompressed"}
+
+
+class OrcFileWriter:
+    """One ORC file of tables whose columns are those of ``schema``. A column of unknown type is not stored."""
+
+    def __init__(self, sink: BinaryIO, schema: Schema, properties: Mapping[str, str], config: MetricsConfig) -> None:
+        codec = properties.get("write.orc.compression-codec", "zlib").lower()
+        if codec not in _CODECS:
+            raise InvalidArgumentError(f"Cannot write ORC file: unknown compression codec: {codec}", codec=codec)
+        self._sink, self._collector = sink, MetricsCollector(schema, config)
+        self._stored = [i for i, field in enumerate(schema.fields) if not isinstance(field.type, UnknownType)]
+        self._arrow = pa.schema([_orc_field(schema.fields[i]) for i in self._stored])
+        self._writer = orc.ORCWriter(
+            sink,
+            compression=_CODECS[codec],
+            stripe_size=int(properties.get("write.orc.stripe-size-bytes", 64 * 1024 * 1024)),
+            compression_strategy=properties.get("write.orc.compression-strategy", "speed").lower(),
+        )
+        self._wrote = False
+
+    @property
+    def size(self) -> int:
+        """Bytes written so far; an open stripe is not in it."""
+        return int(self._sink.tell())
+
+    def write(self, table: pa.Table) -> None:
+        self._collector.add(table)
+        columns = [_cast(table.column(i), field.type) for i, field in zip(self._stored, self._arrow, strict=True)]
+        self._writer.write(pa.Table.from_arrays(columns, schema=self._arrow))
+        self._wrote = True
+
+    def close(self) -> tuple[Metrics, int]:
+        """(metrics, length in bytes)."""
+        if not self._wrote:
+            self._writer.write(self._arrow.empty_table())
+        self._writer.close()
+        size = self.size
+        self._sink.close()
+        return self._collector.finish(), size
+
+    def abandon(self) -> None:
+        self._sink.close()
+
+
+def _orc_field(field: NestedField) -> pa.Field:
+    attributes = {ID: str(field.id), REQUIRED: str(field.required).lower(), **_marks(field.type)}
+    return pa.field(field.name, _orc_type(field.type), nullable=field.optional, metadata=attributes)
+
+
+def _marks(type_: Type) -> dict[bytes, str]:
+    """Attributes that tell Iceberg types apart which are one type in ORC."""
+    match type_:
+        case UUIDType():
+            return {b"iceberg.binary-type": "UUID"}
+        case FixedType(length=length):
+            return {b"iceberg.binary-type": "FIXED", b"iceberg.length": str(length)}
+        case TimeType():
+            return {b"iceberg.long-type": "TIME"}
+        case LongType():
+            return {b"iceberg.long-type": "LONG"}
+        case TimestampType() | TimestamptzType():
+            return {b"iceberg.timestamp-unit": "MICROS"}
+        case TimestampNanoType() | TimestamptzNanoType():
+            return {b"iceberg.timestamp-unit": "NANOS"}
+    return {}
+
+
+def _orc_type(type_: Type) -> pa.DataType:
+    match type_:
+        case UUIDType() | FixedType():
+            return pa.binary()
+        case TimeType():
+            return pa.int64()
+        case StructType(fields=fields):
+            return pa.struct([_orc_field(field) for field in fields])
+        case ListType():
+            return pa.list_(_orc_field(type_.element_field))
+        case MapType():
+            return pa.map_(_orc_field(type_.key_field), _orc_field(type_.value_field))
+        case UnknownType() | VariantType():
+            raise UnsupportedError(f"Cannot write ORC file: no such type in ORC: {type_}", type=str(type_))
+    return to_arrow_type(type_)
+
+
+def _cast(column: pa.ChunkedArray, type_: pa.DataType) -> pa.ChunkedArray:
+    return column if column.type.equals(type_, check_metadata=True) else pa.chunked_array([_as(c, type_) for c in column.chunks], type_)
+
+
+def _as(array: pa.Array, type_: pa.DataType) -> pa.Array:
+    """The same values with ORC's types and attributes, at any depth."""
+    mask = array.is_null() if array.null_count else None
+    if pa.types.is_struct(type_):
+        parts = [_as(array.field(i), type_.field(i).type) for i in range(type_.num_fields)]
+        return pa.StructArray.from_arrays(parts, fields=list(child_fields(type_)), mask=mask)
+    if pa.types.is_map(type_):
+        keys, items = _as(array.keys, type_.key_type), _as(array.items, type_.item_type)
+        return pa.MapArray.from_arrays(_offsets(array, mask), keys, items, type=type_, mask=mask)
+    if is_list(type_):
+        return pa.ListArray.from_arrays(_offsets(array, mask), _as(array.values, type_.value_type), type=type_, mask=mask)
+    return array if array.type == type_ else array.cast(type_)
+
+
+def _offsets(array: pa.Array, mask: pa.Array | None) -> pa.Array:
+    return pa.array(array.offsets.to_numpy(), pa.int32()) if mask is not None and array.offsets.offset else array.offsets
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+def open_orc(stream: Any, location: str) -> orc.ORCFile:
+    """Raises CorruptMetadataError for bytes that are not ORC."""
+    try:
+        return orc.ORCFile(stream)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise CorruptMetadataError(f"Cannot read ORC file {location}: {error}", location=location) from error
+
+
+def schema_with_ids(schema: pa.Schema) -> pa.Schema:
+    """The file's schema with the ids of its type attributes where the rest of the engine looks for them."""
+    return pa.schema([_with_id(field) for field in schema])
+
+
+def _with_id(field: pa.Field) -> pa.Field:
+    found = None if field.metadata is None else field.metadata.get(ID)
+    return field.with_type(_type_with_ids(field.type)).with_metadata({} if found is None else {FIELD_ID_KEY: found})
+
+
+def _type_with_ids(type_: pa.DataType) -> pa.DataType:
+    if pa.types.is_struct(type_):
+        return pa.struct([_with_id(field) for field in child_fields(type_)])
+    if pa.types.is_map(type_):
+        return pa.map_(_with_id(type_.key_field), _with_id(type_.item_field))
+    if is_list(type_):
+        return pa.list_(_with_id(type_.value_field))
+    return type_
+
+
+def orc_batches(file: orc.ORCFile, columns: list[str], location: str) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """(position of the first row, batch) of each stripe. Raises CorruptMetadataError."""
+    position = 0
+    try:
+        if not columns:
+            yield 0, pa.RecordBatch.from_struct_array(pa.array([{}] * file.nrows, pa.struct([])))
+            return
+        for stripe in range(file.nstripes):
+            batch = file.read_stripe(stripe, columns=columns)
+            yield position, batch
+            position += batch.num_rows
+    except (pa.ArrowInvalid, OSError) as error:
+        raise CorruptMetadataError(f"Cannot read ORC file {location}: {error}", location=location) from error

@@ -1,0 +1,198 @@
+"""Parquet data files: written with field ids, metrics from the footer; read by column and row group. Spec: appendix A, "Parquet"."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from icesql.errors import CorruptMetadataError, InvalidArgumentError
+from icesql.io.arrow_projection import wanted_leaves
+from icesql.io.arrow_types import to_arrow_schema
+from icesql.io.metrics import Metrics, MetricsConfig
+from icesql.io.nan_counts import NanCounter
+from icesql.io.parquet_metrics import parquet_metrics
+from icesql.spec.schema import Schema
+from icesql.spec.types import UUIDType
+from icesql.spec.types_json import schema_to_json
+
+DEFAULT_ROW_GROUP_BYTES = 128 * 1024 * 1024
+_CODECS = {"zstd": "zstd", "gzip": "gzip", "snappy": "snappy", "lz4": "lz4", "lz4_raw": "lz4", "brotli": "brotli", "uncompressed": "none", "none": "none"}
+
+
+def parquet_options(schema: pa.Schema, properties: Mapping[str, str]) -> dict[str, Any]:
+    """Arguments of ``pyarrow.parquet.ParquetWriter`` for a table's ``write.parquet.*`` properties. Raises InvalidArgumentError."""
+    name = properties.get("write.parquet.compression-codec", "zstd").lower()
+    if name not in _CODECS:
+        raise InvalidArgumentError(f"Cannot write Parquet file: unknown compression codec: {name}", codec=name)
+    options: dict[str, Any] = {
+        "compression": _CODECS[name],
+        "data_page_size": int(properties.get("write.parquet.page-size-bytes", 1024 * 1024)),
+        "dictionary_pagesize_limit": int(properties.get("write.parquet.dict-size-bytes", 2 * 1024 * 1024)),
+        "write_page_index": True,
+        "store_schema": False,
+        "store_decimal_as_integer": True,
+        "version": "2.6",
+        "allow_truncated_timestamps": False,
+    }
+    level = properties.get("write.parquet.compression-level")
+    if level is not None and _CODECS[name] in ("zstd", "gzip", "brotli"):
+        options["compression_level"] = int(level)
+    if "max_rows_per_page" in inspect.signature(pq.ParquetWriter.__init__).parameters:  # younger than the oldest pyarrow we take
+        options["max_rows_per_page"] = int(properties.get("write.parquet.page-row-limit", 20_000))
+    return options
+
+
+class ParquetFileWriter:
+    """One Parquet file. Each ``write`` makes one row group of a table whose columns are those of ``schema``."""
+
+    def __init__(self, sink: BinaryIO, schema: Schema, properties: Mapping[str, str], config: MetricsConfig) -> None:
+        self._sink, self._schema, self._config = sink, schema, config
+        plain = to_arrow_schema(schema)
+        self._arrow = _with_uuids(schema, plain)
+        self._collected: list[pq.FileMetaData] = []
+        self._writer = pq.ParquetWriter(sink, self._arrow, metadata_collector=self._collected, **parquet_options(plain, properties))
+        self._nans = NanCounter(schema, config)
+
+    @property
+    def size(self) -> int:
+        """Bytes written so far."""
+        return int(self._sink.tell())
+
+    def write(self, table: pa.Table) -> None:
+        self._nans.add(table)
+        arrays = [
+            column if column.type == field.type else _as_extension(column, field.type)
+            for column, field in zip(table.columns, self._arrow, strict=True)
+        ]
+        self._writer.write_table(pa.Table.from_arrays(arrays, schema=self._arrow), row_group_size=max(1, table.num_rows))
+
+    def close(self) -> tuple[Metrics, int]:
+        """(metrics, length in bytes)."""
+        self._writer.add_key_value_metadata({"iceberg.schema": json.dumps(schema_to_json(self._schema))})
+        self._writer.close()
+        size = self.size
+        self._sink.close()
+        footer = self._collected[0]
+        file_schema = to_arrow_schema(self._schema)
+        return parquet_metrics(footer, self._schema, self._config, file_schema=file_schema, nan_counts=self._nans.counts), size
+
+    def abandon(self) -> None:
+        self._writer.close()
+        self._sink.close()
+
+
+def _with_uuids(schema: Schema, plain: pa.Schema) -> pa.Schema:
+    """Top-level uuids as Arrow's extension type, which Parquet files mark as UUID."""
+    return pa.schema(
+        [arrow.with_type(pa.uuid()) if isinstance(field.type, UUIDType) else arrow for field, arrow in zip(schema.fields, plain, strict=True)]
+    )
+
+
+def _as_extension(column: pa.ChunkedArray, type_: pa.DataType) -> pa.ChunkedArray:
+    if not isinstance(type_, pa.BaseExtensionType):
+        return column.cast(type_)
+    return pa.chunked_array([pa.ExtensionArray.from_storage(type_, chunk) for chunk in column.chunks], type_)
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetSource:
+    """An open Parquet file and its Arrow schema, with the ids the file holds."""
+
+    file: pq.ParquetFile
+    schema: pa.Schema
+
+    @property
+    def footer(self) -> pq.FileMetaData:
+        return self.file.metadata
+
+
+def open_parquet(stream: Any, location: str) -> ParquetSource:
+    """Raises CorruptMetadataError for bytes that are not Parquet."""
+    try:
+        file = pq.ParquetFile(stream)
+        return ParquetSource(file, file.schema_arrow)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
+        raise CorruptMetadataError(f"Cannot read Parquet file {location}: {error}", location=location) from error
+
+
+def parquet_batches(
+    source: ParquetSource,
+    schema: Schema,
+    location: str,
+    *,
+    file_schema: pa.Schema,
+    keep_row_group: Callable[[int], bool],
+    batch_rows: int,
+) -> Iterator[tuple[int, pa.RecordBatch, pa.Schema]]:
+    """(position of the first row, batch, its schema with ids) of the wanted columns. Raises CorruptMetadataError."""
+    footer = source.footer
+    columns = [".".join(path) for path in wanted_leaves(file_schema, schema)]
+    columns = _physical(columns, footer)
+    start = 0
+    for group in range(footer.num_row_groups):
+        rows = footer.row_group(group).num_rows
+        if keep_row_group(group):
+            yield from _group_batches(source, group, start, rows, columns, location, file_schema, batch_rows)
+        start += rows
+
+
+def _physical(columns: list[str], footer: pq.FileMetaData) -> list[str]:
+    """Arrow names lists ``list.element`` and maps ``key_value``; older files differ (``array``, ``bag.array_element``, ``map``). Where a path is
+    not in the file, the whole top-level column is read."""
+    known = {footer.schema.column(i).path for i in range(footer.num_columns)}
+    tops: list[str] = []
+    for name in columns:
+        tops.append(name if name in known else next((top for top in _prefixes(name) if any(p.startswith(top + ".") for p in known)), name))
+    return tops
+
+
+def _prefixes(name: str) -> list[str]:
+    parts = name.split(".")
+    return [".".join(parts[:i]) for i in range(len(parts) - 1, 0, -1)]
+
+
+def _group_batches(
+    source: ParquetSource, group: int, start: int, rows: int, columns: list[str], location: str, file_schema: pa.Schema, batch_rows: int
+) -> Iterator[tuple[int, pa.RecordBatch, pa.Schema]]:
+    if not columns:
+        for offset in range(0, rows, batch_rows):
+            yield start + offset, _empty_columns(min(batch_rows, rows - offset)), pa.schema([])
+        return
+    position = start
+    try:
+        for batch in source.file.iter_batches(batch_size=batch_rows, row_groups=[group], columns=columns):
+            yield position, batch, pruned_schema(batch.schema, file_schema)
+            position += batch.num_rows
+    except (pa.ArrowInvalid, OSError) as error:
+        raise CorruptMetadataError(f"Cannot read Parquet file {location}: {error}", location=location) from error
+
+
+def _empty_columns(rows: int) -> pa.RecordBatch:
+    return pa.RecordBatch.from_struct_array(pa.array([{}] * rows, pa.struct([])))
+
+
+def pruned_schema(read: pa.Schema, full: pa.Schema) -> pa.Schema:
+    """The schema of what was read, with the ids of the whole file's schema (which a name mapping may have given)."""
+    return pa.schema([_pruned(field, full.field(field.name)) for field in read])
+
+
+def _pruned(read: pa.Field, full: pa.Field) -> pa.Field:
+    return pa.field(read.name, _pruned_type(read.type, full.type), read.nullable, full.metadata)
+
+
+def _pruned_type(read: pa.DataType, full: pa.DataType) -> pa.DataType:
+    if pa.types.is_struct(read):
+        return pa.struct([_pruned(read.field(i), full.field(read.field(i).name)) for i in range(read.num_fields)])
+    if pa.types.is_map(read):
+        return pa.map_(_pruned(read.key_field, full.key_field), _pruned(read.item_field, full.item_field))
+    if pa.types.is_list(read):
+        return pa.list_(_pruned(read.value_field, full.value_field))
+    if pa.types.is_large_list(read):
+        return pa.large_list(_pruned(read.value_field, full.value_field))
+    return read
