@@ -88,7 +88,7 @@ class faults_of_msgspec:
 def _fault(text: str) -> JsonFault:
     matched = _PLACE.fullmatch(text)
     assert matched is not None
-    reason = matched["reason"].replace("`", "")
+    reason = matched["reason"].replace("`", "").replace(" | null", "")
     return JsonFault(reason[:1].lower() + reason[1:], matched["path"] or "")
 
 
