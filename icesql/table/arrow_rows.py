@@ -22,8 +22,8 @@ from icesql.spec.types import ListType, MapType, NestedField, StructType, Type
 def fitted(rows: pa.Table, schema: Schema) -> pa.Table:
     """The rows in the columns and types of ``schema``, matched by name at every depth.
 
-    A column the rows lack becomes its write default, else null. Numbers widen, and narrow where no value is lost. Raises ValidationError for a
-    column the schema lacks, a missing or null required one, and a type or value that does not fit.
+    A column the rows lack becomes its write default, else null. Numbers widen, and narrow where no value is lost.
+    Raises ValidationError for a column the schema lacks, a missing or null required one, and a type or value that does not fit.
     """
     arrays = _columns(list(rows.schema), [column.combine_chunks() for column in rows.columns], schema.fields, rows.num_rows, "", None)
     return pa.Table.from_arrays([_whole(array) for array in arrays], schema=to_arrow_schema(schema))
@@ -171,7 +171,10 @@ def by_partition(rows: pa.Table, schema: Schema, spec: PartitionSpec) -> Iterato
 
 
 def _partition_values(rows: pa.Table, schema: Schema, field: PartitionField) -> tuple[list[Any], Any]:
-    """The distinct values of a partition field, and for each row the place of its value among them. Transforms run once a distinct source."""
+    """The distinct values of a partition field, and for each row the place of its value among them.
+
+    The transform runs once a distinct source value.
+    """
     source = schema.field(field.source_id)
     encoded = _source_column(rows, schema, field.source_id).combine_chunks().dictionary_encode(null_encoding="encode")
     if isinstance(encoded, pa.ChunkedArray):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from icesql.errors import InvalidArgumentError, ValidationError
-from icesql.spec.partitioning import PartitionSpec
+from icesql.spec.partitioning import PartitionField, PartitionSpec
 from icesql.spec.schema import Schema
 from icesql.spec.sorting import SortOrder
 from icesql.spec.transforms import Transform, can_transform
@@ -69,3 +69,22 @@ def check_sort_order(order: SortOrder, schema: Schema) -> None:
 def check_transform(transform: Transform, source: Type) -> None:
     if not can_transform(transform, source):
         raise ValidationError(f"Invalid source type {source} for transform: {transform}", transform=transform)
+
+
+def check_partition_name(field: PartitionField, schema: Schema) -> None:
+    """A partition name may equal a column's only for the identity of that column, or for another transform of that very column."""
+    column = schema.find(field.name)
+    if column is None or field.transform.is_void:
+        return
+    if field.transform.is_identity:
+        if column.id != field.source_id:
+            raise InvalidArgumentError(
+                f"Cannot create identity partition sourced from different field in schema: {field.name}", name=field.name
+            )
+    elif column.id != field.source_id:
+        raise InvalidArgumentError(f"Cannot create partition from name that exists in schema: {field.name}", name=field.name)
+
+
+def describe(field: PartitionField) -> str:
+    """``1000: ts_day: day(2)``"""
+    return f"{field.field_id}: {field.name}: {field.transform}({field.source_id})"

@@ -16,7 +16,7 @@ from icesql.spec.snapshots import MAIN
 from icesql.spec.sorting import UNSORTED, SortField, SortOrder
 from icesql.spec.transforms import Transform
 from icesql.table import update_values as u
-from icesql.table.compatibility import check_schema_supported, check_sort_order, check_spec
+from icesql.table.compatibility import check_partition_name, check_schema_supported, check_sort_order, check_spec, describe
 from icesql.table.metadata_builder import MetadataBuilder
 from icesql.table.update_properties import FORMAT_VERSION, RESERVED_PROPERTIES, check_commit_properties
 
@@ -222,25 +222,3 @@ def check_new_spec(spec: PartitionSpec, schema: Schema) -> None:
         first = seen.setdefault((field.source_ids, kind), field)
         if first is not field:
             raise InvalidArgumentError(f"Cannot add redundant partition: {describe(first)} conflicts with {describe(field)}", field=field)
-
-
-def check_partition_name(field: PartitionField, schema: Schema) -> None:
-    """A partition name may equal a column's only for the identity of that column, or for another transform of that very column."""
-    column = schema.find(field.name)
-    if column is None or field.transform.is_void:
-        return
-    if field.transform.is_identity:
-        if column.id != field.source_id:
-            raise InvalidArgumentError(
-                f"Cannot create identity partition sourced from different field in schema: {field.name}", name=field.name
-            )
-    elif column.id != field.source_id:
-        raise InvalidArgumentError(f"Cannot create partition from name that exists in schema: {field.name}", name=field.name)
-
-
-def describe(field: PartitionField) -> str:
-    """``1000: ts_day: day(2)``"""
-    return f"{field.field_id}: {field.name}: {field.transform}({field.source_id})"
-
-
-__all__ = ["check_new_spec", "check_partition_name", "describe", "new_metadata", "replace_metadata", "replace_updates", "stored_properties"]
