@@ -71,7 +71,7 @@ class Delete(Statement):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
-    """``key = value``. ``column``: the key's parts, qualifier included; ``value`` spans the expression (``DEFAULT`` when ``is_default``)."""
+    """``key = value``. ``column``: the key's parts, qualifier included; ``value``: the expression (``DEFAULT`` when ``is_default``)."""
 
     column: NameParts
     key: Span

@@ -21,6 +21,7 @@ from icesql.parser.script import ScriptStatement, relocate
 from icesql.parser.session_statements import (
     analyze,
     cache_table,
+    execute_immediate,
     refresh,
     refused_command,
     reset_configuration,
@@ -196,6 +197,7 @@ _BY_WORD: dict[str, Callable[[Cursor], Statement | None]] = {
     "CACHE": cache_table,
     "UNCACHE": uncache_table,
     "ANALYZE": analyze,
+    "EXECUTE": execute_immediate,
     "LOAD": refused_command,
     "MSCK": refused_command,
     "REPAIR": refused_command,

@@ -17,7 +17,10 @@ from icesql.parser.tokens import Kind, Token, tokenize
 
 
 def table_references(text: str) -> tuple[TableReference, ...]:
-    """Every table that ``text`` names, in order, targets of changes included (``place`` says which). Raises SqlError for unclosed strings."""
+    """Every table that ``text`` names, in order, targets of changes included (``place`` says which).
+
+    Raises SqlError for unclosed strings, names and comments.
+    """
     return references(text).tables
 
 
@@ -68,6 +71,12 @@ _ENDS_FROM = frozenset(
     {
         "WHERE", "GROUP", "HAVING", "ORDER", "SORT", "CLUSTER", "DISTRIBUTE", "WINDOW", "LIMIT", "OFFSET", "UNION", "EXCEPT",
         "MINUS", "SETMINUS", "INTERSECT", "SELECT", "WHEN", "SET",
+    }
+)  # fmt: skip
+_VERBS_BEFORE_TABLE = frozenset(
+    {
+        "CREATE", "REPLACE", "DROP", "ALTER", "TRUNCATE", "INTO", "OVERWRITE", "REFRESH", "CACHE", "LAZY", "UNCACHE", "ANALYZE",
+        "REPAIR", "SHOW", "DESCRIBE", "DESC", "EXTERNAL", "ON", "TEMPORARY",
     }
 )  # fmt: skip
 _SET_OPERATIONS = frozenset({"UNION", "EXCEPT", "MINUS", "SETMINUS", "INTERSECT"})
@@ -242,11 +251,7 @@ class _Scan:
 
     def table_query(self, previous: str, following: Token) -> bool:
         """``TABLE t`` as a query or a function's argument."""
-        statement_verbs = (
-            "CREATE", "REPLACE", "DROP", "ALTER", "TRUNCATE", "INTO", "OVERWRITE", "REFRESH", "CACHE", "LAZY", "UNCACHE", "ANALYZE", "REPAIR",
-            "SHOW", "DESCRIBE", "DESC", "EXTERNAL", "ON", "TEMPORARY",
-        )  # fmt: skip
-        if previous in statement_verbs or not following.is_identifier:
+        if previous in _VERBS_BEFORE_TABLE or not following.is_identifier:
             return False
         found = read_relation(self.text, self.tokens, self.i + 1, place=Place.TABLE)
         self.i = found.position

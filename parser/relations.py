@@ -33,7 +33,10 @@ class FoundRelation:
 
 
 def read_relation(text: str, tokens: tuple[Token, ...], position: int, *, place: Place) -> FoundRelation:
-    """Read the relation whose name begins at token ``position`` (an identifier). A name followed by ``(`` is a function, except as a target."""
+    """Read the relation whose name begins at token ``position`` (an identifier).
+
+    A name followed by ``(`` is a function, except as a target.
+    """
     start = tokens[position].start
     identifier_clause = tokens[position].key == "IDENTIFIER" and tokens[position + 1].key == "("
     if identifier_clause:

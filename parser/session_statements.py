@@ -14,6 +14,7 @@ from icesql.parser.utility_statements import (
     BeginTransaction,
     CacheTable,
     CommitTransaction,
+    ExecuteImmediate,
     RefreshTable,
     RefusedTableCommand,
     ResetConfiguration,
@@ -27,7 +28,10 @@ _NOT_CONFIGURATION = ("TIME", "VAR", "VARIABLE", "ROLE", "CATALOG")
 
 
 def set_configuration(cursor: Cursor) -> SetConfiguration | None:
-    """``SET``, ``SET -v``, ``SET key``, ``SET key = value``: the value is the raw text behind ``=``. None for variables, time zones and roles."""
+    """``SET``, ``SET -v``, ``SET key``, ``SET key = value``: the value is the raw text behind ``=``.
+
+    None for variables, time zones and roles.
+    """
     cursor.expect("SET")
     if cursor.at_end or cursor.at(";"):
         return SetConfiguration(text=cursor.text)
@@ -114,6 +118,18 @@ def refused_command(cursor: Cursor) -> RefusedTableCommand | None:
         return None
     table = cursor.table_name()
     return RefusedTableCommand(text=cursor.text, table=table, form=form)
+
+
+def execute_immediate(cursor: Cursor) -> ExecuteImmediate | None:
+    """EXECUTE IMMEDIATE 'sql' [INTO ...] [USING ...]."""
+    cursor.expect("EXECUTE", "IMMEDIATE")
+    sql = cursor.string() if cursor.token.kind is Kind.STRING else None
+    if sql is None:
+        cursor.expression_until("INTO", "USING")
+    tail = None if cursor.at_end or cursor.at(";") else clauses.rest(cursor)
+    if tail is not None and sql is not None and tail.of(cursor.text).split(maxsplit=1)[0].upper() not in ("INTO", "USING"):
+        sql = None
+    return ExecuteImmediate(text=cursor.text, sql=sql, rest=tail)
 
 
 def transaction(cursor: Cursor) -> Statement | None:

@@ -13,8 +13,8 @@ from icesql.parser.names import ColumnChain, NameParts, Place, References, Span,
 class Replacement:
     """What stands for one reference.
 
-    ``view`` is SQL text, put in as it is. ``full_name`` is the table's resolved name (catalog, namespace levels, table), which columns may be
-    qualified with. ``keep_name`` False: no alias is added where the user gave none.
+    ``view`` is SQL text, put in as it is. ``full_name`` is the table's resolved name (catalog, namespace levels, table), which columns
+    may be qualified with. ``keep_name`` False: no alias is added where the user gave none.
     """
 
     view: str
@@ -67,8 +67,8 @@ def substitute(
 ) -> Substituted:
     """``text`` with views in the place of references.
 
-    ``replacements`` is keyed by ``reference.start``; references without one stay as they are. A view stands for the name with its time travel
-    and options; where the user gave no alias the table's own name is added as one, and columns qualified by more than it
+    ``replacements`` is keyed by ``reference.start``; references without one stay as they are. A view stands for the name with its time
+    travel and options; where the user gave no alias the table's own name is added as one, and columns qualified by more than it
     (``local.db.t.id``, ``db.t.id``) are rewritten to it. ``pieces``: only these spans, joined by blanks. ``qualifiers``: further full names
     and what columns qualified by them (two parts or more) shall be qualified with instead, say of the target of an UPDATE.
     """

@@ -231,6 +231,14 @@ class RollbackTransaction(Statement):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExecuteImmediate(Statement):
+    """EXECUTE IMMEDIATE e [INTO a, b] [USING ...]. ``sql`` is the statement to run where ``e`` is a string, else None."""
+
+    sql: str | None
+    rest: Span | None = None  # INTO ... USING ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Other(Statement):
     """Everything no grammar of ours knows, for Spark to judge.
 

@@ -1,0 +1,208 @@
+"""Predicates in SQL text (``where="device_id = 74 AND days(ts) >= DATE '2021-10-01'"``) to expressions, without an engine."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from decimal import Decimal
+from functools import lru_cache
+from typing import NoReturn
+
+from icesql.expr.tree import FALSE, TRUE, Expression, Op, Predicate, Reference, and_, or_
+from icesql.parser.constants import Constant
+from icesql.parser.cursor import Cursor
+from icesql.parser.filter_tree import And, Between, Comparison, In, IsNan, IsNull, IsTruth, Like, Node, Not, Or, Truth
+from icesql.parser.filter_tree import read_filter as _read
+from icesql.parser.names import Span
+
+
+@lru_cache(maxsize=256)
+def parse_filter(text: str) -> Expression:
+    """The expression that a SQL predicate is, with SQL's three-valued logic: what is not true for a row does not keep it.
+
+    Understood: comparisons of a column or a partition transform of one (``bucket(16, id) = 3``, ``system.days(ts) > ...``) with a
+    literal, either way round, ``<=>``, IN, BETWEEN, LIKE 'x%', startswith, IS [NOT] NULL / TRUE / FALSE / NAN, isnan, boolean columns, NOT, AND, OR.
+    Dates and times are literals as ISO text. Raises SqlError that points at what is not understood.
+    """
+    cursor = Cursor(text)
+    node = _read(cursor)
+    cursor.expect_end()
+    return _Lowering(cursor).lower(node, negated=False)
+
+
+_COMPARED: dict[str, Op] = {"=": Op.EQ, "!=": Op.NOT_EQ, "<": Op.LT, "<=": Op.LT_EQ, ">": Op.GT, ">=": Op.GT_EQ}
+_NEGATED = {"=": "!=", "!=": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+_FLIPPED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_FUNCTIONS: dict[str, Callable[[object, object], bool]] = {
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+class _Lowering:
+    """Nodes to expressions; a negation is pushed down to the leaves, because null stays null under NOT."""
+
+    def __init__(self, cursor: Cursor) -> None:
+        self.cursor = cursor
+
+    def lower(self, node: Node, *, negated: bool) -> Expression:
+        match node:
+            case And(left=left, right=right):
+                join = or_ if negated else and_
+                return join(self.lower(left, negated=negated), self.lower(right, negated=negated))
+            case Or(left=left, right=right):
+                join = and_ if negated else or_
+                return join(self.lower(left, negated=negated), self.lower(right, negated=negated))
+            case Not(child=child):
+                return self.lower(child, negated=not negated)
+            case Truth():
+                return self._truth(node, negated)
+            case Comparison():
+                return self._comparison(node, negated)
+            case In():
+                return self._in(node, negated)
+            case Between(term=term, low=low, high=high, negated=reverse, span=span):
+                above = Comparison(">=", term, low, span)
+                below = Comparison("<=", term, high, span)
+                return self.lower(And(above, below), negated=negated != reverse)
+            case Like():
+                return self._like(node, negated)
+            case IsNull(term=term, negated=reverse):
+                return Predicate(Op.NOT_NULL if negated != reverse else Op.IS_NULL, term)
+            case IsNan(term=term, negated=reverse):
+                if negated != reverse:
+                    return or_(Predicate(Op.NOT_NAN, term), Predicate(Op.IS_NULL, term))
+                return Predicate(Op.IS_NAN, term)
+            case IsTruth():
+                return self._is_truth(node, negated)
+
+    def _truth(self, node: Truth, negated: bool) -> Expression:
+        """A boolean column or literal standing alone."""
+        if isinstance(node.value, Reference):
+            return Predicate(Op.EQ, node.value, (not negated,))
+        if node.value.value is None:
+            return FALSE
+        if not isinstance(node.value.value, bool):
+            self._refuse("it is not a condition", node.span)
+        return TRUE if node.value.value != negated else FALSE
+
+    def _is_truth(self, node: IsTruth, negated: bool) -> Expression:
+        """IS [NOT] TRUE | FALSE, which is never null."""
+        if negated == node.negated:
+            return self.lower(node.child, negated=not node.expected)
+        opposite = self.lower(node.child, negated=node.expected)
+        if not isinstance(node.child, Truth) or not isinstance(node.child.value, Reference):
+            self._refuse("IS NOT TRUE and IS NOT FALSE need a column", node.span)
+        return or_(opposite, Predicate(Op.IS_NULL, node.child.value))
+
+    def _comparison(self, node: Comparison, negated: bool) -> Expression:
+        left, right, symbol = node.left, node.right, node.symbol
+        if isinstance(left, Constant) and isinstance(right, Constant):
+            return self._constants(symbol, left, right, negated, node.span)
+        if isinstance(left, Constant):
+            left, right = right, left
+            symbol = _FLIPPED.get(symbol, symbol)
+        if not isinstance(left, Reference) or not isinstance(right, Constant):
+            self._refuse("two columns cannot be compared", node.span)
+        if symbol == "<=>":
+            return self._null_safe(left, right, negated)
+        if right.value is None:
+            return FALSE
+        if negated:
+            symbol = _NEGATED[symbol]
+        if isinstance(right.value, float) and right.value != right.value:
+            return _compare_with_nan(left, symbol)
+        return Predicate(_COMPARED[symbol], left, (self._value(right, node.span),))
+
+    def _null_safe(self, term: Reference, constant: Constant, negated: bool) -> Expression:
+        if constant.value is None:
+            return Predicate(Op.NOT_NULL if negated else Op.IS_NULL, term)
+        if isinstance(constant.value, float) and constant.value != constant.value:
+            equal, different = _compare_with_nan(term, "="), _compare_with_nan(term, "!=")
+        else:
+            equal, different = Predicate(Op.EQ, term, (constant.value,)), Predicate(Op.NOT_EQ, term, (constant.value,))
+        return or_(different, Predicate(Op.IS_NULL, term)) if negated else equal
+
+    def _constants(self, symbol: str, left: Constant, right: Constant, negated: bool, span: Span) -> Expression:
+        if symbol == "<=>":
+            symbol = "="
+            if left.value is None or right.value is None:
+                return TRUE if (left.value is right.value) != negated else FALSE
+        if left.value is None or right.value is None:
+            return FALSE
+        numbers = (int, Decimal, float)
+        same = type(left.value) is type(right.value) or (isinstance(left.value, numbers) and isinstance(right.value, numbers))
+        if not same:
+            self._refuse("constants of different types cannot be compared", span)
+        return TRUE if _FUNCTIONS[symbol](left.value, right.value) != negated else FALSE
+
+    def _in(self, node: In, negated: bool) -> Expression:
+        outside = negated != node.negated
+        if outside and any(constant.value is None for constant in node.values):
+            return FALSE
+        literals: list[object] = []
+        nan = False
+        for constant in node.values:
+            if constant.value is None:
+                continue
+            if isinstance(constant.value, float) and constant.value != constant.value:
+                nan = True
+                continue
+            value = self._value(constant, node.span)
+            if not any(type(known) is type(value) and known == value for known in literals):
+                literals.append(value)
+        parts = [Predicate(Op.NOT_IN if outside else Op.IN, node.term, tuple(literals))] if literals else []
+        if nan:
+            parts.append(Predicate(Op.NOT_NAN if outside else Op.IS_NAN, node.term))
+        return and_(*parts) if outside else or_(*parts)
+
+    def _like(self, node: Like, negated: bool) -> Expression:
+        outside = negated != node.negated
+        if node.pattern.value is None:
+            return FALSE
+        prefix, rest = _prefix(str(node.pattern.value), node.escape)
+        if rest == "":
+            return Predicate(Op.NOT_EQ if outside else Op.EQ, node.term, (prefix,))
+        if rest.strip("%"):
+            self._refuse("LIKE is understood for prefixes only, such as LIKE 'x%'", node.span)
+        if not prefix:
+            return FALSE if outside else Predicate(Op.NOT_NULL, node.term)
+        return Predicate(Op.NOT_STARTS_WITH if outside else Op.STARTS_WITH, node.term, (prefix,))
+
+    def _value(self, constant: Constant, span: Span) -> object:
+        if isinstance(constant.value, tuple):
+            self._refuse("arrays and maps cannot be compared", span)
+        return constant.value
+
+    def _refuse(self, why: str, span: Span) -> NoReturn:
+        self.cursor.fail_at(f"Cannot use filter: {why}: {span.of(self.cursor.text)}", span)
+
+
+def _compare_with_nan(term: Reference, symbol: str) -> Expression:
+    """NaN equals itself and is larger than every other value."""
+    if symbol in ("=", ">="):
+        return Predicate(Op.IS_NAN, term)
+    if symbol in ("!=", "<"):
+        return Predicate(Op.NOT_NAN, term)
+    return FALSE if symbol == ">" else Predicate(Op.NOT_NULL, term)
+
+
+def _prefix(pattern: str, escape: str) -> tuple[str, str]:
+    """The literal beginning of a LIKE pattern and what follows it, from the first wildcard on."""
+    literal: list[str] = []
+    position = 0
+    while position < len(pattern):
+        character = pattern[position]
+        if character == escape and position + 1 < len(pattern):
+            position += 1
+            literal.append(pattern[position])
+        elif character in "%_":
+            return "".join(literal), pattern[position:]
+        else:
+            literal.append(character)
+        position += 1
+    return "".join(literal), ""
