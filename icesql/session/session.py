@@ -46,6 +46,7 @@ class Session:
         self._nothing: DataFrame | None = None
         self._wap: dict[str, str | None] = {}
         self._session_catalog: Any = None
+        self.engine: dict[str, str] | None = None
 
     # -- SQL -----------------------------------------------------------------------------------------------------
     def sql(self, text: str, args: Mapping[str, Any] | Sequence[Any] | None = None) -> DataFrame:
@@ -163,6 +164,24 @@ class Session:
     @property
     def wap_branch(self) -> str | None:
         return self.conf("spark.wap.branch")
+
+    def snapshot_properties(self) -> dict[str, str]:
+        """``spark.sql.iceberg.snapshot-property.*`` of the session, for the summaries of its snapshots."""
+        prefix = "spark.sql.iceberg.snapshot-property."
+        if not self._has_snapshot_properties(prefix):
+            return {}
+        return {key[len(prefix) :]: value for key, value in self._spark_conf().items() if key.startswith(prefix)}
+
+    def _has_snapshot_properties(self, prefix: str) -> bool:
+        entries = self.spark._jsparkSession.sessionState().conf().getAllConfs()  # type: ignore[attr-defined]
+        return prefix in str(entries.keySet().mkString(" "))
+
+    def commit(self, target: Any, change: Any) -> None:
+        """Commit a builder now, or stage it in the transaction in progress."""
+        if self.transaction_in_progress is not None:
+            self.transaction_in_progress.add(target.found, change)
+        else:
+            change.commit()
 
     def notice(self, text: str) -> None:
         """Something the user should know that is no result and no error."""

@@ -1,0 +1,97 @@
+"""CREATE TABLE ... AS SELECT and its REPLACE forms: the table and its first rows in one commit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from icesql.errors import AlreadyExistsError, SqlError
+from icesql.parser import statements as s
+from icesql.session.names import Address
+from icesql.session.run_query import bound
+from icesql.session.schemas import partition_spec
+from icesql.session.sql_errors import table_exists, table_not_found
+from icesql.session.table_properties import table_properties
+from icesql.session.write_target import SessionSettings, engine_summary
+
+if TYPE_CHECKING:
+    from icesql.session.session import Session
+    from icesql.table.transaction import Transaction
+
+
+def create_as_select(session: Session, statement: s.CreateTable, address: Address, args: Any = None) -> Any:
+    """CTAS appends; a replacing statement overwrites, even when it creates. A failure leaves nothing behind."""
+    if statement.columns and len(statement.columns) > len(statement.partition_columns):
+        raise SqlError("Operation not allowed: Schema may not be specified in a Create Table As Select (CTAS) statement.")
+    exists = address.catalog.table_exists(address.identifier)
+    if exists and not statement.replace:
+        if statement.if_not_exists:
+            return session.nothing
+        raise table_exists(address.parts)
+    if not exists and statement.replace and not statement.create:
+        raise table_not_found(address.parts, text=statement.text, offset=statement.table.start)
+    session.temporary_views.refresh(statement.references)
+    with bound(session, statement.text, statement.references) as text:
+        frame = text.frame(*statement.query, args=args)
+        _create(session, statement, address, frame)
+    return session.nothing
+
+
+def _create(session: Session, statement: s.CreateTable, address: Address, frame: Any) -> None:
+    from icesql.spark.types import from_spark
+
+    schema = from_spark(_stored_schema(session, address, frame.schema))
+    spec = partition_spec(statement.partitioning, schema)
+    stage = {"spec": spec, "location": statement.location, "properties": table_properties(session, statement)}
+    try:
+        if statement.replace:
+            transaction = address.catalog.stage_replace(address.identifier, schema, **stage, or_create=statement.create)
+        else:
+            transaction = address.catalog.stage_create(address.identifier, schema, **stage)
+        fill(session, transaction, frame, overwrite=statement.replace)
+    except AlreadyExistsError:
+        raise table_exists(address.parts) from None
+
+
+def fill(session: Session, transaction: Transaction, frame: Any, *, overwrite: bool) -> None:
+    """Write the rows into the staged table, and commit both."""
+    from icesql.spark.write import WriteSettings, write_frame
+    from icesql.table.append import AppendFiles
+    from icesql.table.overwrite import OverwriteFiles
+
+    try:
+        files = write_frame(session.spark, frame, transaction.metadata, transaction.io, WriteSettings(session=SessionSettings(session)))
+    except BaseException:
+        transaction.abandon()
+        raise
+    try:
+        builder: Any = OverwriteFiles() if overwrite else AppendFiles()
+        builder.set_all({**engine_summary(session), **session.snapshot_properties()})
+        if overwrite:
+            from icesql.expr.tree import TRUE
+
+            builder.overwrite_by_row_filter(TRUE)
+            for file in files:
+                builder.add_file(file)
+        else:
+            builder.append_files(files)
+        transaction.add(builder.change())
+    except BaseException:
+        transaction.abandon()
+        transaction.io.delete_many([file.file_path for file in files])
+        raise
+    transaction.commit()
+
+
+def _stored_schema(session: Session, address: Address, schema: Any) -> Any:
+    """Columns come out nullable unless the catalog says otherwise; comments stay. Raises SqlError for two columns of one name."""
+    from pyspark.sql.types import StructField, StructType
+
+    nullable = address.catalog.properties.get("use-nullable-query-schema", "true").lower() != "false"
+    seen: set[str] = set()
+    for field in schema.fields:
+        if field.name.lower() in seen:
+            raise SqlError(f"[COLUMN_ALREADY_EXISTS] The column `{field.name.lower()}` already exists. Choose another name or rename the existing column. SQLSTATE: 42711")
+        seen.add(field.name.lower())
+    return StructType([StructField(f.name, f.dataType, nullable or f.nullable, f.metadata) for f in schema.fields])
+
+

@@ -1,0 +1,93 @@
+"""``DEFAULT`` among the values of an INSERT: Spark resolves it only in commands it plans itself, so it is replaced here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from icesql.errors import SqlError
+from icesql.parser import statements as s
+from icesql.parser.tokens import Kind, Token, tokenize
+from icesql.session.rewriting import Edit
+from icesql.session.run_query import BoundText
+from icesql.spark.defaults import sql_literal
+from icesql.spec.schema import Schema
+from icesql.spec.types import NestedField
+
+if TYPE_CHECKING:
+    from icesql.session.session import Session
+
+
+def with_defaults(session: Session, statement: s.Insert, schema: Schema, text: BoundText, args: Any) -> Any:
+    """The query's frame, ``DEFAULT`` in VALUES and in a select list filled in. Raises SqlError for one inside an expression."""
+    edits = list(_edits(statement, schema)) if "default" in statement.text.lower() else []
+    text.edits.extend(edits)
+    return text.frame(*statement.query, args=args)
+
+
+def _edits(statement: s.Insert, schema: Schema) -> Iterator[Edit]:
+    tokens = [token for token in tokenize(statement.text) if any(span.start <= token.start < span.end for span in statement.query)]
+    columns = _columns(statement, schema)
+    for group in _lists(tokens):
+        for index, item in enumerate(group):
+            if len(item) == 1 and item[0].key == "DEFAULT":
+                if index >= len(columns):
+                    raise SqlError(f"Cannot use DEFAULT: no column at position {index + 1}")
+                field = columns[index]
+                yield Edit(item[0].start, item[0].end, sql_literal(field.type, field.write_default))
+
+
+def _columns(statement: s.Insert, schema: Schema) -> Sequence[NestedField]:
+    if statement.columns:
+        found = [schema.find(".".join(path), case_sensitive=False) for path in statement.columns]
+        return [field for field in found if field is not None]
+    static = {p.column.lower() for p in statement.partition if p.value is not None}
+    return [field for field in schema.fields if field.name.lower() not in static]
+
+
+def _lists(tokens: Sequence[Token]) -> Iterator[list[list[Token]]]:
+    """The comma-separated lists behind VALUES (bracketed, or one value a row) and behind SELECT."""
+    for at, token in enumerate(tokens):
+        if token.kind is Kind.END:
+            return
+        if token.key == "SELECT":
+            yield _items(tokens, at + 1, stops={"FROM", "WHERE", "UNION", ";"})
+        if token.key == "VALUES":
+            yield from _rows(tokens, at + 1)
+
+
+def _rows(tokens: Sequence[Token], at: int) -> Iterator[list[list[Token]]]:
+    while at < len(tokens):
+        if tokens[at].key == "(":
+            end = _closing(tokens, at)
+            yield _items(tokens[at + 1 : end], 0, stops=set())
+            at = end + 1
+        else:
+            yield [[tokens[at]]]
+            at += 1
+        if at >= len(tokens) or tokens[at].key != ",":
+            return
+        at += 1
+
+
+def _items(tokens: Sequence[Token], at: int, stops: set[str]) -> list[list[Token]]:
+    items: list[list[Token]] = [[]]
+    depth = 0
+    for token in tokens[at:]:
+        if token.kind is Kind.END or (depth == 0 and (token.key in stops or token.key == ")")):
+            break
+        depth += {"(": 1, ")": -1}.get(token.key, 0)
+        if depth == 0 and token.key == ",":
+            items.append([])
+        else:
+            items[-1].append(token)
+    return items
+
+
+def _closing(tokens: Sequence[Token], at: int) -> int:
+    depth = 0
+    for index in range(at, len(tokens)):
+        depth += {"(": 1, ")": -1}.get(tokens[index].key, 0)
+        if depth == 0:
+            return index
+    return len(tokens)

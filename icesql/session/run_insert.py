@@ -1,0 +1,218 @@
+"""INSERT INTO, INSERT OVERWRITE and INSERT ... REPLACE WHERE: the query runs, tasks write its rows, one commit takes them in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from icesql.errors import SqlError, UnsupportedError, nearest
+from icesql.expr.tree import TRUE, Expression, Op, Predicate, Reference, and_
+from icesql.parser import statements as s
+from icesql.parser.filters import parse_filter
+from icesql.session.run_query import BoundText, bound, run_query
+from icesql.session.sql_errors import quoted
+from icesql.session.write_target import SessionSettings, WriteTarget, write_target
+from icesql.spark.store_assignment import assigned_frame
+from icesql.spark.write import WriteSettings, write_frame
+from icesql.spec.files import DataFile
+from icesql.spec.schema import Schema
+
+if TYPE_CHECKING:
+    from icesql.session.session import Session
+
+_OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
+
+
+def run_insert(session: Session, statement: s.Insert, args: Any = None) -> Any:
+    """Nothing of the table changes unless all rows were written. Raises Spark's errors for columns and types that do not fit."""
+    options = dict(statement.options)
+    target = write_target(session, statement.target.parts, text=statement.text, offset=statement.target.start, options=options)
+    if target is None:
+        return run_query(session, statement.text, statement.references, args)
+    if statement.if_not_exists:
+        raise UnsupportedError(
+            f"[UNSUPPORTED_FEATURE.INSERT_PARTITION_SPEC_IF_NOT_EXISTS] INSERT INTO {quoted(target.found.address.parts)} with IF NOT EXISTS in the PARTITION spec. SQLSTATE: 0A000"
+        )
+    static = _static_partition(statement, target)
+    session.temporary_views.refresh(statement.references)
+    with bound(session, statement.text, statement.references) as text:
+        frame = _query_frame(session, statement, target, text, args)
+        evolved = _evolved(session, target, frame)
+        fitted = _fitted(session, statement, evolved, frame, static, text, args)
+        files = write(session, evolved, fitted)
+        commit_insert(session, statement, evolved, files, {name: _value(session, text, span, args) for name, span in static.items()})
+    return session.nothing
+
+
+def run_multi_insert(session: Session, statement: s.MultiInsert, args: Any = None) -> Any:
+    """``FROM x INSERT ... INSERT ...``: one after the other, as Spark commits them."""
+    for insert in statement.inserts:
+        run_insert(session, insert, args)
+    return session.nothing
+
+
+def write(session: Session, target: WriteTarget, frame: Any, **settings: Any) -> list[DataFile]:
+    """Write the rows as data files of the target's table, none committed."""
+    wanted = WriteSettings(options=target.options, session=SessionSettings(session), **settings)
+    return write_frame(session.spark, frame, target.table.metadata, target.table.io, wanted)
+
+
+# -- the rows ----------------------------------------------------------------------------------------------------------
+def _query_frame(session: Session, statement: s.Insert, target: WriteTarget, text: BoundText, args: Any) -> Any:
+    from icesql.session.default_keyword import with_defaults
+
+    return with_defaults(session, statement, target.table.metadata.schema, text, args)
+
+
+def _static_partition(statement: s.Insert, target: WriteTarget) -> dict[str, s.Span]:
+    """Table column -> expression of ``PARTITION (p = v)``. Raises SqlError for what is no identity-partition column."""
+    metadata = target.table.metadata
+    names = {metadata.schema.names_by_id.get(f.source_id, ""): f for f in metadata.spec.fields if f.transform.is_identity}
+    by_lower = {name.lower(): name for name in names}
+    static: dict[str, s.Span] = {}
+    for partition in statement.partition:
+        name = by_lower.get(partition.column.lower())
+        if name is None:
+            raise SqlError(
+                f"[NON_PARTITION_COLUMN] PARTITION clause cannot contain the non-partition column: {quoted([partition.column])}."
+                f"{nearest(partition.column, names)} SQLSTATE: 42000"
+            )
+        if partition.value is not None:
+            static[name] = partition.value
+    return static
+
+
+def _fitted(session: Session, statement: s.Insert, target: WriteTarget, frame: Any, static: Mapping[str, s.Span], text: BoundText, args: Any) -> Any:
+    """The query's rows with exactly the table's columns."""
+    schema = target.table.metadata.schema
+    name = target.found.dotted
+    columns: Sequence[str] | None = [_column_name(schema, path) for path in statement.columns] or None
+    if not static:
+        by_name = statement.by_name or _merges_schema(session, target)
+        return assigned_frame(session.spark, frame, schema, table_name=name, by_name=by_name, columns=columns)
+    if columns is None and not statement.by_name:
+        columns = [field.name for field in schema.fields if field.name not in static]
+    named = frame if columns is None else _renamed(session, frame, schema, columns, name)
+    return assigned_frame(session.spark, _with_static(session, named, static, text, args), schema, table_name=name, by_name=True)
+
+
+def _renamed(session: Session, frame: Any, schema: Schema, columns: Sequence[str], name: str) -> Any:
+    """By position to the given columns. Raises Spark's arity error."""
+    if len(frame.columns) != len(columns):
+        part = Schema(tuple(schema.field(column) for column in columns), schema.schema_id)
+        return assigned_frame(session.spark, frame, part, table_name=name, columns=columns)
+    return frame.toDF(*columns)
+
+
+def _with_static(session: Session, frame: Any, static: Mapping[str, s.Span], text: BoundText, args: Any) -> Any:
+    from pyspark.sql import functions as F
+
+    for name, span in static.items():
+        frame = frame.withColumn(name, F.expr(text.sql(span)))
+    return frame
+
+
+def _column_name(schema: Schema, path: Sequence[str]) -> str:
+    name = ".".join(path)
+    found = schema.find(name, case_sensitive=False) if len(path) == 1 else None
+    if found is None:
+        from icesql.session.sql_errors import unresolved_column
+
+        raise unresolved_column(path, [field.name for field in schema.fields])
+    return found.name
+
+
+# -- schema merge ------------------------------------------------------------------------------------------------------
+def _merges_schema(session: Session, target: WriteTarget) -> bool:
+    options = {key.lower(): value for key, value in target.options.items()}
+    asked = options.get("mergeschema") or options.get("merge-schema") or session.conf("spark.sql.iceberg.merge-schema") or "false"
+    accepts = target.table.metadata.properties.get("write.spark.accept-any-schema", "false")
+    return asked.lower() == "true" and accepts.lower() == "true"
+
+
+def _evolved(session: Session, target: WriteTarget, frame: Any) -> WriteTarget:
+    """The target after columns that only the rows have were added to the table, where both sides ask for that."""
+    if not _merges_schema(session, target):
+        return target
+    from icesql.spark.types import from_spark
+
+    update = target.table.update_schema()
+    update.union_by_name_with(from_spark(_as_nullable(frame.schema)))
+    update.commit()
+    return target
+
+
+def _as_nullable(schema: Any) -> Any:
+    from pyspark.sql.types import StructField, StructType
+
+    return StructType([StructField(f.name, f.dataType, True, f.metadata) for f in schema.fields])
+
+
+# -- the commit --------------------------------------------------------------------------------------------------------
+def commit_insert(session: Session, statement: s.Insert, target: WriteTarget, files: Sequence[DataFile], static: Mapping[str, Any]) -> None:
+    """Append, or overwrite what the statement says. A dynamic overwrite by no rows commits nothing."""
+    table = target.table
+    match statement.mode:
+        case s.InsertMode.APPEND:
+            session.commit(target, target.applied(table.new_append()).append_files(files))
+        case s.InsertMode.REPLACE_WHERE:
+            assert statement.where is not None
+            _overwrite(session, target, parse_filter(statement.where.of(statement.text)), files)
+        case s.InsertMode.OVERWRITE:
+            if _is_dynamic(session, target):
+                _replace_partitions(session, target, files)
+            else:
+                _overwrite(session, target, _static_filter(static), files)
+
+
+def _is_dynamic(session: Session, target: WriteTarget) -> bool:
+    mode = target.options.get("overwrite-mode") or session.conf(_OVERWRITE_MODE) or "static"
+    return mode.lower() == "dynamic"
+
+
+def _static_filter(static: Mapping[str, Any]) -> Expression:
+    parts = [
+        Predicate(Op.IS_NULL, Reference(name)) if value is None else Predicate(Op.EQ, Reference(name), (value,)) for name, value in static.items()
+    ]
+    return and_(TRUE, *parts)
+
+
+def _value(session: Session, text: BoundText, span: s.Span, args: Any) -> Any:
+    return session.spark_sql(f"SELECT {text.sql(span)} AS value", args).collect()[0][0]
+
+
+def _overwrite(session: Session, target: WriteTarget, expression: Expression, files: Sequence[DataFile]) -> None:
+    builder = target.applied(target.table.new_overwrite())
+    builder.overwrite_by_row_filter(expression)
+    for file in files:
+        builder.add_file(file)
+    _validate(builder, target)
+    session.commit(target, builder)
+
+
+def _replace_partitions(session: Session, target: WriteTarget, files: Sequence[DataFile]) -> None:
+    if not files:
+        return
+    builder = target.applied(target.table.new_replace_partitions())
+    for file in files:
+        builder.add_file(file)
+    _validate(builder, target)
+    session.commit(target, builder)
+
+
+def _validate(builder: Any, target: WriteTarget) -> None:
+    """Options ``isolation-level`` and ``validate-from-snapshot-id``; nothing is validated without them."""
+    level = target.options.get("isolation-level")
+    if level is None:
+        return
+    start = target.options.get("validate-from-snapshot-id")
+    if start is not None:
+        builder.validate_from_snapshot(int(start))
+    if level.lower() == "serializable":
+        builder.validate_no_conflicting_data()
+    elif level.lower() != "snapshot":
+        raise SqlError(f"Cannot use isolation level: invalid isolation level: {level}")
+    builder.validate_no_conflicting_deletes()
+
+
+__all__ = ["commit_insert", "run_insert", "run_multi_insert", "write"]

@@ -1,0 +1,129 @@
+"""Where a statement writes: the table, a branch of it, staged or not, and what its snapshot's summary says of the writer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from icesql.errors import InvalidArgumentError, UnsupportedError, ValidationError, nearest
+from icesql.session.names import Found
+from icesql.spec.snapshots import MAIN
+
+if TYPE_CHECKING:
+    from icesql.session.session import Session
+    from icesql.table.snapshot_update import SnapshotUpdate
+    from icesql.table.table import Table
+
+Builder = TypeVar("Builder", bound="SnapshotUpdate")
+WAP_ENABLED = "write.wap.enabled"
+_SUMMARY_PREFIX = "snapshot-property."
+_SESSION_PREFIX = "spark.sql.iceberg.snapshot-property."
+
+
+class SessionSettings(Mapping[str, str]):
+    """Spark's settings, asked for one at a time when needed."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def __getitem__(self, key: str) -> str:
+        found = self._session.conf(key)
+        if found is None:
+            raise KeyError(key)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 1  # as a whole it is never empty: what it holds is asked for by key
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteTarget:
+    """``branch`` may not exist yet where it was named by an option or by ``spark.wap.branch``: the commit makes it."""
+
+    found: Found
+    branch: str = MAIN
+    wap_id: str | None = None
+    summary: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def table(self) -> Table:
+        return self.found.table
+
+    @property
+    def base_snapshot_id(self) -> int | None:
+        """What the branch shows before the write; a branch that does not exist shows main."""
+        head = self.table.metadata.head(self.branch) or self.table.metadata.current_snapshot
+        return None if head is None else head.snapshot_id
+
+    def applied(self, builder: Builder) -> Builder:
+        """The builder set to commit here."""
+        if self.branch != MAIN:
+            builder.to_branch(self.branch)
+        if self.wap_id is not None:
+            builder.stage_only()
+        builder.set_all(self.summary)
+        return builder
+
+
+def write_target(session: Session, parts: tuple[str, ...], *, text: str, offset: int, options: Mapping[str, str], verb: str = "write to") -> WriteTarget | None:
+    """``None`` if the name is Spark's. Raises NotFoundError, and UnsupportedError for what cannot be written (a tag, a metadata table)."""
+    if session.names.address(parts) is None or (len(parts) == 1 and session.is_temporary_view(parts[0])):
+        return None
+    found = session.find(parts)
+    if found is None:
+        if session.falls_back_to_spark(parts):
+            return None
+        raise session.names.not_found(parts, text=text, offset=offset)
+    return target_of(session, found, options, verb=verb)
+
+
+def target_of(session: Session, found: Found, options: Mapping[str, str], *, verb: str = "write to") -> WriteTarget:
+    metadata = found.table.metadata
+    if found.metadata_table is not None:
+        raise UnsupportedError(f"Cannot {verb} metadata table: {found.dotted}.{found.metadata_table}: table does not support writes")
+    if not found.selector.is_empty and found.branch is None:
+        raise InvalidArgumentError(f"Cannot {verb} table with time travel: {found.dotted}")
+    given = options.get("branch")
+    if found.branch is not None and given is not None and given != found.branch:
+        raise InvalidArgumentError(f"Explicitly configured branch [{found.branch}] and write option [{given}] are in conflict")
+    if found.branch is not None and found.branch != MAIN and found.branch not in metadata.refs:
+        raise ValidationError(f"Cannot use branch (does not exist): {found.branch}.{nearest(found.branch, metadata.refs)}", branch=found.branch)
+    branch = found.branch or given
+    wap_id = None
+    if metadata.properties.get(WAP_ENABLED, "false").lower() == "true":
+        wap_id, wap_branch = session.conf("spark.wap.id"), session.wap_branch
+        if wap_id is not None and wap_branch is not None:
+            raise ValidationError(f"Cannot set both WAP ID and branch, but got ID [{wap_id}] and branch [{wap_branch}]")
+        branch = branch or wap_branch
+    if branch is not None and branch in metadata.refs and not metadata.refs[branch].is_branch:
+        raise InvalidArgumentError(f"Cannot {verb} {branch}: it is a tag, not a branch. Tags cannot be targets for producing snapshots")
+    summary = {**engine_summary(session), **_given_summary(session, options)}
+    if wap_id is not None:
+        summary["wap.id"] = wap_id
+    return WriteTarget(found=found, branch=branch or MAIN, wap_id=wap_id, summary=summary, options=dict(options))
+
+
+def engine_summary(session: Session) -> dict[str, str]:
+    """Who made a snapshot, with the keys that Iceberg's runtime writes."""
+    if session.engine is None:
+        from icesql import __version__
+
+        context: Any = session.spark.sparkContext
+        session.engine = {
+            "spark.app.id": str(context.applicationId),
+            "engine-name": "spark",
+            "engine-version": str(context.version),
+            "app-id": str(context.applicationId),
+            "iceberg-version": f"icesql {__version__}",
+        }
+    return dict(session.engine)
+
+
+def _given_summary(session: Session, options: Mapping[str, str]) -> dict[str, str]:
+    found = {key[len(_SUMMARY_PREFIX) :]: value for key, value in options.items() if key.startswith(_SUMMARY_PREFIX)}
+    return {**session.snapshot_properties(), **found}
