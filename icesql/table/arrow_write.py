@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -15,23 +17,20 @@ from icesql.errors import CommitStateUnknownError, IcesqlError, ValidationError
 from icesql.expr.metrics import strict_metrics
 from icesql.expr.tree import TRUE, AlwaysTrue, Expression
 from icesql.io.arrow_filter import row_mask
-from icesql.io.data_files import write_data_file
+from icesql.io.data_file_writer import DataFileWriter, default_format
+from icesql.io.data_files import ROW_ID, SEQUENCE
 from icesql.io.files import FileIO
 from icesql.spec.files import DataFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.paths import partition_path
+from icesql.spec.schema import Schema
 from icesql.table.arrow_rows import by_partition, fitted
-from icesql.table.arrow_scan import read_task
-from icesql.table.location_provider import location_provider
+from icesql.table.location_provider import LocationProvider, location_provider
 from icesql.table.operations import TableVersion
 from icesql.table.scan_tasks import FileScanTask
 
 if TYPE_CHECKING:
     from icesql.table.table import Table
-
-_TARGET_FILE_SIZE = "write.target-file-size-bytes"
-_TARGET_FILE_SIZE_DEFAULT = 512 * 1024 * 1024
-_FORMAT = "write.format.default"
 
 
 # -- the operations ----------------------------------------------------------------------------------------------------
@@ -47,7 +46,7 @@ def overwrite(table: Table, rows: pa.Table, where: Expression, *, branch: str, s
     change = _change(table, where, branch)
     added = write_rows(table.io, table.metadata, rows)
     with _removing_on_failure(table.io, added):
-        added += write_rows(table.io, table.metadata, change.kept)
+        added += write_rows(table.io, table.metadata, change.kept, schema=change.kept_schema)
         return _commit_rewrite(table, change, added, where, branch, summary)
 
 
@@ -58,7 +57,7 @@ def delete(table: Table, where: Expression, *, branch: str, summary: Mapping[str
     change = _change(table, where, branch)
     if not change.removed:
         return table.version
-    added = write_rows(table.io, table.metadata, change.kept)
+    added = write_rows(table.io, table.metadata, change.kept, schema=change.kept_schema)
     with _removing_on_failure(table.io, added):
         return _commit_rewrite(table, change, added, where, branch, summary)
 
@@ -97,31 +96,38 @@ class _Change:
     base_snapshot_id: int | None
     removed: list[DataFile]
     kept: pa.Table
+    kept_schema: Schema
 
 
 def _change(table: Table, where: Expression, branch: str) -> _Change:
     scan = table.scan(where, ref=_readable(table, branch))
+    schema = _carried(table.metadata)
     whole = strict_metrics(scan.table_schema, scan.bound_filter)
-    removed, kept = [], []
+    removed, kept = [], [fitted(pa.table({field.name: pa.nulls(0) for field in schema.fields}), schema)]
     for task in scan.plan_files().tasks:
         if isinstance(task.residual, AlwaysTrue) or whole(task.data_file):
             removed.append(task.data_file)
-            continue
-        if (staying := _staying(table, scan.bound_filter, task)) is not None:
+        elif (staying := _staying(table, schema, scan.bound_filter, task)) is not None:
             removed.append(task.data_file)
             kept.append(staying)
-    empty = fitted(pa.table({field.name: pa.nulls(0) for field in table.schema.fields}), table.schema)
     snapshot = scan.snapshot
-    return _Change(None if snapshot is None else snapshot.snapshot_id, removed, pa.concat_tables([empty, *kept]))
+    return _Change(None if snapshot is None else snapshot.snapshot_id, removed, pa.concat_tables(kept), schema)
 
 
-def _staying(table: Table, where: Expression, task: FileScanTask) -> pa.Table | None:
+def _carried(metadata: TableMetadata) -> Schema:
+    """The columns a rewritten row takes along: in version 3 its identity too. Spec: "Row Lineage"."""
+    if metadata.format_version < 3:
+        return metadata.schema
+    return replace(metadata.schema, fields=(*metadata.schema.fields, ROW_ID, SEQUENCE))
+
+
+def _staying(table: Table, schema: Schema, where: Expression, task: FileScanTask) -> pa.Table | None:
     """The file's rows for which the filter is false or null; ``None`` if that is all of them."""
-    rows = read_task(table.io, table.metadata, replace(task, residual=TRUE), table.schema)
-    matches = row_mask(rows, table.schema, where)
-    if not pc.any(matches).as_py():
-        return None
-    return rows.filter(pc.invert(matches))
+    from icesql.table.arrow_scan import read_task
+
+    rows = read_task(table.io, table.metadata, replace(task, residual=TRUE), schema)
+    matches = row_mask(rows, schema, where)
+    return rows.filter(pc.invert(matches)) if pc.any(matches).as_py() else None
 
 
 def _commit_rewrite(
@@ -149,34 +155,43 @@ def _removing_on_failure(io: FileIO, files: list[DataFile]) -> Iterator[None]:
 
 
 # -- files -------------------------------------------------------------------------------------------------------------
-def write_rows(io: FileIO, metadata: TableMetadata, rows: pa.Table) -> list[DataFile]:
-    """Write rows to new data files of the current spec, one or more a partition. If one fails, those written are removed."""
-    fit = fitted(rows, metadata.schema)
-    provider, operation_id = location_provider(metadata), uuid.uuid4()
-    file_format = metadata.properties.get(_FORMAT, "parquet").lower()
+def write_rows(io: FileIO, metadata: TableMetadata, rows: pa.Table, *, schema: Schema | None = None) -> list[DataFile]:
+    """Write rows to new data files of the current spec, one or more a partition. If one fails, those written are removed.
+
+    ``schema``: the table's with metadata columns that the rows carry along (row lineage), the table's own without it.
+    """
+    columns = metadata.schema if schema is None else schema
+    fit = fitted(rows, columns)
+    provider, operation_id, numbers = location_provider(metadata), uuid.uuid4(), count(1)
+    file_format = default_format(metadata.properties)
     written: list[DataFile] = []
     try:
         for partition, part in by_partition(fit, metadata.schema, metadata.spec):
-            folder = partition_path(metadata.spec, metadata.schema, partition) if metadata.spec.fields else ""
-            for piece in _pieces(part, int(metadata.properties.get(_TARGET_FILE_SIZE, _TARGET_FILE_SIZE_DEFAULT))):
-                name = f"00000-0-{operation_id}-{len(written) + 1:05d}.{file_format}"
-                written.append(_write(io, metadata, provider.data_file(name, folder), file_format, piece, partition))
+            folder = partition_path(metadata.spec, metadata.schema, partition)
+            next_location = partial(_next_location, provider, folder, f"00000-0-{operation_id}", file_format, numbers)
+            written += _write_partition(io, metadata, columns, next_location, partition, part)
     except BaseException:
         io.delete_many(file.file_path for file in written)
         raise
     return written
 
 
-def _write(
-    io: FileIO, metadata: TableMetadata, location: str, file_format: str, rows: pa.Table, partition: tuple[object, ...]
-) -> DataFile:
-    return write_data_file(
-        io, location, file_format, rows, metadata.schema, metadata.properties, spec_id=metadata.spec.spec_id, partition=partition
-    )
+def _next_location(provider: LocationProvider, folder: str, prefix: str, file_format: str, numbers: Iterator[int]) -> str:
+    return provider.data_file(f"{prefix}-{next(numbers):05d}.{file_format}", folder)
 
 
-def _pieces(rows: pa.Table, target_bytes: int) -> Iterator[pa.Table]:
-    """Slices of about the target size, measured in memory: an upper bound of what compressed files take."""
-    per_file = max(1, rows.num_rows * target_bytes // max(1, rows.nbytes))
-    for start in range(0, rows.num_rows, per_file):
-        yield rows.slice(start, per_file)
+def _write_partition(
+    io: FileIO,
+    metadata: TableMetadata,
+    schema: Schema,
+    next_location: Callable[[], str],
+    partition: tuple[object, ...],
+    rows: pa.Table,
+) -> list[DataFile]:
+    writer = DataFileWriter(next_location, schema, metadata.properties, metadata.spec.spec_id, partition, io=io)
+    try:
+        writer.write(rows)
+        return writer.close()
+    except BaseException:
+        writer.abort()
+        raise

@@ -99,7 +99,7 @@ def test_drop_rename_and_register_are_seen_by_both(pair: tuple[Catalog, SqlCatal
 
 
 def test_other_catalogs_in_the_database_are_not_ours(pair: tuple[Catalog, SqlCatalog]) -> None:
-    ours, theirs = pair
+    ours, _ = pair
     ours.create_table("db.t", SCHEMA)
     other = load_catalog("other", ours.properties)
     assert other.list_namespaces() == []
