@@ -9,19 +9,36 @@ import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from icesql.parser.names import ColumnChain, Place, References, Span, TableReference
 from icesql.session.names import Address, Found
 from icesql.session.rewriting import Edit, Rewritten, padded, quote, rewrite
 from icesql.session.spark_errors import user_positions
 from icesql.session.time_travel import read_point
+from icesql.session.views import find_view, view_frame
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
+    from icesql.spec.views import ViewMetadata
 
 _numbers = itertools.count(1)
 VIEW_PREFIX = "_ice"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredView:
+    """A view of one of our catalogs that a reference leads to."""
+
+    address: Address
+    view: ViewMetadata
+
+    @property
+    def is_plain(self) -> bool:
+        return True
+
+
+Source: TypeAlias = "Found | StoredView"
 
 
 def run_query(session: Session, text: str, references: References, args: Any = None) -> Any:
@@ -38,7 +55,7 @@ class BoundText:
     session: Session
     text: str
     edits: list[Edit] = field(default_factory=list)
-    found: list[Found] = field(default_factory=list)
+    sources: list[Source] = field(default_factory=list)
 
     def rewritten(self, spans: Sequence[Span] | None = None) -> Rewritten:
         return rewrite(self.text, self.edits, spans)
@@ -62,9 +79,9 @@ def bound(session: Session, text: str, references: References, *, skip: Sequence
     try:
         resolved = [(r, f) for r in references.tables if r not in skip if (f := _resolve(session, text, r, references)) is not None]
         aliases = _aliases(resolved)
-        for (reference, found), alias in zip(resolved, aliases, strict=True):
-            views.append(_view(session, reference, found, text))
-            result.found.append(found)
+        for (reference, source), alias in zip(resolved, aliases, strict=True):
+            views.append(_temporary_view(_frame(session, reference, source, text)))
+            result.sources.append(source)
             result.edits.extend(_edits(reference, views[-1], alias))
         result.edits.extend(_chain_edits(references.chains, resolved, aliases))
         yield result
@@ -72,7 +89,7 @@ def bound(session: Session, text: str, references: References, *, skip: Sequence
         session.drop_views(views)
 
 
-def _resolve(session: Session, text: str, reference: TableReference, references: References) -> Found | None:
+def _resolve(session: Session, text: str, reference: TableReference, references: References) -> Source | None:
     """``None``: the name is Spark's (a temporary view, a CTE, a table of another catalog). Raises NotFoundError for one that should be ours."""
     if reference.place is Place.TARGET:
         return None
@@ -84,14 +101,23 @@ def _resolve(session: Session, text: str, reference: TableReference, references:
     found = session.find(reference.parts)
     if found is not None:
         return found
+    address = names.address(reference.parts)
+    view = None if address is None else find_view(address)
+    if address is not None and view is not None:
+        return StoredView(address, view)
     if session.falls_back_to_spark(reference.parts):
         return None
     raise names.not_found(reference.parts, text=text, offset=reference.start)
 
 
-def _view(session: Session, reference: TableReference, found: Found, text: str) -> str:
-    point = read_point(found, reference.time_travel, text, session.microseconds, session.wap_branch)
-    frame = session.frames.scan(found, point, dict(reference.options))
+def _frame(session: Session, reference: TableReference, source: Source, text: str) -> Any:
+    if isinstance(source, StoredView):
+        return view_frame(session, source.address, source.view)
+    point = read_point(source, reference.time_travel, text, session.microseconds, session.wap_branch)
+    return session.frames.scan(source, point, dict(reference.options))
+
+
+def _temporary_view(frame: Any) -> str:
     name = f"{VIEW_PREFIX}{next(_numbers)}"
     frame.createOrReplaceTempView(name)
     return name
@@ -107,7 +133,7 @@ def _edits(reference: TableReference, view: str, alias: str) -> list[Edit]:
     return [Edit(reference.start, end, padded(view, end - reference.start)), Edit(reference.alias_at, reference.alias_at, suffix + " ")]
 
 
-def _aliases(resolved: Sequence[tuple[TableReference, Found]]) -> list[str]:
+def _aliases(resolved: Sequence[tuple[TableReference, Source]]) -> list[str]:
     """The table's own name, as Spark would qualify its columns; two different tables of one name are told apart."""
     owners: dict[str, set[Address]] = {}
     for reference, found in resolved:
@@ -121,7 +147,7 @@ def _aliases(resolved: Sequence[tuple[TableReference, Found]]) -> list[str]:
     return aliases
 
 
-def _chain_edits(chains: Sequence[ColumnChain], resolved: Sequence[tuple[TableReference, Found]], aliases: Sequence[str]) -> Iterator[Edit]:
+def _chain_edits(chains: Sequence[ColumnChain], resolved: Sequence[tuple[TableReference, Source]], aliases: Sequence[str]) -> Iterator[Edit]:
     """``local.db.t.id`` and ``db.t.id`` -> ``t.id``: the view is known by its alias alone."""
     qualifiers: dict[tuple[str, ...], str] = {}
     for (reference, _), alias in zip(resolved, aliases, strict=True):
@@ -139,7 +165,7 @@ def _chain_edits(chains: Sequence[ColumnChain], resolved: Sequence[tuple[TableRe
                 break
 
 
-def _qualifiers(reference: TableReference, resolved: Sequence[tuple[TableReference, Found]]) -> Iterator[tuple[str, ...]]:
+def _qualifiers(reference: TableReference, resolved: Sequence[tuple[TableReference, Source]]) -> Iterator[tuple[str, ...]]:
     found = next(f for r, f in resolved if r is reference)
     behind = reference.parts[len(reference.parts) - 1 :] if not found.is_plain else ()
     full = tuple(part.lower() for part in (*found.address.parts, *behind))

@@ -46,6 +46,7 @@ class Session:
         self._nothing: DataFrame | None = None
         self._wap: dict[str, str | None] = {}
         self._session_catalog: Any = None
+        self.open_views: list[str] = []
         self.engine: dict[str, str] | None = None
 
     # -- SQL -----------------------------------------------------------------------------------------------------

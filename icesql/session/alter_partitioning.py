@@ -1,0 +1,52 @@
+"""PARTITION FIELD and WRITE ORDERED BY: where rows of later writes go, and in which order."""
+
+from __future__ import annotations
+
+from icesql.expr.tree import Reference
+from icesql.parser import statements as s
+from icesql.spec.sorting import SortDirection
+from icesql.table.table import Table
+from icesql.table.update_spec import UpdatePartitionSpec
+
+DISTRIBUTION_MODE = "write.distribution-mode"
+
+
+def alter_partitioning(statement: s.AlterTable, table: Table) -> None:
+    match statement:
+        case s.AddPartitionField(field=field):
+            _update(table).add_field(_reference(field), field.name).commit()
+        case s.DropPartitionField(field=field):
+            _update(table).remove_field(_what(field, table)).commit()
+        case s.ReplacePartitionField(old=old, new=new):
+            _update(table).remove_field(_what(old, table)).add_field(_reference(new), new.name).commit()
+        case s.WriteOrder():
+            _write_order(statement, table)
+
+
+def _update(table: Table) -> UpdatePartitionSpec:
+    return table.update_spec().case_sensitive(False)
+
+
+def _reference(term: s.TransformTerm) -> Reference:
+    return Reference(".".join(term.column), None if term.transform.is_identity else term.transform)
+
+
+def _what(term: s.TransformTerm, table: Table) -> Reference | str:
+    """A bare name that is no column is a partition field's name."""
+    name = ".".join(term.column)
+    if term.plain and len(term.column) == 1 and table.schema.find(name, case_sensitive=False) is None:
+        return name
+    return _reference(term)
+
+
+def _write_order(statement: s.WriteOrder, table: Table) -> None:
+    """Sort order and distribution mode, in one commit."""
+    order = table.replace_sort_order().case_sensitive(False)
+    for term in statement.order:
+        add = order.asc if term.direction is SortDirection.ASC else order.desc
+        add(_reference(term.term), term.null_order)
+    transaction = table.transaction()
+    transaction.add(order)
+    if statement.distribution_mode is not None:
+        transaction.add(table.update_properties().set(DISTRIBUTION_MODE, statement.distribution_mode))
+    transaction.commit()

@@ -1,0 +1,234 @@
+"""Views: temporary ones in Spark, stored ones in catalogs that keep them. Spec: "Iceberg View Spec"."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from icesql.errors import AlreadyExistsError, InvalidArgumentError, SqlError, UnsupportedError, ValidationError
+from icesql.parser import statements as s
+from icesql.session.moving import moved
+from icesql.session.names import Address
+from icesql.session.patterns import matches
+from icesql.session.results import Columns
+from icesql.session.sql_errors import quoted, schema_not_found, view_not_found
+from icesql.session.views import QUERY_COLUMNS, SPARK_DIALECT, find_view, run_view_query
+from icesql.spec.views import SqlRepresentation, ViewMetadata, ViewVersion, new_view, replace_version
+
+if TYPE_CHECKING:
+    from icesql.session.session import Session
+    from icesql.spec.schema import Schema
+
+VIEWS = Columns("namespace string!", "viewName string!", "isTemporary boolean!")
+_RESERVED = ("provider", "location", "format-version", QUERY_COLUMNS)
+
+
+def run_views(session: Session, statement: s.Statement, args: Any = None) -> Any:
+    match statement:
+        case s.CreateView():
+            return _create(session, statement, args)
+        case s.ShowViews():
+            return _show(session, statement)
+        case s.DropView():
+            return _drop(session, statement)
+        case s.AlterViewProperties() | s.RenameView() | s.AlterViewAs():
+            return _alter(session, statement)
+    raise AssertionError(type(statement).__name__)
+
+
+# -- CREATE ------------------------------------------------------------------------------------------------------------
+def _create(session: Session, statement: s.CreateView, args: Any) -> Any:
+    if statement.temporary or statement.global_temporary:
+        return _create_temporary(session, statement)
+    address = session.names.target(statement.view.parts)
+    if address is None:
+        if _reads_ours(session, statement.references):
+            raise UnsupportedError(
+                f"Cannot create view {statement.view.dotted} in Spark's own catalog over Iceberg tables: use CREATE TEMPORARY VIEW, or a catalog that stores views"
+            )
+        return session.spark_sql(statement.text, args)
+    if not address.catalog.supports_views:
+        raise UnsupportedError(f"Creating a view is not supported by catalog: {address.catalog.name}")
+    return _create_stored(session, statement, address)
+
+
+def _reads_ours(session: Session, references: s.References) -> bool:
+    return any(session.names.address(r.parts) is not None and session.find(r.parts) is not None for r in references.tables if r.place is not s.Place.TARGET)
+
+
+def _create_temporary(session: Session, statement: s.CreateView) -> Any:
+    if not _reads_ours(session, statement.references):
+        frame = session.spark_sql(statement.text)
+        session.temporary_views.forget(statement.view.parts[-1])
+        return frame
+    if statement.if_not_exists:
+        raise SqlError("It is not allowed to define a TEMPORARY view with IF NOT EXISTS.")
+    session.temporary_views.create(
+        statement.view.parts[-1],
+        statement.query.of(statement.text),
+        moved(statement.references, statement.query.start),
+        columns=tuple(column.name for column in statement.columns),
+        replace=statement.replace,
+        is_global=statement.global_temporary,
+    )
+    return session.nothing
+
+
+def _create_stored(session: Session, statement: s.CreateView, address: Address) -> Any:
+    existing = find_view(address)
+    if address.catalog.table_exists(address.identifier):
+        raise AlreadyExistsError(f"[TABLE_OR_VIEW_ALREADY_EXISTS] Cannot create view {address.dotted} because a table of that name already exists. SQLSTATE: 42P07")
+    if existing is not None and statement.if_not_exists:
+        return session.nothing
+    if existing is not None and not statement.replace:
+        raise AlreadyExistsError(f"[TABLE_OR_VIEW_ALREADY_EXISTS] Cannot create view {quoted(address.parts)} because it already exists. SQLSTATE: 42P07")
+    _refuse_temporary(session, statement, address)
+    text = statement.query.of(statement.text)
+    frame = run_view_query(session, text)
+    schema = _schema(statement, frame.schema)
+    version = _version(session, text)
+    properties = {**(dict(existing.properties) if existing is not None else {}), **_properties(session, statement, frame)}
+    if existing is None:
+        location = properties.pop("location", None) or address.catalog.default_location(address.identifier)
+        metadata = new_view(view_uuid=str(uuid.uuid4()), location=location, schema=schema, version=version, properties=properties)
+    else:
+        metadata = replace_version(replace(existing, properties=properties), version, schema)
+    _refuse_cycle(session, address, text)
+    address.catalog.commit_view(address.identifier, existing, metadata)
+    return session.nothing
+
+
+def _refuse_temporary(session: Session, statement: s.CreateView, address: Address) -> None:
+    for reference in statement.references.tables:
+        if len(reference.parts) == 1 and reference.parts[0].lower() not in statement.references.temporary and session.is_temporary_view(reference.parts[0]):
+            raise UnsupportedError(f"Cannot create view {address.dotted} that references temporary view: [{reference.parts[0]}]")
+
+
+def _refuse_cycle(session: Session, address: Address, text: str) -> None:
+    """Running the query under the view's own name finds a view that would read itself."""
+    session.open_views.append(address.dotted)
+    try:
+        run_view_query(session, text)
+    finally:
+        session.open_views.pop()
+
+
+def _schema(statement: s.CreateView, schema: Any) -> Schema:
+    from pyspark.sql.types import StructField, StructType
+
+    from icesql.spark.types import from_spark
+
+    given = statement.columns
+    if given and len(given) != len(schema.fields):
+        kind = "NOT_ENOUGH_DATA_COLUMNS" if len(given) > len(schema.fields) else "TOO_MANY_DATA_COLUMNS"
+        raise SqlError(f"[CREATE_VIEW_COLUMN_ARITY_MISMATCH.{kind}] Cannot create view {quoted(statement.view.parts)}: view columns and query columns differ in number. SQLSTATE: 21S01")
+    names = [column.name for column in given] or list(schema.names)
+    repeated = next((name for i, name in enumerate(names) if name.lower() in {n.lower() for n in names[:i]}), None)
+    if repeated is not None:
+        raise SqlError(f"[COLUMN_ALREADY_EXISTS] The column `{repeated.lower()}` already exists. Choose another name or rename the existing column. SQLSTATE: 42711")
+    comments = [column.comment for column in given] or [None] * len(names)
+    fields = [
+        StructField(name, field.dataType, field.nullable, {"comment": comment} if comment else {k: v for k, v in field.metadata.items() if k == "comment"})
+        for name, comment, field in zip(names, comments, schema.fields, strict=True)
+    ]
+    return from_spark(StructType(fields))
+
+
+def _version(session: Session, text: str) -> ViewVersion:
+    names = session.names
+    return ViewVersion(
+        version_id=1,
+        timestamp_ms=time.time_ns() // 1_000_000,
+        schema_id=0,
+        summary={"engine-name": "spark", "engine-version": str(session.spark.version), "app-id": str(session.spark.sparkContext.applicationId)},
+        representations=(SqlRepresentation(sql=text, dialect=SPARK_DIALECT),),
+        default_namespace=names.current_namespace if names.is_ours else ("default",),
+        default_catalog=names.current_catalog,
+    )
+
+
+def _properties(session: Session, statement: s.CreateView, frame: Any) -> dict[str, str]:
+    properties = dict(statement.properties)
+    if statement.comment is not None:
+        properties["comment"] = statement.comment
+    engine = f"Spark {session.spark.version}"
+    return {**properties, QUERY_COLUMNS: ",".join(frame.columns), "create_engine_version": engine, "engine_version": engine}
+
+
+# -- SHOW and DROP -----------------------------------------------------------------------------------------------------
+def _show(session: Session, statement: s.ShowViews) -> Any:
+    where = session.names.namespace(None if statement.namespace is None else statement.namespace.parts)
+    if where is None:
+        return session.spark_sql(statement.text)
+    catalog, namespace = where
+    if not catalog.namespace_exists(namespace) and namespace:
+        raise schema_not_found((catalog.name, *namespace))
+    stored = [view[-1] for view in (catalog.list_views(namespace) if catalog.supports_views else [])]
+    rows = [(".".join(namespace), name, False) for name in stored if matches(name, statement.pattern)]
+    temporary = [v.name for v in session.spark.catalog.listTables() if v.isTemporary and matches(v.name, statement.pattern)]
+    return VIEWS.frame(session.spark, rows + [("", name, True) for name in temporary])
+
+
+def _drop(session: Session, statement: s.DropView) -> Any:
+    parts = statement.view.parts
+    address = session.names.address(parts)
+    if address is None or (len(parts) == 1 and session.is_temporary_view(parts[0])):
+        session.temporary_views.forget(".".join(parts))
+        return session.spark_sql(statement.text)
+    if find_view(address) is not None:
+        address.catalog.drop_view(address.identifier)
+    elif address.catalog.table_exists(address.identifier):
+        raise SqlError(f"[EXPECT_VIEW_NOT_TABLE.NO_ALTERNATIVE] 'DROP VIEW' expects a view but {quoted(address.parts)} is a table. SQLSTATE: 42809")
+    elif not statement.if_exists:
+        raise view_not_found(address.parts)
+    return session.nothing
+
+
+# -- ALTER -------------------------------------------------------------------------------------------------------------
+def _alter(session: Session, statement: s.AlterViewProperties | s.RenameView | s.AlterViewAs) -> Any:
+    address = session.names.address(statement.view.parts)
+    if address is None:
+        return session.spark_sql(statement.text)
+    if isinstance(statement, s.AlterViewAs):
+        raise UnsupportedError("ALTER VIEW <viewName> AS is not supported. Use CREATE OR REPLACE VIEW instead")
+    view = find_view(address)
+    if view is None:
+        raise view_not_found(address.parts)
+    if isinstance(statement, s.RenameView):
+        return rename(session, address, statement.new_name.parts)
+    return change_properties(session, address, view, updates=dict(statement.set), removals=statement.unset, if_exists=statement.if_exists)
+
+
+def rename(session: Session, address: Address, new_name: Sequence[str]) -> Any:
+    catalog = address.catalog
+    if len(new_name) > 1 and new_name[0] != catalog.name and new_name[0] in session.catalogs:
+        raise InvalidArgumentError(f"Cannot move view between catalogs: from={catalog.name} and to={new_name[0]}")
+    target = tuple(new_name[1:]) if new_name[0] == catalog.name and len(new_name) > 1 else tuple(new_name)
+    if len(target) == 1:
+        target = (*address.namespace, *target)
+    catalog.rename_view(address.identifier, target)
+    return session.nothing
+
+
+def change_properties(
+    session: Session, address: Address, view: ViewMetadata, *, updates: Mapping[str, str] | None = None, removals: Iterable[str] = (), if_exists: bool = False
+) -> Any:
+    properties = dict(view.properties)
+    for key in updates or {}:
+        if key in _RESERVED:
+            raise UnsupportedError(f"Cannot set reserved property: '{key}'")
+    properties.update(updates or {})
+    for key in removals:
+        if key in _RESERVED:
+            raise UnsupportedError(f"Cannot unset reserved property: '{key}'")
+        if key not in properties and not if_exists:
+            raise ValidationError(f"Cannot remove property that is not set: '{key}'")
+        properties.pop(key, None)
+    address.catalog.commit_view(address.identifier, view, replace(view, properties=properties))
+    return session.nothing
+
+
+__all__ = ["change_properties", "rename", "run_views"]

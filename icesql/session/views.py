@@ -1,0 +1,180 @@
+"""Views stored in our catalogs: what a name leads to when no table is there, and what SHOW and DESCRIBE say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from icesql.errors import NotFoundError, SqlError, UnsupportedError
+from icesql.parser import statements as s
+from icesql.parser.parse import parse
+from icesql.session import describing
+from icesql.session.names import Address
+from icesql.session.rewriting import quote
+
+if TYPE_CHECKING:
+    from icesql.session.session import Session
+    from icesql.spec.views import ViewMetadata
+
+SPARK_DIALECT = "spark"
+QUERY_COLUMNS = "spark.query-column-names"
+
+
+def find_view(address: Address) -> ViewMetadata | None:
+    if not address.catalog.supports_views or len(address.identifier) < 2:
+        return None
+    try:
+        return address.catalog.load_view(address.identifier)
+    except NotFoundError:
+        return None
+
+
+def view_frame(session: Session, address: Address, view: ViewMetadata) -> Any:
+    """The view's rows: its query, run where it was written. Raises SqlError for a view that reads itself, or that has no SQL for Spark."""
+    sql = view.current_version.sql_for(SPARK_DIALECT)
+    if sql is None:
+        dialects = ", ".join(r.dialect for r in view.current_version.representations)
+        raise UnsupportedError(f"Cannot read view {address.dotted}: it has no SQL for Spark, only for: {dialects}")
+    if address.dotted in session.open_views:
+        cycle = " -> ".join((*session.open_views, address.dotted))
+        raise SqlError(f"Recursive cycle in view detected: {address.dotted} (cycle: {cycle})")
+    names = session.names
+    before = names.current_catalog, names.current_namespace
+    version = view.current_version
+    names.current_catalog = version.default_catalog or address.catalog.name
+    names.current_namespace = tuple(version.default_namespace)
+    session.open_views.append(address.dotted)
+    try:
+        frame = run_view_query(session, sql.sql)
+    finally:
+        session.open_views.pop()
+        names.current_catalog, names.current_namespace = before
+    return _shown(frame, view)
+
+
+def run_view_query(session: Session, text: str) -> Any:
+    from icesql.session.run_query import run_query
+
+    statement = parse(text)
+    references = statement.references if isinstance(statement, s.Query | s.Other) else s.References()
+    return run_query(session, text, references)
+
+
+def _shown(frame: Any, view: ViewMetadata) -> Any:
+    """The query's columns under the view's names, types and comments."""
+    from pyspark.sql import functions as F
+
+    from icesql.spark.types import to_spark_schema
+
+    schema = to_spark_schema(view.schema)
+    if len(schema.fields) != len(frame.columns):
+        raise SqlError(f"Cannot read view: its query has {len(frame.columns)} columns, the view has {len(schema.fields)}")
+    named = frame.toDF(*(f"c{i}" for i in range(len(frame.columns))))
+    columns = []
+    for index, field in enumerate(schema.fields):
+        metadata = {"comment": field.metadata["comment"]} if "comment" in field.metadata else {}
+        column = F.col(f"c{index}")
+        same = named.schema.fields[index].dataType == field.dataType
+        columns.append((column if same else column.cast(field.dataType)).alias(field.name, metadata=metadata))
+    return named.select(*columns)
+
+
+def show_view(session: Session, statement: Any, parts: Sequence[str]) -> Any:
+    """SHOW and DESCRIBE of a name that is no table. Raises NotFoundError if it is no view either."""
+    address = session.names.address(parts)
+    view = None if address is None else find_view(address)
+    if address is None or view is None:
+        if session.falls_back_to_spark(parts):
+            return session.spark_sql(statement.text)
+        name = statement.table
+        raise session.names.not_found(parts, text=statement.text, offset=name.start)
+    from icesql.session import run_show
+
+    match statement:
+        case s.ShowCreateTable():
+            return run_show.CREATE_STATEMENT.frame(session.spark, [(create_view_text(address, view),)])
+        case s.ShowTableProperties():
+            return _properties(session, statement, address, view)
+        case s.ShowColumns():
+            return run_show.COLUMN_NAMES.frame(session.spark, [(field.name,) for field in view.schema.fields])
+        case s.DescribeTable():
+            return _describe(session, statement, address, view)
+    raise UnsupportedError(f"Cannot show partitions: it is a view: {address.dotted}")
+
+
+def _properties(session: Session, statement: s.ShowTableProperties, address: Address, view: ViewMetadata) -> Any:
+    from icesql.session import run_show
+
+    properties = {k: v for k, v in view.properties.items() if k not in describing.HIDDEN_PROPERTIES}
+    if statement.key is None:
+        return run_show.PROPERTIES.frame(session.spark, sorted(properties.items()))
+    value = properties.get(statement.key, f"View {address.dotted} does not have property: {statement.key}")
+    return run_show.PROPERTIES.frame(session.spark, [(statement.key, value)])
+
+
+def _describe(session: Session, statement: s.DescribeTable, address: Address, view: ViewMetadata) -> Any:
+    from icesql.session import run_show
+    from icesql.spark.types import to_spark_schema
+
+    rows: list[tuple[str, str, str | None]] = [
+        (f.name, describing.type_text(f.dataType), f.metadata.get("comment")) for f in to_spark_schema(view.schema).fields
+    ]
+    if statement.extended:
+        version = view.current_version
+        where = ".".join(((version.default_catalog or address.catalog.name), *version.default_namespace))
+        shown = {k: v for k, v in view.properties.items() if k not in (*describing.HIDDEN_PROPERTIES, "create_engine_version", "engine_version", QUERY_COLUMNS)}
+        properties = "[" + ", ".join(f"'{k}' = '{v}'" for k, v in sorted(shown.items())) + "]"
+        rows += [
+            ("", "", ""),
+            ("# Detailed View Information", "", ""),
+            ("Comment", view.properties.get("comment", ""), ""),
+            ("View Catalog and Namespace", where, ""),
+            ("View Query Output Columns", f"[{', '.join(view.properties.get(QUERY_COLUMNS, '').split(','))}]", ""),
+            ("View Properties", properties, ""),
+            ("Created By", view.properties.get("create_engine_version", ""), ""),
+        ]
+    return run_show.DESCRIPTION.frame(session.spark, rows)
+
+
+def create_view_text(address: Address, view: ViewMetadata) -> str:
+    """The statement that would make the view again."""
+    columns = ",\n  ".join(quote_column(field.name) + (f" COMMENT '{_escaped(field.doc)}'" if field.doc else "") for field in view.schema.fields)
+    text = f"CREATE VIEW {'.'.join(describing.quoted_if_needed(part) for part in address.parts)} (\n  {columns})\n"
+    if view.properties.get("comment"):
+        text += f"COMMENT '{_escaped(view.properties['comment'])}'\n"
+    hidden = (*describing.HIDDEN_PROPERTIES, "create_engine_version", "engine_version", QUERY_COLUMNS)
+    properties = ",\n  ".join(f"'{_escaped(k)}' = '{_escaped(v)}'" for k, v in sorted(view.properties.items()) if k not in hidden)
+    if properties:
+        text += f"TBLPROPERTIES (\n  {properties})\n"
+    sql = view.current_version.sql_for(SPARK_DIALECT)
+    return text + f"AS\n{sql.sql if sql else ''}\n"
+
+
+def quote_column(name: str) -> str:
+    return describing.quoted_if_needed(name) if "`" not in name else quote(name)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("'", "\\'")
+
+
+def alter_as_view(session: Session, statement: s.AlterTable) -> Any:
+    """ALTER TABLE of a view: properties and name may change. Raises NotFoundError where there is no view either."""
+    from icesql.session import run_views
+
+    parts = statement.table.parts
+    address = session.names.address(parts)
+    view = None if address is None else find_view(address)
+    if address is None or view is None:
+        raise session.names.not_found(parts, text=statement.text, offset=statement.table.start)
+    match statement:
+        case s.SetTableProperties():
+            return run_views.change_properties(session, address, view, updates=dict(statement.properties))
+        case s.UnsetTableProperties():
+            return run_views.change_properties(session, address, view, removals=statement.keys, if_exists=statement.if_exists)
+        case s.RenameTable():
+            return run_views.rename(session, address, statement.new_name.parts)
+    raise UnsupportedError(f"Cannot alter view as a table: {address.dotted}. Use ALTER VIEW or CREATE OR REPLACE VIEW")
+
+
+__all__ = ["alter_as_view", "create_view_text", "find_view", "show_view", "view_frame"]
