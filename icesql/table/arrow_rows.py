@@ -135,7 +135,7 @@ def _is_fit(given: pa.DataType, target: pa.DataType) -> bool:
     if types.is_timestamp(given):
         return bool(types.is_timestamp(target) and (given.tz is None) == (target.tz is None))
     families = (types.is_decimal, types.is_date, types.is_time, _is_text, _is_bytes)
-    return any(family(given) and family(target) for family in families)
+    return any(bool(family(given) and family(target)) for family in families)
 
 
 def _is_text(type_: pa.DataType) -> bool:

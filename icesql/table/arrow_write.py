@@ -22,12 +22,17 @@ from icesql.io.data_files import ROW_ID, SEQUENCE
 from icesql.io.files import FileIO
 from icesql.spec.files import DataFile
 from icesql.spec.metadata import TableMetadata
+from icesql.spec.name_mapping import name_mapping_to_json
 from icesql.spec.paths import partition_path
+from icesql.spec.properties import DEFAULT_NAME_MAPPING
 from icesql.spec.schema import Schema
+from icesql.table.append import AppendFiles
+from icesql.table.arrow_import import imported_files, name_mapping
 from icesql.table.arrow_rows import by_partition, fitted
 from icesql.table.location_provider import LocationProvider, location_provider
 from icesql.table.operations import TableVersion
 from icesql.table.scan_tasks import FileScanTask
+from icesql.table.update_properties import UpdateProperties
 
 if TYPE_CHECKING:
     from icesql.table.table import Table
@@ -64,12 +69,14 @@ def delete(table: Table, where: Expression, *, branch: str, summary: Mapping[str
 
 def add_files(table: Table, locations: Sequence[str], *, branch: str, check_duplicates: bool) -> TableVersion:
     """The files' own footers give counts and bounds; partition values come from the bounds, or from ``name=value`` folders."""
-    from icesql.table.arrow_import import imported_files
-
     if check_duplicates:
         _check_new(table, locations, branch)
     files = imported_files(table.io, table.metadata, locations)
-    return table.new_append().append_files(files).to_branch(branch).commit()
+    transaction = table.transaction()
+    if DEFAULT_NAME_MAPPING not in table.properties:  # without it no one could tell the columns of files without ids
+        transaction.add(UpdateProperties().set(DEFAULT_NAME_MAPPING, name_mapping_to_json(name_mapping(table.metadata))))
+    transaction.add(AppendFiles().append_files(files).to_branch(branch).change())
+    return transaction.commit()
 
 
 def _check_new(table: Table, locations: Sequence[str], branch: str) -> None:

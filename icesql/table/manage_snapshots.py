@@ -21,7 +21,7 @@ Step = Callable[[RefEditor], None]
 
 
 class ManageSnapshots:
-    """Steps run in order, each on what the steps before it left, when the commit applies them. A missing snapshot id means the current one."""
+    """Steps run in order when the commit applies them, each on what the steps before it left. No snapshot id means the current one."""
 
     def __init__(self, operations: TableOperations, base: TableVersion | None = None) -> None:
         self._operations, self._base = operations, base

@@ -59,7 +59,7 @@ class Filtered:
     duplicates: int = 0
     replaced: int = 0
 
-    def keys(self) -> set[FileKey]:
+    def removed_keys(self) -> set[FileKey]:
         return {file.key for file in self.removed}
 
 
@@ -149,7 +149,8 @@ class _EntryTest:
     def __call__(self, entry: ManifestEntry) -> bool:
         goes = self._is_listed(entry) or self._matches_filter(entry.data_file)
         if goes and self._removals.fail_any_delete:
-            raise ValidationError(f"Operation would delete existing data: {self._path(entry.data_file)}", partition=self._path(entry.data_file))
+            path = self._path(entry.data_file)
+            raise ValidationError(f"Cannot commit file that conflicts with existing partition: {path}", partition=path)
         return goes
 
     def _path(self, file: DataFile) -> str:

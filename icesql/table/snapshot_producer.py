@@ -121,7 +121,7 @@ class SnapshotProducer:
             return
         spec_ids = {file.spec_id for file in self._data_files}
         if len(spec_ids) > 1:
-            raise InvalidArgumentError(f"Cannot return a single partition spec: files with different partition specs were added: {spec_ids}")
+            raise InvalidArgumentError(f"Cannot return a single partition spec: files of different specs were added: {sorted(spec_ids)}")
         spec, case_sensitive = spec_of(metadata, spec_ids.pop()), self.change.case_sensitive
         partition = spec.partition_type(schema_for_spec(metadata, spec))
         inclusive = row_evaluator(partition, inclusive_projection(metadata.schema, spec, expression, case_sensitive))
@@ -163,7 +163,8 @@ class SnapshotProducer:
         data = self._filters[ManifestContent.DATA].apply(metadata, data_manifests, removals)
         if not delete_manifests:
             return data, Filtered()
-        return data, self._filters[ManifestContent.DELETES].apply(metadata, delete_manifests, self._delete_removals(metadata, data, removals))
+        delete_removals = self._delete_removals(metadata, data, removals)
+        return data, self._filters[ManifestContent.DELETES].apply(metadata, delete_manifests, delete_removals)
 
     def _delete_removals(self, metadata: TableMetadata, data: Filtered, removals: Removals) -> Removals:
         """Listed delete files go; with data also go deletes too old to apply to what stays, and vectors of files that went."""
@@ -183,8 +184,8 @@ class SnapshotProducer:
     def _check_missing(self, data: Filtered, deletes: Filtered) -> None:
         if not self.change.fail_missing_deletes:
             return
-        wanted = [file for file in self.change.remove_data_files if file.key not in data.keys()]
-        wanted += [file for file in self.change.remove_delete_files if file.key not in deletes.keys()]
+        found = data.removed_keys() | deletes.removed_keys()
+        wanted = [f for f in (*self.change.remove_data_files, *self.change.remove_delete_files) if f.key not in found]
         if wanted:
             paths = ", ".join(sorted(file.file_path for file in wanted))
             raise ValidationError(f"Missing required files to delete: {paths}", file_paths=paths)
@@ -203,6 +204,9 @@ class SnapshotProducer:
         """All manifests of the snapshot, data before deletes, and how many old ones were rewritten."""
         change = self.change
         gone = {manifest.manifest_path for manifest in change.remove_manifests}
+        missing = gone - {manifest.manifest_path for filtered in (data, deletes) for manifest in filtered.manifests}
+        if missing:
+            raise ValidationError(f"Manifest is missing: {', '.join(sorted(missing))}", manifests=sorted(missing))
         replaced = data.replaced + deletes.replaced + len(gone)
         result: list[ManifestFile] = []
         for content, filtered in ((ManifestContent.DATA, data), (ManifestContent.DELETES, deletes)):

@@ -51,6 +51,7 @@ def snapshot_as_of(metadata: TableMetadata, timestamp_ms: int) -> Snapshot:
 
 def _moment(timestamp_ms: int) -> str:
     try:
-        return (dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc) + dt.timedelta(milliseconds=timestamp_ms)).isoformat(timespec="milliseconds")
+        moment = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc) + dt.timedelta(milliseconds=timestamp_ms)
+        return moment.isoformat(timespec="milliseconds" if timestamp_ms % 1000 else "seconds")
     except OverflowError:
         return f"{timestamp_ms} ms"

@@ -195,7 +195,7 @@ class UpdatePartitionSpec:
         return self
 
     def add_field(self, term: Reference | str, name: str | None = None) -> UpdatePartitionSpec:
-        """Add a field; without a name it is called ``id_bucket_16``, ``data_trunc_4``, ``ts_day`` or as its column. A plain name is identity."""
+        """Add a field; text is a column's identity. Without a name it is called ``id_bucket_16``, ``data_trunc_4``, ``ts_day``, ``id``."""
         resolved = Reference(term) if isinstance(term, str) else term
         return self._step(lambda e: e.add(resolved, name))
 

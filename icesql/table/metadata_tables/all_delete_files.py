@@ -1,0 +1,17 @@
+"""``all_delete_files``: the delete files of every snapshot; a file that several manifests hold is listed as often."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from icesql.spec.files import ManifestContent
+from icesql.table.metadata_tables.base import MetadataScan, MetadataTable, TimeTravel
+from icesql.table.metadata_tables.file_columns import files_schema
+from icesql.table.metadata_tables.file_scan import all_manifests, files_table
+
+
+def rows(scan: MetadataScan) -> pa.Table:
+    return files_table(scan, all_manifests(scan, (ManifestContent.DELETES,)))
+
+
+TABLE = MetadataTable("all_delete_files", files_schema, rows, TimeTravel.REFUSED)
