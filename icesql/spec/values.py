@@ -54,7 +54,7 @@ def _encode(type_: Type, value: Any) -> bytes:
     if isinstance(type_, _AS_LONG):
         return _LONG.pack(value)
     if isinstance(type_, _OPAQUE):
-        return bytes(value)
+        return memoryview(value).tobytes()
     match type_:
         case StringType():
             return bytes(value.encode("utf-8"))
