@@ -33,6 +33,7 @@ from icesql.table.metadata_tables import (
     snapshots,
 )
 from icesql.table.metadata_tables.base import MetadataScan, MetadataTable, TimeTravel
+from icesql.table.narrowing import narrow_table
 from icesql.table.projection_schema import select_columns, with_columns
 from icesql.table.snapshot_selection import Selected, select_snapshot
 
@@ -100,7 +101,7 @@ def scan_metadata_table(
     rows = table.rows(scan)
     if bound != TRUE:
         rows = rows.filter(row_mask(rows, read, bound))
-    return rows.select([field.name for field in wanted.fields])
+    return narrow_table(rows, read, wanted)
 
 
 def _readable(schema: Schema, whole: Schema) -> Schema:
