@@ -19,6 +19,7 @@ from icesql.spec.schema import Schema
 
 DEFAULT_TARGET_BYTES = 512 * 1024 * 1024
 DEFAULT_ROW_GROUP_BYTES = 128 * 1024 * 1024
+DEFAULT_STRIPE_BYTES = 64 * 1024 * 1024
 _MIN_CHUNK_BYTES = 16 * 1024
 Rows: TypeAlias = "pa.RecordBatch | pa.Table"
 
@@ -118,6 +119,10 @@ class DataFileWriter:
         self._config = config or metrics_config(schema, self._properties, sorted_ids)
         self._target = target_size_bytes or int(self._properties.get("write.target-file-size-bytes", DEFAULT_TARGET_BYTES))
         self._group_bytes = int(self._properties.get("write.parquet.row-group-size-bytes", DEFAULT_ROW_GROUP_BYTES))
+        if self._format == "orc":  # an open stripe's size is hidden, so stripes must be small against the target
+            key = "write.orc.stripe-size-bytes"
+            stripe = int(self._properties.get(key, DEFAULT_STRIPE_BYTES))
+            self._properties[key] = str(max(_MIN_CHUNK_BYTES, min(stripe, self._target // 8)))
         self._pending: list[pa.Table] = []
         self._pending_bytes = 0
         self._ratio: float | None = None  # bytes in the file for each byte of Arrow data
