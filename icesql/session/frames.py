@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from icesql.session.names import Found
+from icesql.session.pruning_line import Planning
 from icesql.session.time_travel import ReadPoint
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ class Frames:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._frames: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
-        self.reports: list[Any] = []
+        self.reports: list[Planning] = []
 
     def scan(self, found: Found, point: ReadPoint, options: Mapping[str, str], metadata_columns: tuple[str, ...] = ()) -> Any:
         """A frame of what ``found`` names, as of ``point``; metadata columns come behind the table's own."""
@@ -56,6 +57,8 @@ class Frames:
             return metadata_frame(spark, found.table, found.metadata_table, snapshot_id=point.snapshot_id, options=options)
         from icesql.spark.scan import scan_dataframe
 
+        total = None if point.snapshot is None else point.snapshot.summary.get("total-files-size")
+        total_bytes = int(total) if total is not None and total.isdigit() else None
         return scan_dataframe(
             spark,
             found.table,
@@ -63,5 +66,5 @@ class Frames:
             schema=point.schema,
             metadata_columns=metadata_columns,
             options=options,
-            listener=self.reports.append,
+            listener=lambda report: self.reports.append(Planning(report, total_bytes)),
         )

@@ -223,10 +223,10 @@ def _detail_rows(session: Session, found: Found) -> list[tuple[str, str, str | N
 
 def _metadata_columns(found: Found) -> list[tuple[str, str]]:
     from icesql.spark.types import to_spark_struct
-    from icesql.spec.partition_union import unified_partition_type
+    from icesql.table.partition_types import union_partition_type
 
     metadata = found.table.metadata
-    partition = describing.type_text(to_spark_struct(unified_partition_type(metadata)))
+    partition = describing.type_text(to_spark_struct(union_partition_type(metadata)))
     columns = [("_spec_id", "int"), ("_partition", partition), ("_file", "string"), ("_pos", "bigint"), ("_deleted", "boolean")]
     if metadata.format_version >= 3:
         columns += [("_row_id", "bigint"), ("_last_updated_sequence_number", "bigint")]

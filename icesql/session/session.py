@@ -56,7 +56,7 @@ class Session:
         ``args`` fill named (``:name``) or positional (``?``) parameters, as in PySpark. Raises IcesqlError and its kin, and Spark's own errors.
         """
         with self._lock:
-            self.last_notices, self.last_plan, self._wap = (), (), {}
+            self._begin()
             return run_statement(self, parse(text), args)
 
     def run_script(self, script: str | Path, variables: Mapping[str, str] | None = None) -> list[DataFrame]:
@@ -73,8 +73,18 @@ class Session:
         from icesql.session.run_call import call_by_name
 
         with self._lock:
-            self.last_notices, self.last_plan, self._wap = (), (), {}
+            self._begin()
             return call_by_name(self, procedure, arguments)
+
+    def _begin(self) -> None:
+        """What the last statement left is forgotten."""
+        self.last_notices, self.last_plan, self._wap = (), (), {}
+        self.frames.reports.clear()
+
+    @property
+    def last_report(self) -> tuple[Any, ...]:
+        """A ``ScanReport`` for each time that the last statement's files were planned: which manifests and files were skipped, and why."""
+        return tuple(planning.report for planning in self.frames.reports)
 
     # -- tables --------------------------------------------------------------------------------------------------
     def table(self, name: str) -> SessionTable:

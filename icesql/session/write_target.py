@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from icesql.errors import InvalidArgumentError, UnsupportedError, ValidationError, nearest
@@ -59,6 +59,10 @@ class WriteTarget:
         """What the branch shows before the write; a branch that does not exist shows main."""
         head = self.table.metadata.head(self.branch) or self.table.metadata.current_snapshot
         return None if head is None else head.snapshot_id
+
+    def unstaged(self) -> WriteTarget:
+        """The same without a write-audit-publish id, for changes that metadata alone decides: those are never staged."""
+        return replace(self, wap_id=None, summary={k: v for k, v in self.summary.items() if k != "wap.id"})
 
     def applied(self, builder: Builder) -> Builder:
         """The builder set to commit here."""
