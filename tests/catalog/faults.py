@@ -6,12 +6,13 @@ the UPDATE and the COMMIT of a database, the link and the unlink of a file syste
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import signal
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from icesql.catalog.base import Catalog
 from icesql.catalog.loading import load_catalog
@@ -63,8 +64,9 @@ class StrikingFileIO(ArrowFileIO):
         self._strike(f"after-{step}")
 
     def open_output(self, location: str) -> BinaryIO:
-        self._strike(f"before-{step_of(location)}")
-        return super().open_output(location)
+        step = step_of(location)
+        self._strike(f"before-{step}")
+        return cast(BinaryIO, _StrikingStream(super().open_output(location), self._strike, step))
 
     def rename_without_overwrite(self, source: str, target: str) -> None:
         self._strike("before-swap")
@@ -78,6 +80,29 @@ class StrikingFileIO(ArrowFileIO):
             self._strike("after-cleanup")
         else:
             super().delete(location)
+
+
+class _StrikingStream(io.RawIOBase):
+    """A stream that passes a point once its file is whole."""
+
+    def __init__(self, stream: BinaryIO, strike: Strike, step: str) -> None:
+        self._stream, self._strike, self._step = stream, strike, step
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self._stream.write(data)
+        return len(data)
+
+    def tell(self) -> int:
+        return self._stream.tell()
+
+    def close(self) -> None:
+        if not self.closed:
+            super().close()
+            self._stream.close()
+            self._strike(f"after-{self._step}")
 
 
 def striking_catalog(properties: Mapping[str, str], strike: Strike) -> Catalog:

@@ -17,7 +17,7 @@ from tests.catalog.workload import RETRIES, SCHEMA, TABLE, batch, check_load, ru
 @pytest.mark.parametrize("kind", ["sqlite", "postgres", "hadoop"])
 def test_sixteen_processes_lose_and_double_nothing(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     properties = catalog_properties(kind, tmp_path, request)
-    journal = run_load(properties, tmp_path, writers=16, commits=4)
+    journal = run_load(properties, tmp_path, writers=16, commits=3)
     check_load(load_catalog("test", properties), journal)
 
 

@@ -194,3 +194,15 @@ def check_load(catalog: Catalog, journal: list[dict[str, Any]]) -> Table:
         planned = table.scan(snapshot_id=snapshot.snapshot_id).plan_files()
         assert planned.total_rows == int(snapshot.summary["total-records"])
     return table
+
+
+def check_with_pyiceberg(table: Table) -> int:
+    """PyIceberg reads every version, with as many rows as the version's summary says; how many versions there are."""
+    from pyiceberg.table import StaticTable
+
+    static = StaticTable.from_metadata(str(table.metadata_location))
+    for snapshot in table.snapshots:
+        assert static.scan(snapshot_id=snapshot.snapshot_id, selected_fields=("batch",)).to_arrow().num_rows == int(
+            snapshot.summary["total-records"]
+        )
+    return len(table.snapshots)
