@@ -17,7 +17,7 @@ from icesql.spec.snapshots import MAIN, Snapshot, SnapshotRef
 from icesql.table import update_values as u
 from icesql.table.commit import commit
 from icesql.table.operations import ChangeSet, TableOperations, TableVersion
-from icesql.table.reachable import ContentFiles, content_files, manifest_lists, manifests_by_path, statistics_paths
+from icesql.table.reachable import ContentFiles, content_files, manifest_lists, manifests_by_path, statistics_by_snapshot, statistics_paths
 from icesql.table.requirements import requirements_for
 
 MAX_SNAPSHOT_AGE_MS = "history.expire.max-snapshot-age-ms"
@@ -255,16 +255,8 @@ def expired_files(
     """Files that only the snapshots ``gone`` of ``before`` reach, looked up against ``after`` (default: ``before`` without them)."""
     expired = [s for s in before.snapshots if s.snapshot_id in gone]
     kept = [s for s in (before if after is None else after).snapshots if s.snapshot_id not in gone]
-    statistics = frozenset(
-        file.statistics_path for file in (*before.statistics, *before.partition_statistics) if file.snapshot_id in gone
-    )
-    if after is not None:
-        statistics |= statistics_paths(before) - statistics_paths(after)
-        statistics -= statistics_paths(after)
-    else:
-        statistics -= frozenset(
-            file.statistics_path for file in (*before.statistics, *before.partition_statistics) if file.snapshot_id not in gone
-        )
+    after_paths = [path for i, path in statistics_by_snapshot(before if after is None else after) if i not in gone]
+    statistics = statistics_paths(before) - frozenset(after_paths)
     if not expired:
         return ExpiredFiles(statistics=statistics)
     dropped, held = manifests_by_path(io, expired), manifests_by_path(io, kept)

@@ -96,8 +96,13 @@ def manifest_lists(snapshots: Iterable[Snapshot]) -> frozenset[str]:
 
 def statistics_paths(metadata: TableMetadata) -> frozenset[str]:
     """Statistics and partition statistics files."""
-    files = (*metadata.statistics, *metadata.partition_statistics)
-    return frozenset(file.statistics_path for file in files)
+    return frozenset(path for _, path in statistics_by_snapshot(metadata))
+
+
+def statistics_by_snapshot(metadata: TableMetadata) -> list[tuple[int, str]]:
+    """(snapshot id, path) of statistics and partition statistics files."""
+    tables = [(file.snapshot_id, file.statistics_path) for file in metadata.statistics]
+    return tables + [(file.snapshot_id, file.statistics_path) for file in metadata.partition_statistics]
 
 
 def content_files(

@@ -5,7 +5,7 @@ Entries are ordered by partition (or by the fields of ``sort_by``), so that the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -133,9 +133,11 @@ class RewriteManifests:
         count = max(1, -(-sum(m.manifest_length for m in chosen) // target))
         step = max(1, -(-len(order) // count))
         partition = spec.partition_type(schema_for_spec(metadata, spec))
-        entries = _in_order(held, order, lambda columns, rows: columns.raw_entries(
-            rows, format_version=metadata.format_version, partition=partition, status=EntryStatus.EXISTING
-        ))  # fmt: skip
+
+        def raw(columns: ManifestColumns, rows: list[int]) -> Iterable[RawEntry]:
+            return columns.raw_entries(rows, format_version=metadata.format_version, partition=partition, status=EntryStatus.EXISTING)
+
+        entries = _in_order(held, order, raw)
         new = []
         for start in range(0, len(order), step):
             writer = factory.writer(metadata, spec.spec_id, content)
@@ -212,7 +214,7 @@ def _ranks(columns: list[PartitionColumn], live: list[npt.NDArray[np.bool_]], va
 def _in_order(
     held: Sequence[ManifestColumns],
     order: npt.NDArray[np.int64],
-    entries_of: Callable[[ManifestColumns, list[int]], Iterator[RawEntry]],
+    entries_of: Callable[[ManifestColumns, list[int]], Iterable[RawEntry]],
 ) -> Iterator[RawEntry]:
     """Entries in the order of the pairs, each manifest's drawn from one stream."""
     streams = [iter(entries_of(c, order[order[:, 0] == i, 1].tolist())) for i, c in enumerate(held)]
