@@ -18,13 +18,11 @@ from icesql.errors import NotFoundError, nearest
 from icesql.spark.types import FIELD_ID, to_spark_field, to_spark_type
 from icesql.spec import types as I
 from icesql.spec.metadata import TableMetadata
-from icesql.spec.partitioning import PartitionField
 from icesql.spec.schema import Schema
-from icesql.spec.transforms import result_type
+from icesql.table.metadata_columns import LAST_UPDATED_SEQUENCE_NUMBER_ID, NAMES, ROW_ID_ID, metadata_column
+from icesql.table.partition_types import coercion, union_partition_type
 from icesql.table.scan_tasks import FileScanTask
 
-ROW_ID_FIELD, LAST_UPDATED_FIELD = 2147483540, 2147483539
-METADATA_COLUMNS = ("_file", "_pos", "_spec_id", "_partition", "_deleted", "_row_id", "_last_updated_sequence_number")
 DELETES = "__deletes"
 
 
@@ -68,6 +66,7 @@ def read_columns(metadata: TableMetadata, schema: Schema, metadata_columns: Sequ
         return ReadColumns(StructType(physical), (), ())
     constants: list[Constant] = []
     for wanted in metadata_columns:
+        known_metadata_column(metadata, wanted)
         more, given, text = _metadata_column(metadata, wanted)
         known = {constant.field.name for constant in constants}
         constants += [constant for constant in given if constant.field.name not in known]
@@ -78,24 +77,23 @@ def read_columns(metadata: TableMetadata, schema: Schema, metadata_columns: Sequ
 
 def shown_schema(metadata: TableMetadata, schema: Schema, metadata_columns: Sequence[str]) -> StructType:
     """The schema of a read, metadata columns last."""
-    types = {
-        "_file": StringType(), "_pos": LongType(), "_spec_id": IntegerType(), "_row_id": LongType(), "_last_updated_sequence_number": LongType(),
-    }
     fields = [to_spark_field(column) for column in schema.fields]
     for name in metadata_columns:
-        if name == "_partition":
-            fields.append(StructField(name, StructType([partition_spark_field(metadata, f) for f in all_partition_fields(metadata)])))
-        elif name == "_deleted":
-            from pyspark.sql.types import BooleanType
-
-            fields.append(StructField(name, BooleanType()))
-        else:
-            fields.append(StructField(name, types[name]))
+        shown = to_spark_field(known_metadata_column(metadata, name))
+        fields.append(StructField(name, shown.dataType, True))
     return StructType(fields)
 
 
 def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
+
+
+def known_metadata_column(metadata: TableMetadata, name: str) -> I.NestedField:
+    """Raises NotFoundError that names the nearest metadata column."""
+    found = metadata_column(metadata, name)
+    if found is None:
+        raise NotFoundError(f"Cannot find metadata column: {name}.{nearest(name, NAMES)}")
+    return found
 
 
 # -- names ---------------------------------------------------------------------------------------------------------------
@@ -143,19 +141,19 @@ def _metadata_column(metadata: TableMetadata, name: str) -> tuple[list[StructFie
         case "_spec_id":
             return [], [Constant(StructField("__spec_id", IntegerType(), False), lambda task: task.spec_id)], "__spec_id"
         case "_partition":
-            fields = all_partition_fields(metadata)
-            parts = "".join(f", {_text(f.name)}, __partition_{f.field_id}" for f in fields)[2:]
-            return [], [partition_constant(metadata, f) for f in fields], f"named_struct({parts})" if fields else "struct()"
+            fields = union_partition_type(metadata).fields
+            parts = ", ".join(f"{_text(f.name)}, __partition_{f.id}" for f in fields)
+            return [], partition_constants(metadata), f"named_struct({parts})" if fields else "struct()"
         case "_row_id":
-            stored = StructField("__row_id", LongType(), True, {FIELD_ID: ROW_ID_FIELD})
+            stored = StructField("__row_id", LongType(), True, {FIELD_ID: ROW_ID_ID})
             first = Constant(StructField("__first_row_id", LongType()), lambda task: task.data_file.first_row_id)
             return [stored], [first], "coalesce(__row_id, __first_row_id + _metadata.row_index)"
         case "_last_updated_sequence_number":
-            stored = StructField("__last_updated", LongType(), True, {FIELD_ID: LAST_UPDATED_FIELD})
+            stored = StructField("__last_updated", LongType(), True, {FIELD_ID: LAST_UPDATED_SEQUENCE_NUMBER_ID})
             return [stored], [_sequence_number()], "coalesce(__last_updated, __sequence_number)"
         case "_deleted":
             return [], [], "_deleted"
-    raise NotFoundError(f"Cannot find metadata column: {name}.{nearest(name, METADATA_COLUMNS)}")
+    raise NotFoundError(f"Cannot find metadata column: {name}.{nearest(name, NAMES)}")
 
 
 def _sequence_number() -> Constant:
@@ -166,44 +164,18 @@ def _sequence_number() -> Constant:
     )
 
 
-def all_partition_fields(metadata: TableMetadata) -> list[PartitionField]:
-    """The fields of all specs, one a field id, newest spec first for names; in the order of their ids."""
-    found: dict[int, PartitionField] = {}
-    for spec in sorted(metadata.partition_specs, key=lambda s: -s.spec_id):
-        for partition_field in spec.fields:
-            known = found.get(partition_field.field_id)
-            if known is None or (known.transform.is_void and not partition_field.transform.is_void):
-                found[partition_field.field_id] = partition_field
-    return [found[i] for i in sorted(found)]
+def partition_constants(metadata: TableMetadata) -> list[Constant]:
+    """One constant a field of the union of all specs' partition types."""
+    union = union_partition_type(metadata)
+    into_union = {spec.spec_id: coercion(spec, union) for spec in metadata.partition_specs}
 
+    def constant(place: int, field: I.NestedField) -> Constant:
+        def value(task: FileScanTask) -> Any:
+            return arrow_value(field.type, into_union[task.spec_id](task.data_file.partition)[place])
 
-def partition_type_of(metadata: TableMetadata, partition_field: PartitionField) -> I.Type:
-    """Result type of a partition field over the source column of any known schema."""
-    for schema in (metadata.schema, *reversed(metadata.schemas)):
-        source = schema.find(partition_field.source_id)
-        if source is not None:
-            return result_type(partition_field.transform, source.type)
-    return I.UnknownType()
+        return Constant(StructField(f"__partition_{field.id}", to_spark_type(field.type)), value)
 
-
-def partition_spark_field(metadata: TableMetadata, partition_field: PartitionField) -> StructField:
-    return StructField(partition_field.name, to_spark_type(partition_type_of(metadata, partition_field)))
-
-
-def partition_constant(metadata: TableMetadata, partition_field: PartitionField) -> Constant:
-    places = {
-        spec.spec_id: place
-        for spec in metadata.partition_specs
-        for place, other in enumerate(spec.fields)
-        if other.field_id == partition_field.field_id
-    }
-    type_ = partition_type_of(metadata, partition_field)
-
-    def value(task: FileScanTask) -> Any:
-        place = places.get(task.spec_id)
-        return None if place is None else arrow_value(type_, task.data_file.partition[place])
-
-    return Constant(StructField(f"__partition_{partition_field.field_id}", to_spark_type(type_)), value)
+    return [constant(place, field) for place, field in enumerate(union.fields)]
 
 
 def arrow_value(type_: I.Type, value: Any) -> Any:

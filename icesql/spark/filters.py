@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from icesql.expr.rewrite import map_leaves
-from icesql.expr.tree import FALSE, TRUE, And, Expression, Not, Op, Or, Predicate, Reference, and_, not_, or_
+from icesql.expr.tree import FALSE, TRUE, And, Expression, Op, Or, Predicate, Reference, and_, not_, or_
 from icesql.spark.transforms import recognise
 from icesql.spec.transforms import DAY, YEAR
 

@@ -9,30 +9,32 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructField, StructType
 
-from icesql.errors import IcesqlError, UnsupportedError
+from icesql.errors import IcesqlError
 from icesql.expr.binding import bind
 from icesql.expr.rewrite import map_leaves, push_not
 from icesql.expr.tree import TRUE, Expression, Op, Predicate, and_
 from icesql.io.files import FileIO
-from icesql.spark import deletes
+from icesql.spark import deletes, equality, second_path
 from icesql.spark.bridge import bridge_of
-from icesql.spark.columns import Constant, ReadColumns, deletes_constant, read_columns, shown_schema
+from icesql.spark.columns import Constant, ReadColumns, deletes_constant, quoted, read_columns, shown_schema
 from icesql.spark.file_index import FileSet
 from icesql.spark.local_rows import local_frame
 from icesql.spark.relation import parquet_relation
-from icesql.spec.files import FileContent, ManifestContent
+from icesql.spark.types import FIELD_ID, to_spark_field
+from icesql.spec.files import FileContent
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema
 from icesql.spec.snapshots import Snapshot
 from icesql.spec.types import UUIDType
-from icesql.table.manifest_access import manifests_of, of_content
+from icesql.table.planning import PlanContext, plan_snapshot
+from icesql.table.scan import ScanPlan
 from icesql.table.scan_report import ScanReport
 from icesql.table.scan_tasks import FileScanTask
 from icesql.table.table import Table
@@ -48,7 +50,6 @@ class ReadSettings:
     ``where`` only prunes (its rows are not filtered). ``files`` restricts the read to those data files; ``tasks`` replaces planning altogether.
     """
 
-    snapshot_id: int | None = None
     schema: Schema | None = None
     metadata_columns: tuple[str, ...] = ()
     where: Expression = TRUE
@@ -80,7 +81,6 @@ def scan_dataframe(
     metadata = table.metadata
     snapshot, own_schema = _resolve(metadata, snapshot_id, ref)
     settings = ReadSettings(
-        snapshot_id=None if snapshot is None else snapshot.snapshot_id,
         schema=schema or own_schema,
         metadata_columns=tuple(metadata_columns),
         where=where,
@@ -91,7 +91,7 @@ def scan_dataframe(
     )
     if snapshot is None and tasks is None:
         return local_frame(spark, [], shown_schema(metadata, settings.schema or metadata.schema, settings.metadata_columns))
-    return _Read(spark, table.io, metadata, table.name, snapshot, settings).frame()
+    return Read(spark, table.io, metadata, table.name, snapshot, settings).frame()
 
 
 def _resolve(metadata: TableMetadata, snapshot_id: int | None, ref: str | None) -> tuple[Snapshot | None, Schema]:
@@ -105,7 +105,7 @@ def _resolve(metadata: TableMetadata, snapshot_id: int | None, ref: str | None) 
     return snapshot, metadata.schema if found.is_branch else metadata.schema_of(snapshot)
 
 
-class _Read:
+class Read:
     """One read: the frames it is the union of, and the planning they share."""
 
     def __init__(
@@ -114,38 +114,66 @@ class _Read:
         self.spark, self.io, self.metadata, self.name, self.snapshot, self.settings = spark, io, metadata, name, snapshot, settings
         self.schema = settings.schema or metadata.schema
         self.columns = read_columns(metadata, self.schema, settings.metadata_columns)
-        self.planner = SharedPlanner(io, metadata, name, self.schema, settings)
-        self.key = f"icesql[{name} snapshot={settings.snapshot_id} schema={self.schema.schema_id}"
+        self.planner = SharedPlanner(io, metadata, name, snapshot, self.schema, settings)
+        self.key = f"icesql[{name} snapshot={snapshot.snapshot_id if snapshot else None} schema={self.schema.schema_id}"
         self.key += f" metadata={table_key(metadata, settings)}]"
 
     def frame(self) -> DataFrame:
-        second = _needs_second_path(self.metadata, self.schema)
-        kinds = self._delete_kinds()
-        if second:
-            from icesql.spark.second_path import second_path_frame
-
-            return second_path_frame(self.spark, self.io, self.metadata, self.schema, self.settings, self.planner)
-        if kinds == frozenset():
-            return self._projected(self._relation("plain", None, self.columns))
-        from icesql.spark.equality import equality_frame
-
-        frames = [self._plain(), self._positional()]
-        if FileContent.EQUALITY_DELETES in kinds:
-            frames.append(equality_frame(self))
+        """The union of the sides that the snapshot needs."""
+        if second_path.foreign_schema(self.schema):
+            return second_path.second_path_frame(self, lambda task: True)
+        frames = self._native_frames()
+        if second_path.may_have_foreign_files(self.metadata):
+            frames.append(second_path.second_path_frame(self, lambda task: not self.is_native(task)))
         union = frames[0]
         for other in frames[1:]:
-            union = union.unionByName(other)
+            union = union.union(other)
         return union
+
+    def _native_frames(self) -> list[DataFrame]:
+        kinds = self._delete_kinds()
+        if not kinds:
+            return [self._projected(self.relation("all files", None, self.columns))]
+        frames = [self._plain(), self._positional()]
+        return [*frames, self._equality()] if FileContent.EQUALITY_DELETES in kinds else frames
+
+    def is_native(self, task: FileScanTask) -> bool:
+        return second_path.is_native(self.io, self.metadata, task)
 
     # -- sides of the union --------------------------------------------------------------------------------------
     def _plain(self) -> DataFrame:
-        frame = self._relation("without deletes", lambda task: not task.delete_files, self.columns)
-        return self._projected(frame, deleted="false")
+        return self._projected(self.relation("without deletes", lambda task: not task.delete_files, self.columns))
 
     def _positional(self) -> DataFrame:
         columns = self.with_deletes(self.columns)
-        frame = self._relation("with position deletes", deletes.has_only_position_deletes, columns)
-        return self.without_deleted(frame)
+        return self.without_deleted(self.relation("with position deletes", deletes.has_only_position_deletes, columns))
+
+    def _equality(self) -> DataFrame:
+        """Files with equality deletes, and perhaps position deletes: anti joins over the columns that the deletes compare."""
+        known = second_path.known_columns(self.metadata, self.schema)
+        groups = equality.deleted_rows(self, known)
+        columns, names = self._with_columns(self.with_deletes(self.columns), known, {i for ids, _, _ in groups for i in ids})
+        columns = replace(columns, constants=(*columns.constants, equality.DATA_SEQUENCE, equality.DATA_PARTITION))
+        frame = self.relation("with equality deletes", deletes.has_equality_deletes, columns)
+        by_position = deletes.is_deleted(self.spark, frame)
+        if "_deleted" not in self.settings.metadata_columns:
+            return self._projected(equality.without(self._positioned(frame.where(~by_position)), names, groups))
+        marked = self._positioned(frame).withColumn("_deleted", by_position)
+        return self._projected(equality.marked(marked, names, groups))
+
+    def _positioned(self, frame: DataFrame) -> DataFrame:
+        """``_metadata`` does not pass a join, so what a projection needs of it is made a column first."""
+        return frame.select("*", "_metadata.row_index") if any("_metadata.row_index" in t for t in self.columns.projection) else frame
+
+    def _with_columns(self, columns: ReadColumns, known: Schema, ids: set[int]) -> tuple[ReadColumns, dict[int, str]]:
+        """Physical columns for the field ids as well, and the name of each id's column."""
+        physical = list(columns.physical.fields)
+        names = {int(f.metadata[FIELD_ID]): f.name for f in physical}
+        for field_id in sorted(ids - names.keys()):
+            column = to_spark_field(known.field(field_id))
+            names[field_id] = f"__column_{field_id}"
+            physical.append(StructField(names[field_id], column.dataType, True, column.metadata))
+        return replace(columns, physical=StructType(physical)), names
 
     def with_deletes(self, columns: ReadColumns) -> ReadColumns:
         bitmap = deletes_constant(deletes.DeletedPositions(self.io))
@@ -153,26 +181,33 @@ class _Read:
 
     def without_deleted(self, frame: DataFrame) -> DataFrame:
         """Drop deleted rows, or mark them where ``_deleted`` is shown."""
+        deleted = deletes.is_deleted(self.spark, frame)
         if "_deleted" in self.settings.metadata_columns:
-            return self._projected(frame.withColumn("_deleted", deletes.is_deleted(self.spark, frame)))
-        return self._projected(frame.where(~deletes.is_deleted(self.spark, frame)))
+            return self._projected(frame.select("*", "_metadata", deleted.alias("_deleted")))
+        return self._projected(frame.where(~deleted))
 
-    def _projected(self, frame: DataFrame, deleted: str = "false") -> DataFrame:
-        texts = self.columns.projection or tuple(f"`{f.name.replace('`', '``')}`" for f in self.columns.physical.fields)
-        if len(frame.columns) == len(texts) and not self.columns.projection:
-            return frame
-        if "_deleted" in self.settings.metadata_columns and "_deleted" not in frame.columns:
-            texts = tuple(f"{deleted} AS _deleted" if t.startswith("_deleted AS") else t for t in texts)
+    def _projected(self, frame: DataFrame) -> DataFrame:
+        """The shown columns, of a relation that may have more."""
+        texts = self.columns.projection
+        if not texts:
+            names = self.columns.physical.names
+            return frame if frame.columns == names else frame.select(*map(quoted, names))
+        if "row_index" in frame.columns:
+            texts = tuple(text.replace("_metadata.row_index", "row_index") for text in texts)
+        if "_deleted" not in frame.columns:
+            texts = tuple("false AS `_deleted`" if text == "_deleted AS `_deleted`" else text for text in texts)
         return frame.selectExpr(*texts)
 
-    def _relation(self, kind: str, belongs: Callable[[FileScanTask], bool] | None, columns: ReadColumns) -> DataFrame:
-        planner = self.planner
+    def relation(self, kind: str, belongs: Callable[[FileScanTask], bool] | None, columns: ReadColumns) -> DataFrame:
+        """Files that Spark reads itself and for which ``belongs`` is true (``None``: all)."""
+        planner, mixed = self.planner, second_path.may_have_foreign_files(self.metadata)
 
         def plan(expression: Expression) -> FileSet:
-            if belongs is None and not columns.constants:
-                paths, sizes = planner.files(expression)
-                return FileSet(paths, sizes)
-            tasks = [task for task in planner.tasks(expression) if belongs is None or belongs(task)]
+            if not mixed:
+                planner.require_parquet(expression)
+            if belongs is None and not columns.constants and not mixed:
+                return FileSet(*planner.files(expression))
+            tasks = [t for t in planner.tasks(expression) if (belongs is None or belongs(t)) and (not mixed or self.is_native(t))]
             return FileSet(*paths_and_sizes(tasks), constants_table(columns.constants, tasks))
 
         return parquet_relation(
@@ -181,11 +216,12 @@ class _Read:
             plan=plan,
             schema=columns.physical,
             constants=columns.constants_schema,
-            size_in_bytes=self._size_in_bytes(),
+            size_in_bytes=self.size_in_bytes(),
             names=columns.names,
         )
 
-    def _size_in_bytes(self) -> int:
+    def size_in_bytes(self) -> int:
+        """Bytes of the snapshot's files, by its summary."""
         if self.settings.tasks is not None:
             return sum(task.data_file.file_size_in_bytes for task in self.settings.tasks)
         total = self.snapshot.summary.get("total-files-size") if self.snapshot else None
@@ -201,9 +237,11 @@ class _Read:
 class SharedPlanner:
     """Plans files for a filter; the sides of a union ask for the same filter one after another, so the last plans are kept."""
 
-    def __init__(self, io: FileIO, metadata: TableMetadata, name: str, schema: Schema, settings: ReadSettings) -> None:
-        self._io, self._metadata, self._name, self._schema, self._settings = io, metadata, name, schema, settings
-        self._plans: dict[Expression, Any] = {}
+    def __init__(
+        self, io: FileIO, metadata: TableMetadata, name: str, snapshot: Snapshot | None, schema: Schema, settings: ReadSettings
+    ) -> None:
+        self._io, self._metadata, self._name, self._snapshot, self._schema, self._settings = io, metadata, name, snapshot, schema, settings
+        self._plans: dict[Expression, _Plan] = {}
         self._lock = threading.Lock()
 
     def files(self, expression: Expression) -> tuple[Sequence[str], Sequence[int]]:
@@ -216,34 +254,50 @@ class SharedPlanner:
     def tasks(self, expression: Expression) -> Sequence[FileScanTask]:
         if self._settings.tasks is not None:
             return self._settings.tasks
-        tasks: Sequence[FileScanTask] = self._plan(expression).tasks
+        tasks: Sequence[FileScanTask] = self._plan(expression).task_list
         wanted = self._settings.files
         return tasks if wanted is None else [task for task in tasks if task.data_file.file_path in wanted]
 
-    def _plan(self, expression: Expression) -> Any:
+    def require_parquet(self, expression: Expression) -> None:
+        """Raises MixedFormatsError for a planned file of another format, and remembers the table as one that has some."""
+        if self._settings.tasks is not None:
+            formats = frozenset(task.data_file.file_format for task in self._settings.tasks)
+        else:
+            formats = self._plan(expression).formats
+        if formats - {"parquet"}:
+            second_path.remember_mixed(self._metadata)
+            raise second_path.MixedFormatsError(
+                f"Cannot plan files of {self._name}: it has {', '.join(sorted(formats))} files but its properties say parquet: run the query again"
+            )
+
+    def _plan(self, expression: Expression) -> _Plan:
         with self._lock:
             found = self._plans.get(expression)
             if found is None:
                 found = self._planned(expression)
-                self._plans = dict(list(self._plans.items())[-7:])
-                self._plans[expression] = found
+                self._plans = {**dict(list(self._plans.items())[-7:]), expression: found}
             return found
 
-    def _planned(self, expression: Expression) -> Any:
-        from icesql.table.scan import TableScan
-
-        scan = TableScan(
-            self._io,
-            self._metadata,
-            and_(self._settings.where, bindable(self._schema, expression)),
-            name=self._name,
-            snapshot_id=self._settings.snapshot_id,
-            options=dict(self._settings.options),
+    def _planned(self, expression: Expression) -> _Plan:
+        context = PlanContext(
+            metadata=self._metadata,
+            io=self._io,
+            schema=self._schema,
+            filter=bind(self._schema, and_(self._settings.where, bindable(self._schema, expression))),
+            table_name=self._name,
         )
-        plan = scan.plan_files()
+        plan = _Plan(context, plan_snapshot(context, self._snapshot))
         if self._settings.listener is not None:
             self._settings.listener(plan.report)
         return plan
+
+
+class _Plan(ScanPlan):
+    """A plan whose tasks are made once."""
+
+    @cached_property
+    def task_list(self) -> list[FileScanTask]:
+        return list(self.tasks)
 
 
 def bindable(schema: Schema, expression: Expression) -> Expression:
@@ -277,11 +331,3 @@ def table_key(metadata: TableMetadata, settings: ReadSettings) -> str:
         return f"{metadata.table_uuid}/{next(_scan_numbers)}"
     return f"{metadata.table_uuid}/{settings.where!r}/{sorted(settings.options.items())}"
 
-
-def _needs_second_path(metadata: TableMetadata, schema: Schema) -> bool:
-    from icesql.spark.second_path import needs_second_path
-
-    return needs_second_path(metadata, schema)
-
-
-__all__ = ["ManifestContent", "ReadSettings", "ScanListener", "SharedPlanner", "UnsupportedError", "cached_property", "manifests_of", "of_content", "scan_dataframe"]

@@ -166,6 +166,8 @@ def _floor_div(bridge: Bridge, column: Column, divisor: int) -> Column:
 
 # -- recognising --------------------------------------------------------------------------------------------------------
 
+_CONVERSIONS = ("Cast", "UnixDate", "PreciseTimestampConversion", "Invoke", "Unhex", "StringReplace")
+
 
 def recognise(node: Node) -> Reference | None:
     """The transform term a pushed Catalyst expression stands for, if ``transform_column`` built it."""
@@ -215,7 +217,7 @@ def _as_bucket(node: Node) -> tuple[Transform, Node] | None:
 
 def _unwrapped(node: Node) -> Node:
     """The column under the conversions that hashing puts around it."""
-    while node.kind in ("Cast", "UnixDate", "PreciseTimestampConversion", "Invoke") and node.children:
+    while node.kind in _CONVERSIONS and node.children:
         node = node.children[0]
     return node
 

@@ -1,0 +1,151 @@
+"""A DataFrame written into data files of a table: nothing is committed here.
+
+Large results go through ``mapInArrow`` tasks, each of which writes its files to their final names (spikes of design decision 3). A small
+one comes to the driver as one Arrow table and is written there: starting a Python worker would cost more than the work.
+"""
+
+from __future__ import annotations
+
+import pickle
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame, SparkSession
+
+from icesql.errors import InvalidArgumentError
+from icesql.io.files import FileIO
+from icesql.spark.distribution import distributed, distribution_of, with_partition_values
+from icesql.spark.shipping import ship
+from icesql.spark.write_tasks import RESULT_COLUMN, WriteJob, write_batches, write_task
+from icesql.spec import properties as P
+from icesql.spec.files import DataFile
+from icesql.spec.metadata import TableMetadata
+from icesql.spec.schema import Schema
+from icesql.spec.types import LongType, NestedField
+from icesql.table.location_provider import LocationProvider
+from icesql.table.metadata_columns import LAST_UPDATED_SEQUENCE_NUMBER, ROW_ID
+
+SMALL_BYTES = 4 << 20
+FORMATS = ("parquet", "avro", "orc")
+
+
+@dataclass(frozen=True, kw_only=True)
+class WriteSettings:
+    """``verb``: write, delete, update or merge, for properties that differ. ``row_lineage``: the frame's last two columns are ``_row_id`` and
+    ``_last_updated_sequence_number``. ``sort_order_id``: stored in the files; ``None`` = the table's order where it is applied."""
+
+    verb: str = "write"
+    options: Mapping[str, str] = field(default_factory=dict)
+    session: Mapping[str, str] = field(default_factory=dict)
+    spec_id: int | None = None
+    row_lineage: bool = False
+    sort_order_id: int | None = None
+    distribute: bool = True
+
+
+def write_frame(
+    spark: SparkSession, frame: DataFrame, metadata: TableMetadata, io: FileIO, settings: WriteSettings | None = None
+) -> list[DataFile]:
+    """Write all rows and return the files; none for no rows. ``frame`` has exactly the columns of the table's schema (``store_assignment``).
+
+    A write that fails removes its files and raises what made it fail.
+    """
+    settings = settings or WriteSettings()
+    spec = metadata.spec if settings.spec_id is None else metadata.specs_by_id[settings.spec_id]
+    wanted = distribution_of(metadata, spec, verb=settings.verb, options=settings.options, session=settings.session)
+    job = write_job(metadata, io, settings, clustered=wanted.clustered)
+    valued = with_partition_values(spark, frame, metadata.schema, spec)
+    try:
+        if is_small(frame):
+            if not wanted.sort_order.is_unsorted and settings.distribute:
+                valued = distributed(spark, valued.coalesce(1), metadata.schema, spec, replace(wanted, mode="none"))
+            return _write_in_driver(valued, job)
+        if settings.distribute:
+            valued = distributed(spark, valued, metadata.schema, spec, wanted)
+        return _write_in_tasks(spark, valued, job)
+    except BaseException:
+        remove_files_of(job)
+        raise
+
+
+def write_job(metadata: TableMetadata, io: FileIO, settings: WriteSettings, *, clustered: bool = True) -> WriteJob:
+    spec = metadata.spec if settings.spec_id is None else metadata.specs_by_id[settings.spec_id]
+    properties = {**metadata.properties, **_overrides(settings)}
+    types = tuple(f.type for f in spec.partition_type(metadata.schema).fields)
+    file_format = (settings.options.get("write-format") or P.property_as_string(properties, P.DEFAULT_FILE_FORMAT) or "parquet").lower()
+    if file_format not in FORMATS:
+        raise InvalidArgumentError(f"Invalid file format: {file_format}", format=file_format)
+    target = settings.options.get("target-file-size-bytes")
+    order_id = metadata.sort_order.order_id if settings.sort_order_id is None else settings.sort_order_id
+    return WriteJob(
+        io=io,
+        locations=LocationProvider(metadata.location, dict(metadata.properties)),
+        schema=written_schema(metadata.schema, row_lineage=settings.row_lineage),
+        table_schema=metadata.schema,
+        spec=spec,
+        partition_types=types,
+        file_format=file_format,
+        properties=properties,
+        sort_order_id=order_id,
+        sorted_ids=tuple(f.source_id for f in metadata.sort_order.fields),
+        target_file_size_bytes=int(target) if target else P.property_as_int(properties, P.WRITE_TARGET_FILE_SIZE_BYTES),
+        clustered=clustered,
+        operation_id=str(uuid.uuid4()),
+    )
+
+
+def written_schema(schema: Schema, *, row_lineage: bool) -> Schema:
+    """The schema of the files: the table's, and for rows that keep their lineage the two columns of it."""
+    if not row_lineage:
+        return schema
+    lineage = tuple(NestedField(f.id, f.name, LongType()) for f in (ROW_ID, LAST_UPDATED_SEQUENCE_NUMBER))
+    return Schema((*schema.fields, *lineage), schema.schema_id, schema.identifier_field_ids)
+
+
+def is_small(frame: DataFrame) -> bool:
+    """True if the optimiser knows the result to be small."""
+    plan = frame._jdf.queryExecution().optimizedPlan()
+    return int(str(plan.stats().sizeInBytes())) <= SMALL_BYTES
+
+
+def remove_files_of(job: WriteJob) -> None:
+    """Remove what a failed write left behind: finished tasks' files are known by the operation's id in their names."""
+    marker = job.operation_id
+    job.io.delete_many([info.location for info in job.io.list_files(job.locations.data_folder) if marker in info.location])
+
+
+def _overrides(settings: WriteSettings) -> dict[str, str]:
+    """Properties that an option or a session setting replaces for one write."""
+    found = {}
+    for name in ("compression-codec", "compression-level", "compression-strategy"):
+        value = settings.options.get(name) or settings.session.get(f"spark.sql.iceberg.{name}")
+        if value is not None:
+            found.update({f"write.{kind}.{name}": value for kind in FORMATS})
+    return found
+
+
+def _write_in_driver(frame: DataFrame, job: WriteJob) -> list[DataFile]:
+    table: pa.Table = frame.toArrow()
+    if job.spec.fields and job.clustered:
+        table = clustered(table, len(job.schema.fields))
+    return write_batches(job, table.combine_chunks().to_batches())
+
+
+def clustered(table: pa.Table, width: int) -> pa.Table:
+    """Rows of equal partition values (the columns from ``width`` on) brought together, their order otherwise kept."""
+    unnamed = table.rename_columns([f"c{i}" for i in range(table.num_columns)])
+    keys = [f"c{i}" for i in range(width, table.num_columns) if not pa.types.is_null(table.schema.field(i).type)]
+    return table.take(pc.sort_indices(unnamed, sort_keys=[(key, "ascending") for key in keys])) if keys else table
+
+
+def _write_in_tasks(spark: SparkSession, frame: DataFrame, job: WriteJob) -> list[DataFile]:
+    ship(spark)
+
+    def task(batches):  # type: ignore[no-untyped-def]
+        yield from write_task(job, batches)
+
+    rows = frame.mapInArrow(task, f"{RESULT_COLUMN} binary").toArrow()
+    return [file for data in rows.column(RESULT_COLUMN).to_pylist() for file in pickle.loads(data)]
