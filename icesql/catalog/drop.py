@@ -3,30 +3,49 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from icesql.errors import ValidationError
 from icesql.io.files import FileIO
 from icesql.spec.metadata import TableMetadata
+from icesql.table.location_provider import location_provider
+from icesql.table.operations import TableVersion
+from icesql.table.reachable import reachable_files
 
 logger = logging.getLogger(__name__)
 
 
 @contextmanager
-def dropping(io: FileIO, name: str, metadata: TableMetadata | None, metadata_location: str | None = None) -> Iterator[None]:
-    """Around the removal of the name: lists the files of ``metadata`` first (``None`` purges nothing), deletes them once it succeeded.
+def dropping(io: FileIO, name: str, version: TableVersion | None) -> Iterator[None]:
+    """Around the removal of the name: lists the files of ``version`` first (``None`` purges nothing), deletes them once it succeeded.
 
-    Raises ValidationError, before anything is removed, when ``gc.enabled`` is false.
+    Raises ValidationError, before anything is removed, when ``gc.enabled`` is false or a file lies outside the table's locations.
     """
-    if metadata is None:
+    if version is None:
         yield
         return
-    if metadata.properties.get("gc.enabled", "true").lower() == "false":
+    if version.metadata.properties.get("gc.enabled", "true").lower() == "false":
         raise ValidationError("Cannot purge table: GC is disabled (deleting files may corrupt other tables)", table=name)
-    from icesql.table.reachable import reachable_files
-
-    files = list(reachable_files(io, metadata, metadata_location))
+    files = list(reachable_files(io, version.metadata, version.metadata_location))
+    _check_own(name, version, files)
     yield
     for location, reason in io.delete_many(files):
         logger.warning("Cannot delete file of dropped table %s: %s: %s", name, location, reason)
+
+
+def _check_own(name: str, version: TableVersion, files: Sequence[str]) -> None:
+    roots = tuple(f"{root}/" for root in own_folders(version.metadata))
+    for location in files:
+        if not location.startswith(roots) or "/../" in location:
+            raise ValidationError(
+                f"Cannot purge table {name}: a file lies outside the table's location: {location}. Drop the table without PURGE",
+                table=name,
+                location=location,
+            )
+
+
+def own_folders(metadata: TableMetadata) -> set[str]:
+    """The folders that files of the table alone lie in: its location, and where properties send data and metadata."""
+    provider = location_provider(metadata)
+    return {provider.location.rstrip("/"), provider.data_folder, provider.metadata_folder}

@@ -119,8 +119,7 @@ class HadoopCatalog(Catalog):
             version = operations.load()
         except NotFoundError:
             raise self.no_such_table(identifier) from None
-        metadata = version.metadata if purge else None
-        with dropping(self.io, self.full_name(identifier), metadata, version.metadata_location):
+        with dropping(self.io, self.full_name(identifier), version if purge else None):
             # metadata first, so that a drop cut short leaves no table that has lost its files
             self.io.delete_folder(operations.metadata_folder)
             self.io.delete_folder(operations.location)

@@ -157,8 +157,8 @@ class MetastoreCatalog(Catalog):
         return join_location(base, identifier[-1])
 
     def drop_table(self, identifier: Identifier, *, purge: bool = False) -> None:
-        metadata = self.operations(identifier).load().metadata if purge else None
-        with dropping(self.io, self.full_name(identifier), metadata):
+        version = self.load_table(identifier).version if purge else None
+        with dropping(self.io, self.full_name(identifier), version):
             if not self.store.remove(Kind.TABLE, identifier):
                 raise self.no_such_table(identifier)
 

@@ -18,7 +18,7 @@ from icesql.errors import (
     UnsupportedError,
     ValidationError,
 )
-from tests.catalog.tables import BY_ID, SCHEMA
+from tests.catalog.tables import BY_ID, SCHEMA, rows
 
 
 def files_below(folder: Path) -> set[str]:
@@ -213,9 +213,10 @@ def test_missing_and_damaged_metadata_name_the_file(catalog: Catalog) -> None:
 # -- drop, rename, register --------------------------------------------------------------------------------------------
 def test_drop_with_purge_deletes_the_files(catalog: Catalog) -> None:
     table = catalog.create_table("db.t", SCHEMA)
-    table.update_properties().set("k", "v").commit()
+    table.append(rows(1, 2))
+    table.append(rows(3))
     catalog.drop_table(("db", "t"), purge=True)
-    assert {name for name in files_below(Path(catalog.warehouse)) if "version-hint" not in name} == set()
+    assert files_below(Path(catalog.warehouse)) == set()
 
 
 def test_purge_is_refused_where_gc_is_disabled(catalog: Catalog) -> None:
@@ -225,6 +226,19 @@ def test_purge_is_refused_where_gc_is_disabled(catalog: Catalog) -> None:
         catalog.drop_table(("db", "t"), purge=True)
     assert catalog.table_exists(("db", "t"))
     assert files_below(Path(catalog.warehouse)) == before
+
+
+def test_purge_is_refused_where_a_file_lies_outside(catalog: Catalog, tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    table = catalog.create_table("db.t", SCHEMA)
+    outside = tmp_path / "precious.parquet"
+    pq.write_table(rows(1, 2), outside)
+    table.add_files([str(outside)])
+    with pytest.raises(ValidationError, match=r"lies outside the table's location: .*precious\.parquet"):
+        catalog.drop_table(("db", "t"), purge=True)
+    assert outside.exists()
+    assert catalog.table_exists(("db", "t"))
 
 
 def test_drop_without_purge_keeps_files_but_in_a_file_system_catalog(catalog: Catalog) -> None:
