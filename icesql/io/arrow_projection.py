@@ -1,6 +1,8 @@
-"""Arrow data of a file to the columns a reader wants, resolved by field id. Spec: "Column Projection", "Schema Evolution", "Default values".
+"""Arrow data of a file to the columns a reader wants, resolved by field id. Spec: "Column Projection", "Schema Evolution", "Default
+values".
 
-Renamed, reordered, dropped and re-added columns, at any depth, come out right because only ids are compared. A wanted column the file lacks is
+Renamed, reordered, dropped and re-added columns, at any depth, come out right because only ids are compared. A wanted column the file
+lacks is
 a constant the caller gives (identity partition values), else its initial default, else null. Promoted types are widened.
 """
 
@@ -26,7 +28,8 @@ def with_mapped_ids(schema: pa.Schema, mapping: NameMapping) -> pa.Schema:
 
 
 def with_ordinal_ids(schema: pa.Schema) -> pa.Schema:
-    """Ids 1, 2, ... for the top-level columns, as the reference implementation falls back to for files without ids and without a mapping."""
+    """Ids 1, 2, ... for the top-level columns, as the reference implementation falls back to for files without ids and without a
+    mapping."""
     return pa.schema([_with_id(field, number) for number, field in enumerate(schema, 1)])
 
 
@@ -54,7 +57,8 @@ def _with_id(field: pa.Field, field_id: int | None) -> pa.Field:
 
 # -- which columns of a file to read ---------------------------------------------------------------------------------
 def wanted_leaves(file_fields: Any, struct: Schema | StructType) -> list[tuple[str, ...]]:
-    """Paths of the file's leaf columns that a projection needs. A wanted struct of which the file has no wanted leaf is read by its first leaf,
+    """Paths of the file's leaf columns that a projection needs. A wanted struct of which the file has no wanted leaf is read by its first
+    leaf,
     so that null structs stay null."""
     by_id = {field.id: field for field in struct.fields}
     found: list[tuple[str, ...]] = []
@@ -88,8 +92,10 @@ def _all_leaves(type_: pa.DataType) -> list[tuple[str, ...]]:
 def project(
     batch: pa.RecordBatch, schema: Schema, *, file_schema: pa.Schema | None = None, constants: Mapping[int, Any] | None = None
 ) -> pa.RecordBatch:
-    """The batch's rows in the columns of ``schema``. ``file_schema`` carries the ids if the batch's own does not; ``constants`` are values of
-    internal form for columns the file lacks. Raises CorruptMetadataError where the file holds a type that cannot be read as the wanted one."""
+    """The batch's rows in the columns of ``schema``. ``file_schema`` carries the ids if the batch's own does not; ``constants`` are
+    values of
+    internal form for columns the file lacks. Raises CorruptMetadataError where the file holds a type that cannot be read as the wanted
+    one."""
     fields = list(batch.schema if file_schema is None else file_schema)
     arrays = _columns(fields, batch.columns, schema.fields, batch.num_rows, constants or {})
     return pa.RecordBatch.from_arrays(arrays, schema=to_arrow_schema(schema))

@@ -104,16 +104,14 @@ class _Walk:
     def _keyed(self, is_bytes: int, slot: int) -> None:
         while count := self.count():
             for _ in range(count):
-                found = self.wanted.get(self.varint()) if slot >= 0 else self._skip_key()
+                key = self.varint()
+                found = self.wanted.get(key) if slot >= 0 else None
                 if is_bytes:
                     self._raw(-1 if found is None else slot + found, self.span())
                 else:
                     value = self.varint()
                     if found is not None:
                         self.keep_int(slot + found, value)
-
-    def _skip_key(self) -> None:
-        self.varint()
 
     def _items(self, child: int, *, with_keys: bool) -> None:
         while count := self.count():

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from icesql.errors import CorruptMetadataError, InvalidArgumentError, UnsupportedError
+from icesql.io.native import native
 
 MAGIC = b"Obj\x01"
 SYNC_LENGTH = 16
@@ -22,11 +23,6 @@ MAX_BLOCK_BYTES = 1 << 31  # a block that inflates to more is taken for damage
 _MAX_HEADER_ENTRIES = 10_000
 
 AvroSchema = Any
-_native: Any
-try:
-    from icesql.io import _avro_columns as _native
-except ImportError:  # built without a compiler
-    _native = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +124,9 @@ def read_records(data: bytes, location: str) -> AvroRecords:
     """The whole file, inflated. Raises CorruptMetadataError, UnsupportedError for an unknown codec."""
     header = read_header(data, location)
     decompress = decompressor(header.codec)
-    if _native is not None:
+    if native is not None:
         try:
-            parts, blocks = _native.split_blocks(data, header.start, header.sync, decompress)
+            parts, blocks = native.split_blocks(data, header.start, header.sync, decompress)
         except ValueError as error:
             why, place = error.args if len(error.args) == 2 else (str(error), None)
             raise corrupt(location, why, place) from error
@@ -239,7 +235,7 @@ def _isal() -> Any:
 
 def _inflater() -> Callable[[bytes], bytes]:
     decompress = (_isal() or zlib).decompress
-    return lambda body: decompress(body, -15)  # type: ignore[no-any-return]
+    return lambda body: decompress(body, -15)
 
 
 def _deflate_raw(plain: bytes) -> bytes:

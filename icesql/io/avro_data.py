@@ -136,9 +136,7 @@ class _Ids:
         return schema
 
 
-def avro_batches(
-    records: AvroRecords, schema: Any, location: str, *, batch_rows: int
-) -> Iterator[tuple[int, pa.RecordBatch]]:
+def avro_batches(records: AvroRecords, schema: Any, location: str, *, batch_rows: int) -> Iterator[tuple[int, pa.RecordBatch]]:
     """(position of the first row, batch of all columns, ids in its schema). Raises CorruptMetadataError, UnsupportedError."""
     try:
         struct = struct_from_avro(schema)

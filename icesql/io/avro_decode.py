@@ -16,6 +16,7 @@ from decimal import Decimal
 from typing import Any, TypeAlias
 
 from icesql.io.avro_container import read_bytes, read_long
+from icesql.spec.decimals import from_unscaled
 
 Decoder: TypeAlias = Callable[[bytes, int], tuple[Any, int]]
 Names: TypeAlias = dict[str, Any]
@@ -181,8 +182,7 @@ def _decimal(schema: Any) -> Decoder:
 
 
 def _unscaled(raw: bytes, scale: int) -> Decimal:
-    sign, digits, _ = Decimal(int.from_bytes(raw, "big", signed=True)).as_tuple()
-    return Decimal((sign, digits, -scale))
+    return from_unscaled(int.from_bytes(raw, "big", signed=True), scale)
 
 
 def _take(data: bytes, position: int, size: int) -> bytes:

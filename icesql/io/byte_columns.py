@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from icesql.io import avro_columns_python
+from icesql.io.native import native
 from icesql.spec.types import (
     BooleanType,
     DateType,
@@ -17,21 +18,20 @@ from icesql.spec.types import (
     IntegerType,
     LongType,
     TimestampNanoType,
+    TimestampType,
     TimestamptzNanoType,
     TimestamptzType,
-    TimestampType,
     TimeType,
     Type,
 )
 
-native: Any
-try:
-    from icesql.io import _avro_columns as native
-except ImportError:  # built without a compiler
-    native = None
-
-_FOUR = {IntegerType: "<i4", DateType: "<i4", FloatType: "<f4"}
-_EIGHT = {LongType: "<i8", TimeType: "<i8", DoubleType: "<f8", **{t: "<i8" for t in (TimestampType, TimestamptzType, TimestampNanoType, TimestamptzNanoType)}}
+_FOUR: dict[type, str] = {IntegerType: "<i4", DateType: "<i4", FloatType: "<f4"}
+_EIGHT: dict[type, str] = {
+    LongType: "<i8",
+    TimeType: "<i8",
+    DoubleType: "<f8",
+    **dict.fromkeys((TimestampType, TimestamptzType, TimestampNanoType, TimestamptzNanoType), "<i8"),
+}
 _PROMOTED_FROM = {"<i8": "<i4", "<f8": "<f4"}
 
 
@@ -64,7 +64,9 @@ class BytesColumn:
             chosen = np.asarray(rows if isinstance(rows, np.ndarray) else list(rows))
             chosen = chosen if chosen.size else chosen.astype(np.int64)
             offsets, lengths = offsets[chosen], lengths[chosen]
-        found: list[str | None] = (native or avro_columns_python).texts(self.buffer, np.ascontiguousarray(offsets), np.ascontiguousarray(lengths))
+        found: list[str | None] = (native or avro_columns_python).texts(
+            self.buffer, np.ascontiguousarray(offsets), np.ascontiguousarray(lengths)
+        )
         return found
 
     def numbers(self, type_: Type) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]] | None:

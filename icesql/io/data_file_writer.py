@@ -237,7 +237,11 @@ def write_data_file(
     for batch in [rows] if isinstance(rows, pa.Table) else rows:
         empty = empty and batch.num_rows == 0
         writer.write(batch)
-    return writer.close()[0] if not empty else _empty_file(io, location, file_format, schema, dict(properties or {}), spec_id, partition, sort_order_id)
+    return (
+        writer.close()[0]
+        if not empty
+        else _empty_file(io, location, file_format, schema, dict(properties or {}), spec_id, partition, sort_order_id)
+    )
 
 
 def _empty_file(

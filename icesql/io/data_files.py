@@ -151,7 +151,9 @@ def _with_metrics(file: DataFile, metrics: Metrics) -> DataFile:
     )
 
 
-def _with_metadata_columns(batch: pa.RecordBatch, schema: Schema, position: int, file: DataFile, sequence_number: int | None) -> pa.RecordBatch:
+def _with_metadata_columns(
+    batch: pa.RecordBatch, schema: Schema, position: int, file: DataFile, sequence_number: int | None
+) -> pa.RecordBatch:
     ids = {field.id: i for i, field in enumerate(schema.fields)}
     if not ids.keys() & {FILE.id, POS.id, SPEC_ID.id, ROW_ID.id, SEQUENCE.id}:
         return batch
@@ -209,7 +211,9 @@ def data_file_of(
         case "parquet":
             with io.open_input(location) as stream:
                 source = open_parquet(stream, location)
-                return _with_metrics(file, parquet_metrics(source.footer, schema, config, file_schema=resolved(source.schema, name_mapping)))
+                return _with_metrics(
+                    file, parquet_metrics(source.footer, schema, config, file_schema=resolved(source.schema, name_mapping))
+                )
         case "orc":
             from icesql.io.orc import open_orc
 

@@ -72,9 +72,7 @@ def write_position_deletes(
     writer.write(table)
     (file,) = writer.close()
     first, last = table["file_path"][0].as_py(), table["file_path"][-1].as_py()
-    return replace(
-        file, value_counts={}, null_value_counts={}, nan_value_counts={}, referenced_data_file=first if first == last else None
-    )
+    return replace(file, value_counts={}, null_value_counts={}, nan_value_counts={}, referenced_data_file=first if first == last else None)
 
 
 def sorted_positions(positions: Mapping[str, Iterable[int]] | pa.Table) -> pa.Table:

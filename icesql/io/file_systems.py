@@ -32,7 +32,8 @@ def scheme_of(location: str) -> str:
 
 
 def local_path(location: str) -> str:
-    """The path of a plain or ``file:`` location, byte for byte: nothing is percent-decoded. Raises InvalidArgumentError for other schemes."""
+    """The path of a plain or ``file:`` location, byte for byte: nothing is percent-decoded. Raises InvalidArgumentError for other
+    schemes."""
     if location.startswith("/"):
         return location
     if scheme_of(location) != "file":
@@ -144,7 +145,8 @@ class LocalFileIO:
 
 
 class StoreFileIO:
-    """Files of any store pyarrow or fsspec can open. ``properties`` are Iceberg's FileIO keys (``s3.endpoint``, ``s3.access-key-id`` ...)."""
+    """Files of any store pyarrow or fsspec can open. ``properties`` are Iceberg's FileIO keys (``s3.endpoint``, ``s3.access-key-id``
+    ...)."""
 
     def __init__(self, properties: Mapping[str, str] | None = None) -> None:
         self.properties = dict(properties or {})
@@ -230,7 +232,7 @@ class StoreFileIO:
         for info in system.get_file_info(fs.FileSelector(root, recursive=True, allow_not_found=True)):
             if info.type == fs.FileType.File:
                 modified_ms = 0 if info.mtime_ns is None else info.mtime_ns // 1_000_000
-                yield FileInfo(shown + info.path[len(root) :], int(info.size), modified_ms)
+                yield FileInfo(shown + info.path.lstrip("/")[len(root.lstrip("/")) :], int(info.size), modified_ms)
 
     def list_folders(self, location: str) -> list[str]:
         system, path = self._resolve(location)

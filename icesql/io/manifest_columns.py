@@ -5,7 +5,7 @@ Nothing is made per file until someone asks for a row: ``data_file(i)`` decodes 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -16,15 +16,17 @@ import numpy.typing as npt
 from icesql.errors import InvalidArgumentError
 from icesql.io import avro_columns_python
 from icesql.io.avro_container import AvroRecords, corrupt, read_records, write_bytes
-from icesql.io.avro_decode import DAMAGE, compile_decoder
-from icesql.io.byte_columns import BytesColumn, native
+from icesql.io.avro_decode import DAMAGE, compile_decoder, resolve
+from icesql.io.byte_columns import BytesColumn
 from icesql.io.cache import ByteBoundedCache
 from icesql.io.files import FileIO
 from icesql.io.manifest_decode import data_file_of_record, partition_reader
 from icesql.io.manifest_encode import data_file_encoder
 from icesql.io.manifest_program import Column, Program, compile_program
-from icesql.io.manifest_schemas import DATA_FILE_IDS, avro_name, data_file_schema
+from icesql.io.manifest_schemas import DATA_FILE_IDS, data_file_schema
 from icesql.io.manifests import RawEntry, entry_parts, partition_keys, read_manifest_bytes, wanted_partition
+from icesql.io.native import native
+from icesql.spec.avro_schema import compatible_name
 from icesql.spec.files import DataFile, EntryStatus, FileContent, ManifestContent, ManifestEntry, ManifestFile
 from icesql.spec.partitioning import PartitionSpec
 from icesql.spec.types import StructType
@@ -95,7 +97,7 @@ class ManifestColumns:
     _marks: Ints = field(repr=False)
 
     def __len__(self) -> int:
-        return self._marks.shape[1]
+        return int(self._marks.shape[1])
 
     @property
     def byte_size(self) -> int:
@@ -120,7 +122,7 @@ class ManifestColumns:
     @cached_property
     def live(self) -> Mask:
         """Rows that are not deleted."""
-        return self.status != EntryStatus.DELETED
+        return np.not_equal(self.status, EntryStatus.DELETED)
 
     @cached_property
     def snapshot_id(self) -> Ints:
@@ -139,7 +141,8 @@ class ManifestColumns:
         slot, inherited = self.program.ints.get(("entry", field_id)), self.manifest.sequence_number
         own = np.zeros(len(self), bool) if slot is None else self._present[slot] != 0
         if own.all() and slot is not None:
-            return self._ints[slot]
+            found: Ints = self._ints[slot]
+            return found
         values = np.full(len(self), -1, np.int64) if slot is None else np.where(own, self._ints[slot], -1)
         if inherited < 0:
             return values
@@ -225,24 +228,25 @@ class ManifestColumns:
         """By partition field id. A field of the spec that the manifest lacks is all null."""
         _, partition = self._schemas
         found: dict[int, PartitionColumn] = {}
-        by_name = {} if self.spec is None else {avro_name(f.name): f.field_id for f in self.spec.fields}
+        names: dict[str, Any] = {}
+        by_name = {} if self.spec is None else {compatible_name(f.name): f.field_id for f in self.spec.fields}
         for key, made in zip(partition_keys(partition), partition["fields"], strict=True):
             field_id = key if isinstance(key, int) else by_name.get(key)
+            type_ = resolve(_without_null(made["type"]), names)  # a named type may be defined by an earlier field
             if field_id is not None:
-                found[field_id] = self._partition_column(("partition", key), made)
+                found[field_id] = self._partition_column(("partition", key), type_)
         if self.spec is not None:
             for missing in self.spec.fields:
                 found.setdefault(missing.field_id, PartitionColumn(np.zeros(len(self), bool)))
         return found
 
-    def _partition_column(self, column: Column, made: Mapping[str, Any]) -> PartitionColumn:
+    def _partition_column(self, column: Column, type_: dict[str, Any]) -> PartitionColumn:
         slot = self.program.ints.get(column)
-        type_ = _without_null(made["type"])
         if slot is not None:
-            return PartitionColumn(self._present[slot] != 0, integers=self._ints[slot], is_boolean=type_ == "boolean")
+            return PartitionColumn(self._present[slot] != 0, integers=self._ints[slot], is_boolean=type_["type"] == "boolean")
         spans = self._spans(column)
         decode = compile_decoder(type_)
-        with_length = type_ in ("bytes", "string") or (isinstance(type_, dict) and type_.get("type") in ("bytes", "string"))
+        with_length = type_["type"] in ("bytes", "string")
 
         def read(data: bytes) -> Any:
             return decode(write_bytes(data) if with_length else data, 0)[0]
@@ -251,7 +255,11 @@ class ManifestColumns:
 
     def partition(self, row: int) -> tuple[object, ...]:
         """The partition tuple in the order of the spec's fields (of the file's where the spec is unknown)."""
-        return self.data_file(row).partition if self.spec is None else tuple(self.partition_columns[f.field_id].value(row) for f in self.spec.fields)
+        return (
+            self.data_file(row).partition
+            if self.spec is None
+            else tuple(self.partition_columns[f.field_id].value(row) for f in self.spec.fields)
+        )
 
     # -- metrics -----------------------------------------------------------------------------------------------------
     def value_count(self, field_id: int) -> tuple[Ints, Mask]:
@@ -328,7 +336,7 @@ class ManifestColumns:
 
     def can_copy(self, format_version: int, partition: StructType) -> bool:
         """True if ``record_bytes`` are of the schema that manifests of this version and partition type have."""
-        return _shape(self._schemas[0]) == _shape(data_file_schema(format_version, partition))
+        return bool(_shape(self._schemas[0]) == _shape(data_file_schema(format_version, partition)))
 
     def raw_entries(
         self, rows: Iterable[int], *, format_version: int, partition: StructType, status: EntryStatus = EntryStatus.EXISTING
@@ -338,7 +346,11 @@ class ManifestColumns:
         encode = data_file_encoder(format_version, partition)
         own_row_id = self._column(("file", 142)) == self.first_row_id
         for row in rows:
-            number, file_number, snapshot_id = int(self.sequence_number[row]), int(self.file_sequence_number[row]), int(self.snapshot_id[row])
+            number, file_number, snapshot_id = (
+                int(self.sequence_number[row]),
+                int(self.file_sequence_number[row]),
+                int(self.snapshot_id[row]),
+            )
             yield RawEntry(
                 status=status,
                 snapshot_id=None if snapshot_id == -1 and self.manifest.added_snapshot_id is None else snapshot_id,
@@ -380,7 +392,9 @@ def _shape(schema: Any) -> Any:
 
 
 # -- reading -----------------------------------------------------------------------------------------------------------
-_records_cache: ByteBoundedCache[AvroRecords] = ByteBoundedCache(RECORDS_CACHE_BYTES, lambda held: len(held.buffer) + 24 * len(held.blocks) + 4096)
+_records_cache: ByteBoundedCache[AvroRecords] = ByteBoundedCache(
+    RECORDS_CACHE_BYTES, lambda held: len(held.buffer) + 24 * len(held.blocks) + 4096
+)
 _columns_cache: ByteBoundedCache[ManifestColumns] = ByteBoundedCache(COLUMNS_CACHE_BYTES, lambda held: held.byte_size)
 
 
@@ -415,7 +429,12 @@ def read_manifest_columns(
 
 
 def decode_columns(
-    records: AvroRecords, manifest: ManifestFile, *, spec: PartitionSpec | None = None, wanted: tuple[int, ...] = (), use_native: bool = True
+    records: AvroRecords,
+    manifest: ManifestFile,
+    *,
+    spec: PartitionSpec | None = None,
+    wanted: tuple[int, ...] = (),
+    use_native: bool = True,
 ) -> ManifestColumns:
     """Run the decoder over inflated records. Raises CorruptMetadataError."""
     location = manifest.manifest_path
@@ -435,9 +454,7 @@ def decode_columns(
     except ValueError as error:
         why, place = error.args if len(error.args) == 2 else (str(error), None)
         raise corrupt(location, f"damaged entry: {why}", place) from error
-    return _checked(
-        ManifestColumns(location, manifest, spec, wanted, records, program, ints, present, offsets, lengths, marks)
-    )
+    return _checked(ManifestColumns(location, manifest, spec, wanted, records, program, ints, present, offsets, lengths, marks))
 
 
 def _checked(columns: ManifestColumns) -> ManifestColumns:

@@ -10,7 +10,9 @@ from icesql.spec.files import DataFile, FileContent
 Record: TypeAlias = Mapping[Any, Any]
 
 
-def partition_reader(keys_in_file: tuple[int | str, ...], wanted: tuple[tuple[int, str], ...] | None) -> Callable[[Record], tuple[object, ...]]:
+def partition_reader(
+    keys_in_file: tuple[int | str, ...], wanted: tuple[tuple[int, str], ...] | None
+) -> Callable[[Record], tuple[object, ...]]:
     """Reads a partition tuple in the order of ``wanted`` (field id, name); in the file's order if ``None``. A field the file lacks is null."""
     if wanted is None:
         return lambda record: tuple(record[key] for key in keys_in_file)

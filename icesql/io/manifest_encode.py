@@ -10,7 +10,9 @@ from uuid import UUID
 
 from icesql.errors import InvalidArgumentError
 from icesql.io.avro_container import write_long
-from icesql.io.manifest_schemas import V1_BLOCK_SIZE_BYTES, check_version, decimal_bytes
+from icesql.io.manifest_schemas import V1_BLOCK_SIZE_BYTES, check_version
+from icesql.spec.avro_schema import decimal_bytes
+from icesql.spec.decimals import unscaled
 from icesql.spec.files import DataFile, EntryStatus
 from icesql.spec.types import (
     BinaryType,
@@ -120,25 +122,19 @@ def value_encoder(type_: Type) -> Encoder:
             return bytes
         case DecimalType(precision=precision, scale=scale):
             size = decimal_bytes(precision)
-            return lambda value: unscaled(value, scale).to_bytes(size, "big", signed=True)
+            return lambda value: _decimal(value, scale, size)
     return encode_long
+
+
+def _decimal(value: Decimal, scale: int, size: int) -> bytes:
+    try:
+        return unscaled(value, scale).to_bytes(size, "big", signed=True)
+    except (ArithmeticError, OverflowError) as error:
+        raise InvalidArgumentError(f"Cannot write decimal: does not fit scale {scale} and {size} bytes: {value}") from error
 
 
 def _uuid(value: UUID) -> bytes:
     return value.bytes
-
-
-def unscaled(value: Decimal, scale: int) -> int:
-    """The integer of a decimal at a scale, exactly. Raises InvalidArgumentError when digits would be lost."""
-    sign, digits, exponent = value.as_tuple()
-    if not isinstance(exponent, int):
-        raise InvalidArgumentError(f"Cannot write decimal: not a number: {value}")
-    number = int("".join(map(str, digits)) or "0")
-    shift = exponent + scale
-    number, rest = (number * 10**shift, 0) if shift >= 0 else divmod(number, 10**-shift)
-    if rest:
-        raise InvalidArgumentError(f"Cannot write decimal: more than {scale} digits after the point: {value}")
-    return -number if sign else number
 
 
 def data_file_encoder(format_version: int, partition: StructType) -> Callable[[DataFile], bytes]:
@@ -189,7 +185,12 @@ def data_file_encoder(format_version: int, partition: StructType) -> Callable[[D
 
 
 def encode_entry(
-    format_version: int, status: EntryStatus, snapshot_id: int | None, sequence_number: int | None, file_sequence_number: int | None, data_file: bytes
+    format_version: int,
+    status: EntryStatus,
+    snapshot_id: int | None,
+    sequence_number: int | None,
+    file_sequence_number: int | None,
+    data_file: bytes,
 ) -> bytes:
     """A manifest entry around an encoded data file. Raises InvalidArgumentError where the version needs a number that is missing."""
     if format_version == 1:

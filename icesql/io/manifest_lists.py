@@ -82,9 +82,7 @@ def _manifest(record: Any) -> ManifestFile:
 
 
 def _summary(record: Any) -> FieldSummary:
-    return FieldSummary(
-        contains_null=record[509], contains_nan=record.get(518), lower_bound=record.get(510), upper_bound=record.get(511)
-    )
+    return FieldSummary(contains_null=record[509], contains_nan=record.get(518), lower_bound=record.get(510), upper_bound=record.get(511))
 
 
 def write_manifest_list(
@@ -111,7 +109,9 @@ def write_manifest_list(
         assigned, next_row_id = _assign(manifest, format_version, snapshot_id, sequence_number, next_row_id)
         written.append(assigned)
     builder = AvroFileBuilder(
-        manifest_file_schema(format_version), _header(format_version, snapshot_id, parent_snapshot_id, sequence_number, first_row_id), compression
+        manifest_file_schema(format_version),
+        _header(format_version, snapshot_id, parent_snapshot_id, sequence_number, first_row_id),
+        compression,
     )
     for manifest in written:
         builder.add(_encode(manifest, format_version))
@@ -175,7 +175,9 @@ def _encode(manifest: ManifestFile, format_version: int) -> bytes:
 
 def _required(value: int | None, manifest: ManifestFile) -> int:
     if value is None:
-        raise InvalidArgumentError(f"Cannot write manifest list: counts or snapshot id are unknown, count them first: {manifest.manifest_path}")
+        raise InvalidArgumentError(
+            f"Cannot write manifest list: counts or snapshot id are unknown, count them first: {manifest.manifest_path}"
+        )
     return value
 
 

@@ -5,32 +5,11 @@ Field order and names follow the reference implementation; readers go by field i
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from icesql.errors import UnsupportedError
-from icesql.spec.types import (
-    BinaryType,
-    BooleanType,
-    DateType,
-    DecimalType,
-    DoubleType,
-    FixedType,
-    FloatType,
-    IntegerType,
-    LongType,
-    NestedField,
-    StringType,
-    StructType,
-    TimestampNanoType,
-    TimestamptzNanoType,
-    TimestamptzType,
-    TimestampType,
-    TimeType,
-    Type,
-    UnknownType,
-    UUIDType,
-)
+from icesql.spec.avro_schema import struct_to_avro
+from icesql.spec.types import StructType
 
 MANIFEST_VERSIONS = (1, 2, 3)
 V1_BLOCK_SIZE_BYTES = 64 * 1024 * 1024  # a required v1 column that nobody reads
@@ -99,18 +78,22 @@ def entry_schema(format_version: int, partition: StructType) -> dict[str, Any]:
     if format_version == 1:
         fields.append(_required(1, "snapshot_id", "long"))
     else:
-        fields += [_optional(1, "snapshot_id", "long"), _optional(3, "sequence_number", "long"), _optional(4, "file_sequence_number", "long")]
+        fields += [
+            _optional(1, "snapshot_id", "long"),
+            _optional(3, "sequence_number", "long"),
+            _optional(4, "file_sequence_number", "long"),
+        ]
     fields.append(_required(2, "data_file", data_file_schema(format_version, partition)))
     return {"type": "record", "name": "manifest_entry", "fields": fields}
 
 
 def data_file_schema(format_version: int, partition: StructType) -> dict[str, Any]:
-    partition_record = {"type": "record", "name": "r102", "fields": [partition_field(field) for field in partition.fields]}
+    """Schema of the ``data_file`` record; partition fields are optional whatever the struct says."""
     fields = [] if format_version == 1 else [_required(134, "content", "int")]
     fields += [
         _required(100, "file_path", "string"),
         _required(101, "file_format", "string"),
-        _required(102, "partition", partition_record),
+        _required(102, "partition", struct_to_avro(partition, "r102")),
         _required(103, "record_count", "long"),
         _required(104, "file_size_in_bytes", "long"),
     ]
@@ -155,7 +138,11 @@ def manifest_file_schema(format_version: int) -> dict[str, Any]:
             _optional(511, "upper_bound", "bytes"),
         ],
     }
-    fields = [_required(500, "manifest_path", "string"), _required(501, "manifest_length", "long"), _required(502, "partition_spec_id", "int")]
+    fields = [
+        _required(500, "manifest_path", "string"),
+        _required(501, "manifest_length", "long"),
+        _required(502, "partition_spec_id", "int"),
+    ]
     if format_version > 1:
         fields += [
             _required(517, "content", "int"),
@@ -172,72 +159,6 @@ def manifest_file_schema(format_version: int) -> dict[str, Any]:
     return {"type": "record", "name": "manifest_file", "fields": fields}
 
 
-def partition_field(field: NestedField) -> dict[str, Any]:
-    """One optional field of the partition record; names Avro does not allow are sanitised, the true one kept beside."""
-    name = avro_name(field.name)
-    made = _optional(field.id, name, _leaf(field.type, field.id))
-    if isinstance(field.type, UnknownType):
-        made["type"] = "null"
-    if name != field.name:
-        made["iceberg-field-name"] = field.name
-    return made
-
-
-def avro_name(name: str) -> str:
-    """A name Avro allows (Spec: appendix A; the escapes of the reference implementation: ``_x`` and the code in hex)."""
-    if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-        return name
-    first = name[:1]
-    start = first if re.fullmatch(r"[A-Za-z_]", first) else ("_" + first if first.isdigit() else _escape(first))
-    return start + "".join(c if re.fullmatch(r"[A-Za-z0-9_]", c) else _escape(c) for c in name[1:])
-
-
-def _escape(character: str) -> str:
-    return f"_x{ord(character):X}" if character else "_"
-
-
-def _leaf(type_: Type, field_id: int) -> Any:
-    match type_:
-        case BooleanType():
-            return "boolean"
-        case IntegerType():
-            return "int"
-        case LongType():
-            return "long"
-        case FloatType():
-            return "float"
-        case DoubleType():
-            return "double"
-        case StringType():
-            return "string"
-        case BinaryType():
-            return "bytes"
-        case UnknownType():
-            return "null"
-        case DateType():
-            return {"type": "int", "logicalType": "date"}
-        case TimeType():
-            return {"type": "long", "logicalType": "time-micros"}
-        case TimestampType() | TimestamptzType():
-            return {"type": "long", "logicalType": "timestamp-micros", "adjust-to-utc": isinstance(type_, TimestamptzType)}
-        case TimestampNanoType() | TimestamptzNanoType():
-            return {"type": "long", "logicalType": "timestamp-nanos", "adjust-to-utc": isinstance(type_, TimestamptzNanoType)}
-        case UUIDType():
-            return {"type": "fixed", "size": 16, "logicalType": "uuid", "name": "uuid_fixed" if field_id == 0 else f"uuid_fixed_{field_id}"}
-        case FixedType(length=length):
-            return {"type": "fixed", "size": length, "name": f"fixed_{length}_{field_id}"}
-        case DecimalType(precision=precision, scale=scale):
-            size = decimal_bytes(precision)
-            name = f"decimal_{precision}_{scale}_{field_id}"
-            return {"type": "fixed", "size": size, "logicalType": "decimal", "precision": precision, "scale": scale, "name": name}
-    raise UnsupportedError(f"Cannot write manifest: type cannot be a partition value: {type_}", type=str(type_))
-
-
-def decimal_bytes(precision: int) -> int:
-    """Least bytes of a two's complement number of that many digits (Spec: appendix A, fixed-length decimals)."""
-    return ((10**precision - 1).bit_length() + 8) // 8
-
-
 def _required(field_id: int, name: str, type_: Any) -> dict[str, Any]:
     return {"name": name, "type": type_, "field-id": field_id}
 
@@ -247,5 +168,9 @@ def _optional(field_id: int, name: str, type_: Any) -> dict[str, Any]:
 
 
 def _map(key_id: int, value_id: int, value: str) -> dict[str, Any]:
-    item = {"type": "record", "name": f"k{key_id}_v{value_id}", "fields": [_required(key_id, "key", "int"), _required(value_id, "value", value)]}
+    item = {
+        "type": "record",
+        "name": f"k{key_id}_v{value_id}",
+        "fields": [_required(key_id, "key", "int"), _required(value_id, "value", value)],
+    }
     return {"type": "array", "logicalType": "map", "items": item}

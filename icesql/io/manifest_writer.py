@@ -49,7 +49,9 @@ class PartitionSummary:
 
     def add(self, partition: tuple[object, ...]) -> None:
         if any(self._is_float):  # equal keys must be equal bounds: -0.0 is below 0.0
-            partition = tuple((v, math.copysign(1.0, v)) if f and isinstance(v, float) else v for v, f in zip(partition, self._is_float, strict=True))
+            partition = tuple(
+                (v, math.copysign(1.0, v)) if f and isinstance(v, float) else v for v, f in zip(partition, self._is_float, strict=True)
+            )
         self._seen.add(partition)
 
     def summaries(self) -> tuple[FieldSummary, ...]:
@@ -229,7 +231,14 @@ def write_manifest_raw(
 ) -> ManifestFile:
     """As ``write_manifest``, of entries whose data files are copied as bytes (``ManifestColumns.raw_entry``)."""
     writer = ManifestWriter(
-        io, location, format_version=format_version, spec=spec, schema=schema, content=content, snapshot_id=snapshot_id, compression=compression
+        io,
+        location,
+        format_version=format_version,
+        spec=spec,
+        schema=schema,
+        content=content,
+        snapshot_id=snapshot_id,
+        compression=compression,
     )
     for entry in entries:
         writer.add_raw(entry)

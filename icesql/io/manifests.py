@@ -14,7 +14,7 @@ from icesql.io.avro_container import AvroRecords, corrupt, read_records
 from icesql.io.avro_decode import DAMAGE, Decoder, compile_decoder, field_key, resolve
 from icesql.io.files import FileIO
 from icesql.io.manifest_decode import data_file_of_record, partition_reader
-from icesql.io.manifest_schemas import DATA_FILE_IDS, ENTRY_IDS, avro_name
+from icesql.io.manifest_schemas import DATA_FILE_IDS, ENTRY_IDS
 from icesql.io.manifest_writer import (
     DEFAULT_COMPRESSION,
     DEFAULT_TARGET_SIZE_BYTES,
@@ -25,6 +25,7 @@ from icesql.io.manifest_writer import (
     write_manifest,
     write_manifest_raw,
 )
+from icesql.spec.avro_schema import compatible_name
 from icesql.spec.files import DataFile, EntryStatus, ManifestContent, ManifestEntry, ManifestFile
 from icesql.spec.partitioning import PartitionSpec
 
@@ -98,7 +99,7 @@ def _entries(records: AvroRecords, manifest: ManifestFile, spec: PartitionSpec |
 
 def wanted_partition(spec: PartitionSpec | None) -> tuple[tuple[int, str], ...] | None:
     """(field id, name in Avro) of the values of a partition tuple, in order."""
-    return None if spec is None else tuple((field.field_id, avro_name(field.name)) for field in spec.fields)
+    return None if spec is None else tuple((field.field_id, compatible_name(field.name)) for field in spec.fields)
 
 
 def entry_parts(schema: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -120,7 +121,7 @@ def partition_keys(partition: Mapping[str, Any]) -> tuple[int | str, ...]:
 def compile_entry_decoder(schema: Any, location: str) -> tuple[Decoder, tuple[int | str, ...]]:
     """A decoder of whole entries, and the keys of the partition record. Raises CorruptMetadataError for a schema that is not a manifest's."""
     try:
-        data_file, partition = entry_parts(schema)
+        _data_file, partition = entry_parts(schema)
         keys = partition_keys(partition)
         ids = {**ENTRY_IDS, **DATA_FILE_IDS}
         for reserved in [f["name"] for f in partition["fields"] if "field-id" not in f]:
@@ -161,4 +162,3 @@ def inherited_numbers(entry: ManifestEntry, manifest: ManifestFile) -> tuple[int
 
 def _with_first_row_id(file: DataFile, first_row_id: int | None) -> DataFile:
     return file if file.first_row_id == first_row_id else replace(file, first_row_id=first_row_id)
-

@@ -1,4 +1,5 @@
-"""Table metadata files: JSON, plain or gzip. Spec: "Table Metadata", "File System Tables". Files never change, so parsed ones are cached by location."""
+"""Table metadata files: JSON, plain or gzip. Spec: "Table Metadata", "File System Tables". Files never change, so parsed ones are cached
+by location."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ def is_compressed(location: str) -> bool:
 
 
 def read_metadata(io: FileIO, location: str, *, use_cache: bool = True) -> TableMetadata:
-    """The metadata a file holds; compression is told by content. Raises NotFoundError, CorruptMetadataError, UnsupportedError (format version)."""
+    """The metadata a file holds; compression is told by content. Raises NotFoundError, CorruptMetadataError, UnsupportedError (format
+    version)."""
     from icesql.spec.metadata_json import metadata_from_json
 
     key = _key(location)
@@ -46,7 +48,8 @@ def write_metadata(io: FileIO, location: str, metadata: TableMetadata, *, overwr
 
 
 def _key(location: str) -> Hashable:
-    """Local files are told apart by inode and time as well: a file-system table that was dropped and made again reuses ``v1.metadata.json``."""
+    """Local files are told apart by inode and time as well: a file-system table that was dropped and made again reuses
+    ``v1.metadata.json``."""
     if scheme_of(location) != "file":
         return location
     try:

@@ -62,7 +62,8 @@ class MetricsConfig:
 
 def metrics_config(schema: Schema, properties: Mapping[str, str], sorted_ids: Iterable[int] = ()) -> MetricsConfig:
     """The modes a table's properties ask for. Without ``write.metadata.metrics.default`` only the first 100 columns (the
-    ``max-inferred-column-defaults``) get the default; sort columns get bounds whatever the default. A mode that cannot be read counts as the default."""
+    ``max-inferred-column-defaults``) get the default; sort columns get bounds whatever the default. A mode that cannot be read counts as
+    the default."""
     default, modes = _inferred(schema, properties)
     for field_id in sorted_ids:
         if not modes.get(field_id, default).bounds:
@@ -138,7 +139,8 @@ class Metrics:
 
 
 def set_bounds(metrics: Metrics, field_id: int, type_: Type, mode: MetricsMode, lower: object, upper: object) -> None:
-    """Store bounds given in internal form, cut as the mode says; ``None`` is no bound. An upper bound that cannot be cut upwards is left out."""
+    """Store bounds given in internal form, cut as the mode says; ``None`` is no bound. An upper bound that cannot be cut upwards is left
+    out."""
     if not mode.bounds:
         return
     cuts = mode.length is not None and isinstance(type_, (StringType, BinaryType))

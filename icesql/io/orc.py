@@ -32,7 +32,15 @@ from icesql.spec.types import (
 )
 
 ID, REQUIRED = b"iceberg.id", b"iceberg.required"
-_CODECS = {"zlib": "zlib", "gzip": "zlib", "zstd": "zstd", "snappy": "snappy", "lz4": "lz4", "none": "uncompressed", "uncompressed": "uncompressed"}
+_CODECS = {
+    "zlib": "zlib",
+    "gzip": "zlib",
+    "zstd": "zstd",
+    "snappy": "snappy",
+    "lz4": "lz4",
+    "none": "uncompressed",
+    "uncompressed": "uncompressed",
+}
 
 
 class OrcFileWriter:

@@ -22,7 +22,16 @@ from icesql.spec.types import UUIDType
 from icesql.spec.types_json import schema_to_json
 
 DEFAULT_ROW_GROUP_BYTES = 128 * 1024 * 1024
-_CODECS = {"zstd": "zstd", "gzip": "gzip", "snappy": "snappy", "lz4": "lz4", "lz4_raw": "lz4", "brotli": "brotli", "uncompressed": "none", "none": "none"}
+_CODECS = {
+    "zstd": "zstd",
+    "gzip": "gzip",
+    "snappy": "snappy",
+    "lz4": "lz4",
+    "lz4_raw": "lz4",
+    "brotli": "brotli",
+    "uncompressed": "none",
+    "none": "none",
+}
 
 
 def parquet_options(schema: pa.Schema, properties: Mapping[str, str]) -> dict[str, Any]:
@@ -90,7 +99,10 @@ class ParquetFileWriter:
 def _with_uuids(schema: Schema, plain: pa.Schema) -> pa.Schema:
     """Top-level uuids as Arrow's extension type, which Parquet files mark as UUID."""
     return pa.schema(
-        [arrow.with_type(pa.uuid()) if isinstance(field.type, UUIDType) else arrow for field, arrow in zip(schema.fields, plain, strict=True)]
+        [
+            arrow.with_type(pa.uuid()) if isinstance(field.type, UUIDType) else arrow
+            for field, arrow in zip(schema.fields, plain, strict=True)
+        ]
     )
 
 

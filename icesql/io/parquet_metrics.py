@@ -25,9 +25,9 @@ from icesql.spec.types import (
     LongType,
     StringType,
     TimestampNanoType,
+    TimestampType,
     TimestamptzNanoType,
     TimestamptzType,
-    TimestampType,
     TimeType,
     Type,
     UUIDType,
@@ -72,7 +72,7 @@ def parquet_metrics(
     metrics = Metrics(record_count=sum(group.num_rows for group in groups))
     measured = measured_fields(schema)
     for index, field_id in enumerate(ids[: footer.num_columns]):
-        if field_id is None or schema.find(field_id) is None or not (mode := config.of(field_id)).counts:
+        if field_id is None or schema.find(field_id) is None or not config.of(field_id).counts:
             continue
         chunks = [group.column(index) for group in groups]
         metrics.column_sizes[field_id] = sum(chunk.total_compressed_size for chunk in chunks)
@@ -101,8 +101,9 @@ def split_offsets(footer: pq.FileMetaData) -> tuple[int, ...]:
 def _measure(metrics: Metrics, chunks: list[Any], field_id: int, type_: Type, config: MetricsConfig, column: Any) -> None:
     metrics.value_counts[field_id] = sum(chunk.num_values for chunk in chunks)
     statistics = [chunk.statistics if chunk.is_stats_set else None for chunk in chunks]
-    if all(found is not None and found.has_null_count for found in statistics):
-        metrics.null_value_counts[field_id] = sum(found.null_count for found in statistics)
+    nulls: list[int] = [found.null_count for found in statistics if found is not None and found.has_null_count]
+    if len(nulls) == len(chunks):
+        metrics.null_value_counts[field_id] = sum(nulls)
     lows, highs = [], []
     for chunk, found in zip(chunks, statistics, strict=True):
         if found is not None and found.has_min_max:

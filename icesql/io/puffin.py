@@ -1,7 +1,7 @@
 """Puffin files: blobs (statistics, deletion vectors) and a JSON footer that says where they are. Puffin specification.
 
-    file:   magic, blobs, footer
-    footer: magic, payload, payload size (int32 little endian), flags (4 bytes), magic
+file:   magic, blobs, footer
+footer: magic, payload, payload size (int32 little endian), flags (4 bytes), magic
 """
 
 from __future__ import annotations
@@ -75,7 +75,9 @@ def puffin_bytes(blobs: Sequence[NewBlob], properties: Mapping[str, str] | None 
     return b"".join((*out, footer)), PuffinFooter(tuple(placed), dict(properties or {}), len(footer))
 
 
-def write_puffin(io: FileIO, location: str, blobs: Sequence[NewBlob], properties: Mapping[str, str] | None = None) -> tuple[PuffinFooter, int]:
+def write_puffin(
+    io: FileIO, location: str, blobs: Sequence[NewBlob], properties: Mapping[str, str] | None = None
+) -> tuple[PuffinFooter, int]:
     """Write a file; returns its footer and its length in bytes. Raises InvalidArgumentError."""
     data, footer = puffin_bytes(blobs, properties)
     io.write(location, data)

@@ -38,9 +38,10 @@ from icesql.spec.types import (
     StringType,
     StructType,
     TimestampNanoType,
-    TimestamptzType,
     TimestampType,
+    TimestamptzType,
     TimeType,
+    Type,
     UnknownType,
     UUIDType,
 )
@@ -48,7 +49,7 @@ from icesql.spec.values import from_bytes
 
 IO = ArrowFileIO()
 FORMATS = ["parquet", "orc", "avro"]
-PRIMITIVES = {
+PRIMITIVES: dict[Type, st.SearchStrategy] = {
     BooleanType(): st.booleans(),
     IntegerType(): st.integers(-(2**31), 2**31 - 1),
     LongType(): st.integers(-(2**63), 2**63 - 1),
@@ -68,12 +69,14 @@ PRIMITIVES = {
 }
 maybe = lambda inner: st.one_of(st.none(), inner)  # noqa: E731
 STRUCT = StructType((NestedField(101, "x", FloatType()), NestedField(102, "b c", StringType())))
-COLUMNS = {
+COLUMNS: dict[Type, st.SearchStrategy] = {
     **PRIMITIVES,
-    STRUCT: st.tuples(maybe(st.floats(width=32, allow_nan=False)), maybe(st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=5))),
+    STRUCT: st.tuples(
+        maybe(st.floats(width=32, allow_nan=False)), maybe(st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=5))
+    ),
     ListType(103, IntegerType()): st.lists(maybe(st.integers(0, 9)), max_size=3),
     MapType(104, StringType(), 105, LongType()): st.dictionaries(st.sampled_from("abc"), maybe(st.integers(0, 9)), max_size=3),
-    MapType(106, IntegerType(), 107, STRUCT.field("x").type): st.dictionaries(st.integers(0, 9), maybe(st.just(1.5)), max_size=2),
+    MapType(106, IntegerType(), 107, FloatType()): st.dictionaries(st.integers(0, 9), maybe(st.just(1.5)), max_size=2),
     ListType(108, StructType((NestedField(109, "d", DateType()),))): st.lists(maybe(st.tuples(maybe(st.integers(0, 9)))), max_size=2),
 }
 SCHEMA = Schema(tuple(NestedField(i, f"c {i}", type_) for i, type_ in enumerate(COLUMNS, 1)))
@@ -131,7 +134,9 @@ def test_metrics_tell_the_truth(tmp_path_factory, found, file_format):
 
 @pytest.mark.parametrize("file_format", FORMATS)
 def test_nested_leaves_outside_lists_have_bounds(tmp_path, file_format):
-    schema = Schema((NestedField(1, "s", StructType((NestedField(2, "x", DoubleType()),))), NestedField(3, "l", ListType(4, IntegerType()))))
+    schema = Schema(
+        (NestedField(1, "s", StructType((NestedField(2, "x", DoubleType()),))), NestedField(3, "l", ListType(4, IntegerType())))
+    )
     file = write_data_file(IO, str(tmp_path / "f"), file_format, table_of(schema, [((1.5,), [1]), (None, None), ((math.nan,), [])]), schema)
     assert file.value_counts == {2: 3}
     assert file.null_value_counts == {2: 1}
@@ -142,7 +147,13 @@ def test_nested_leaves_outside_lists_have_bounds(tmp_path, file_format):
 EVOLVED = Schema(
     (
         NestedField(6, "renamed", DoubleType()),  # was float
-        NestedField(2, "s", StructType((NestedField(4, "y", LongType()), NestedField(9, "new", StringType(), False, None, "d"), NestedField(3, "x", StringType())))),
+        NestedField(
+            2,
+            "s",
+            StructType(
+                (NestedField(4, "y", LongType()), NestedField(9, "new", StringType(), False, None, "d"), NestedField(3, "x", StringType()))
+            ),
+        ),
         NestedField(1, "id", LongType()),  # was int
         NestedField(10, "b", StringType()),  # re-added under an old name
         NestedField(11, "part", IntegerType()),
@@ -184,7 +195,10 @@ def test_row_lineage_is_inherited_unless_stored(tmp_path, file_format):
     assert found == [(1, 100, 7), (2, 101, 7)]
     assert rows_of(schema, read_data_file(IO, plain, schema, data_sequence_number=7)) == [(1, None, None), (2, None, None)]
     stored = write_data_file(IO, str(tmp_path / "g"), file_format, table_of(schema, [(1, 55, 3), (2, None, None)]), schema)
-    assert rows_of(schema, read_data_file(IO, replace(stored, first_row_id=100), schema, data_sequence_number=7)) == [(1, 55, 3), (2, 101, 7)]
+    assert rows_of(schema, read_data_file(IO, replace(stored, first_row_id=100), schema, data_sequence_number=7)) == [
+        (1, 55, 3),
+        (2, 101, 7),
+    ]
 
 
 def foreign(tmp_path, file_format):
@@ -203,7 +217,13 @@ def foreign(tmp_path, file_format):
 
         fields = [
             {"name": "id", "type": ["null", "int"]},
-            {"name": "s", "type": ["null", {"type": "record", "name": "s_", "fields": [{"name": "x", "type": "string"}, {"name": "y", "type": "int"}]}]},
+            {
+                "name": "s",
+                "type": [
+                    "null",
+                    {"type": "record", "name": "s_", "fields": [{"name": "x", "type": "string"}, {"name": "y", "type": "int"}]},
+                ],
+            },
             {"name": "b", "type": ["null", "string"]},
             {"name": "f", "type": ["null", "float"]},
             {"name": "l", "type": ["null", {"type": "array", "items": ["null", "int"]}]},
@@ -276,11 +296,25 @@ def test_row_groups_are_skipped_and_positions_stay(tmp_path):
 
 
 def test_writer_conforms_or_refuses(tmp_path):
-    schema = Schema((NestedField(1, "id", LongType(), True), NestedField(2, "u", UUIDType()), NestedField(3, "d", DecimalType(9, 2)), NestedField(4, "s", StringType())))
+    schema = Schema(
+        (
+            NestedField(1, "id", LongType(), True),
+            NestedField(2, "u", UUIDType()),
+            NestedField(3, "d", DecimalType(9, 2)),
+            NestedField(4, "s", StringType()),
+        )
+    )
     one = uuid.UUID(int=1)
-    table = pa.table({"s": pa.array(["a"], pa.large_string()), "u": [str(one)], "id": pa.array([1], pa.int32()), "d": [decimal.Decimal("1.5")]})
+    table = pa.table(
+        {"s": pa.array(["a"], pa.large_string()), "u": [str(one)], "id": pa.array([1], pa.int32()), "d": [decimal.Decimal("1.5")]}
+    )
     made = conform(table, schema)
-    assert [internal_values(f.type, c)[0] for f, c in zip(schema.fields, made.columns, strict=True)] == [1, one, decimal.Decimal("1.50"), "a"]
+    assert [internal_values(f.type, c)[0] for f, c in zip(schema.fields, made.columns, strict=True)] == [
+        1,
+        one,
+        decimal.Decimal("1.50"),
+        "a",
+    ]
     assert conform(pa.table({"id": [1]}), schema).to_pylist() == [{"id": 1, "u": None, "d": None, "s": None}]
     for bad in ({"id": [1], "other": [1]}, {"id": [None]}, {"id": ["x"]}, {"s": ["x"]}):
         with pytest.raises(InvalidArgumentError):
@@ -325,7 +359,12 @@ def test_metrics_modes():
     config = metrics_config(SCHEMA, {"write.metadata.metrics.default": "counts", "write.metadata.metrics.column.c 2": "none"}, [3])
     assert (config.of(1), config.of(2), config.of(3)) == (COUNTS, NONE, TRUNCATE_16)
     assert metrics_config(SCHEMA, {"write.metadata.metrics.column.c 2": "full"}).of(2) == FULL
-    wide = Schema((NestedField(1, "s", StructType((NestedField(300, "deep", LongType()),))), *(NestedField(i, f"c{i}", LongType()) for i in range(2, 120))))
+    wide = Schema(
+        (
+            NestedField(1, "s", StructType((NestedField(300, "deep", LongType()),))),
+            *(NestedField(i, f"c{i}", LongType()) for i in range(2, 120)),
+        )
+    )
     config = metrics_config(wide, {})
     assert [config.of(i) for i in (2, 101, 102, 119, 300)] == [TRUNCATE_16, TRUNCATE_16, NONE, NONE, NONE]
 

@@ -26,7 +26,10 @@ positions = st.sets(st.one_of(st.integers(0, 200), st.integers(0, 2**40)), min_s
 
 @pytest.mark.parametrize("codec", [None, "zstd", "lz4"])
 def test_puffin_round_trip(tmp_path, codec):
-    blobs = [NewBlob(type="a", fields=(1, 2), data=b"x" * 1000, snapshot_id=5, sequence_number=6, codec=codec), NewBlob(type="b", fields=(), data=b"")]
+    blobs = [
+        NewBlob(type="a", fields=(1, 2), data=b"x" * 1000, snapshot_id=5, sequence_number=6, codec=codec),
+        NewBlob(type="b", fields=(), data=b""),
+    ]
     footer, size = write_puffin(IO, str(tmp_path / "p"), blobs, {"created-by": "t"})
     assert size == (tmp_path / "p").stat().st_size
     found = read_puffin(IO, str(tmp_path / "p"))
@@ -37,7 +40,7 @@ def test_puffin_round_trip(tmp_path, codec):
 def test_compressed_footer(tmp_path):
     import cramjam
 
-    data, footer = puffin_bytes([])
+    _data, _footer = puffin_bytes([])
     payload = bytes(cramjam.lz4.compress(json.dumps({"blobs": [], "properties": {"k": "v"}}).encode()))
     (tmp_path / "p").write_bytes(MAGIC + MAGIC + payload + struct.pack("<i", len(payload)) + b"\x01\0\0\0" + MAGIC)
     assert read_puffin(IO, str(tmp_path / "p")).properties == {"k": "v"}
@@ -46,7 +49,9 @@ def test_compressed_footer(tmp_path):
 @settings(max_examples=150, deadline=None)
 @given(data=st.data())
 def test_damaged_puffin_files(tmp_path_factory, data):
-    content = bytearray(puffin_bytes([NewBlob(type="a", fields=(1,), data=b"abc" * 10, codec=c) for c in (None, "zstd", "lz4")], {"k": "v"})[0])
+    content = bytearray(
+        puffin_bytes([NewBlob(type="a", fields=(1,), data=b"abc" * 10, codec=c) for c in (None, "zstd", "lz4")], {"k": "v"})[0]
+    )
     for _ in range(data.draw(st.integers(0, 3))):
         content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
     path = tmp_path_factory.getbasetemp() / "spoiled.puffin"
@@ -84,7 +89,11 @@ def test_damaged_vectors(data):
 def test_many_vectors_in_one_file(tmp_path):
     data_file = DataFile(file_path="/d/b", file_format="parquet", spec_id=3, partition=(7,), record_count=9, file_size_in_bytes=1)
     files = write_dvs(
-        IO, str(tmp_path / "dv.puffin"), {"/d/a": [1, 2], "/d/b": BitMap64([5])}, targets={"/d/b": data_file}, previous={"/d/a": [9], "/d/c": [1]}
+        IO,
+        str(tmp_path / "dv.puffin"),
+        {"/d/a": [1, 2], "/d/b": BitMap64([5])},
+        targets={"/d/b": data_file},
+        previous={"/d/a": [9], "/d/c": [1]},
     )
     assert [set(read_dv(IO, f)) for f in files] == [{1, 2, 9}, {5}]
     assert [f.referenced_data_file for f in files] == ["/d/a", "/d/b"]

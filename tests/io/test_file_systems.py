@@ -12,7 +12,12 @@ IO = ArrowFileIO()
 
 
 def test_locations():
-    assert [local_path(p) for p in ("/a b/c%20d", "file:/a%20b", "file:///x/y#z", "file://localhost/x")] == ["/a b/c%20d", "/a%20b", "/x/y#z", "/x"]
+    assert [local_path(p) for p in ("/a b/c%20d", "file:/a%20b", "file:///x/y#z", "file://localhost/x")] == [
+        "/a b/c%20d",
+        "/a%20b",
+        "/x/y#z",
+        "/x",
+    ]
     assert [scheme_of(p) for p in ("/a:b", "S3://b/k", "file:/a")] == ["file", "s3", "file"]
     for bad in ("relative/path", "", "file://host/x", "file:x"):
         with pytest.raises(InvalidArgumentError):

@@ -8,10 +8,17 @@ import pyarrow as pa
 import pytest
 
 pytest.importorskip("pyiceberg")
-from pyiceberg.io.pyarrow import PyArrowFileIO, compute_statistics_plan, data_file_statistics_from_parquet_metadata, parquet_path_to_id_mapping
-from pyiceberg.manifest import DataFileContent, FileFormat, ManifestEntryStatus, read_manifest_list as read_pyiceberg_list, write_manifest, write_manifest_list as write_pyiceberg_list
+from pyiceberg.io.pyarrow import (
+    PyArrowFileIO,
+    compute_statistics_plan,
+    data_file_statistics_from_parquet_metadata,
+    parquet_path_to_id_mapping,
+)
 from pyiceberg.manifest import DataFile as PyDataFile
+from pyiceberg.manifest import DataFileContent, FileFormat, ManifestEntryStatus, write_manifest
 from pyiceberg.manifest import ManifestEntry as PyEntry
+from pyiceberg.manifest import read_manifest_list as read_pyiceberg_list
+from pyiceberg.manifest import write_manifest_list as write_pyiceberg_list
 from pyiceberg.partitioning import PartitionField as PyPartitionField
 from pyiceberg.partitioning import PartitionSpec as PySpec
 from pyiceberg.schema import Schema as PySchema
@@ -88,13 +95,20 @@ def test_pyiceberg_reads_our_manifests(tmp_path, version):
         entries=[ManifestEntry(status=EntryStatus.ADDED, snapshot_id=7, data_file=FILE), ManifestEntry(status=EntryStatus.EXISTING, snapshot_id=6, sequence_number=1, file_sequence_number=1, data_file=FILE)],
     )  # fmt: skip
     write_manifest_list(
-        IO, str(tmp_path / "l.avro"), format_version=version, snapshot_id=7, parent_snapshot_id=6, sequence_number=2, manifests=[manifest], next_row_id=0
+        IO,
+        str(tmp_path / "l.avro"),
+        format_version=version,
+        snapshot_id=7,
+        parent_snapshot_id=6,
+        sequence_number=2,
+        manifests=[manifest],
+        next_row_id=0,
     )
     (listed,) = list(read_pyiceberg_list(PYIO.new_input(str(tmp_path / "l.avro"))))
     assert (listed.manifest_path, listed.partition_spec_id, listed.added_snapshot_id) == (manifest.manifest_path, 1, 7)
     assert (listed.added_files_count, listed.existing_files_count, listed.added_rows_count) == (1, 1, 10)
     assert [(p.lower_bound, p.upper_bound, p.contains_null, p.contains_nan) for p in listed.partitions] == [
-        (p.lower_bound, p.upper_bound, p.contains_null, p.contains_nan) for p in manifest.partitions
+        (p.lower_bound, p.upper_bound, p.contains_null, p.contains_nan) for p in manifest.partitions or ()
     ]
     added, existing = listed.fetch_manifest_entry(PYIO, discard_deleted=False)
     assert (added.status, added.sequence_number, existing.status, existing.sequence_number) == (
@@ -120,7 +134,11 @@ def test_we_read_pyicebergs_manifests(tmp_path, version, codec):
     try:
         with write_manifest(version, PY_SPEC, PY_SCHEMA, PYIO.new_output(str(tmp_path / "m.avro")), 7, codec) as writer:
             for _ in range(3):
-                writer.add_entry(PyEntry.from_args(status=ManifestEntryStatus.ADDED, snapshot_id=7, sequence_number=None, file_sequence_number=None, data_file=file))
+                writer.add_entry(
+                    PyEntry.from_args(
+                        status=ManifestEntryStatus.ADDED, snapshot_id=7, sequence_number=None, file_sequence_number=None, data_file=file
+                    )
+                )
         with write_pyiceberg_list(version, PYIO.new_output(str(tmp_path / "l.avro")), 7, 6, 3, codec) as lists:
             lists.add_manifests([writer.to_manifest_file()])
     except ImportError as error:

@@ -9,19 +9,22 @@ from hypothesis import strategies as st
 
 from icesql.errors import CorruptMetadataError, UnsupportedError
 from icesql.io.avro_container import read_records
-from icesql.io.byte_columns import native
 from icesql.io.file_systems import ArrowFileIO
 from icesql.io.manifest_columns import clear_caches, decode_columns, read_manifest_columns
 from icesql.io.manifests import read_manifest, write_manifest_raw
-from icesql.spec.files import EntryStatus, ManifestContent
-from icesql.spec.types import LongType
+from icesql.io.native import native
+from icesql.spec.files import DataFile, EntryStatus, ManifestContent
+from icesql.spec.types import IntegerType, LongType
 from icesql.spec.values import to_bytes
 
-from .test_manifests import SCHEMA, SPEC, bounds, counts, data_files, entries_of, write
+from .test_manifests import SCHEMA, SPEC, data_files, entries_of, write
 
 IO = ArrowFileIO()
 WANTED = frozenset({1, 2, 5})
-few = {"value_counts": st.dictionaries(st.sampled_from([1, 2, 3, 5]), st.integers(0, 99)), "upper_bounds": st.dictionaries(st.sampled_from([1, 2, 3, 5]), st.binary(max_size=9))}
+few = {
+    "value_counts": st.dictionaries(st.sampled_from([1, 2, 3, 5]), st.integers(0, 99)),
+    "upper_bounds": st.dictionaries(st.sampled_from([1, 2, 3, 5]), st.binary(max_size=9)),
+}
 files = st.lists(data_files.flatmap(lambda f: st.builds(lambda **k: replace(f, **k), **few)), max_size=5)
 
 
@@ -56,7 +59,9 @@ def test_columns_agree_with_entries(tmp_path_factory, files, version, use_native
         assert [columns.lower(field_id)[i] for i in range(len(columns))] == [e.data_file.lower_bounds.get(field_id) for e in entries]
         assert [columns.upper(field_id)[i] for i in range(len(columns))] == [e.data_file.upper_bounds.get(field_id) for e in entries]
         values, valid = columns.value_count(field_id)
-        assert [int(v) if ok else None for v, ok in zip(values, valid, strict=True)] == [e.data_file.value_counts.get(field_id) for e in entries]
+        assert [int(v) if ok else None for v, ok in zip(values, valid, strict=True)] == [
+            e.data_file.value_counts.get(field_id) for e in entries
+        ]
 
 
 @settings(max_examples=30, deadline=None)
@@ -85,15 +90,16 @@ def test_raw_entries_rewrite_a_manifest(tmp_path_factory, files, version):
 
 
 def test_numbers_widen_promoted_bounds(tmp_path):
-    from icesql.spec.types import IntegerType
 
-    from .test_manifests import DataFile
-
-    file = DataFile(file_path="/a", file_format="parquet", spec_id=4, partition=(None,) * len(SPEC.fields), record_count=1, file_size_in_bytes=1)
+    file = DataFile(
+        file_path="/a", file_format="parquet", spec_id=4, partition=(None,) * len(SPEC.fields), record_count=1, file_size_in_bytes=1
+    )
     values = [to_bytes(LongType(), 2**40), to_bytes(IntegerType(), -5), b"odd", None]
     made = [replace(file, lower_bounds={} if v is None else {1: v}) for v in values]
     columns = read_manifest_columns(IO, write(tmp_path / "m", entries_of(made)), bounds_for=frozenset({1}))
-    numbers, valid = columns.lower(1).numbers(LongType())
+    found = columns.lower(1).numbers(LongType())
+    assert found is not None
+    numbers, valid = found
     assert numbers.tolist() == [2**40, -5, 0, 0]
     assert valid.tolist() == [True, True, False, False]
 
@@ -108,7 +114,6 @@ def outcome(records, manifest, use_native):
 
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory):
-    from .test_manifests import DataFile
 
     path = tmp_path_factory.mktemp("m") / "m.avro"
     file = DataFile(
@@ -144,7 +149,11 @@ def test_damaged_files_end_in_one_of_two_errors(sample, data, tmp_path_factory):
     spoiled_manifest = replace(manifest, manifest_path=str(path))
     for read in (
         lambda: read_manifest(IO, spoiled_manifest, {4: SPEC}),
-        lambda: [c.entry(i) for c in [read_manifest_columns(IO, spoiled_manifest, spec=SPEC, bounds_for=WANTED, use_cache=False)] for i in range(len(c))],
+        lambda: [
+            c.entry(i)
+            for c in [read_manifest_columns(IO, spoiled_manifest, spec=SPEC, bounds_for=WANTED, use_cache=False)]
+            for i in range(len(c))
+        ],
     ):
         try:
             read()
