@@ -26,6 +26,7 @@ from icesql.spec.types import (
     NestedField,
     StructType,
     Type,
+    children,
 )
 from icesql.table.update_schema import UpdateSchema
 
@@ -72,26 +73,15 @@ def resolve(schema: Schema, path: Sequence[str]) -> tuple[str, NestedField]:
                 f"{nearest('.'.join((*names, part)), known)} SQLSTATE: 42704"
             )
         names.append(found.name)
-        fields = _fields(found.type)
+        fields = children(found.type)
     assert found is not None
     return ".".join(names), found
-
-
-def _fields(type_: Type) -> tuple[NestedField, ...]:
-    match type_:
-        case StructType(fields=fields):
-            return fields
-        case ListType(element=element):
-            return (element,)
-        case MapType(key=key, value=value):
-            return (key, value)
-    return ()
 
 
 def _siblings(schema: Schema, parent: Sequence[str]) -> tuple[NestedField, ...]:
     if not parent:
         return schema.fields
-    return _fields(resolve(schema, parent)[1].type)
+    return children(resolve(schema, parent)[1].type)
 
 
 def _refuse_defaults(session: Session, columns: Sequence[s.ColumnDefinition]) -> None:
@@ -146,7 +136,7 @@ def _move(update: UpdateSchema, schema: Schema, parent: str | None, name: str, p
     if position.after is None:
         update.move_first(full)
         return
-    siblings = {field.name.lower(): field.name for field in (schema.fields if parent is None else _fields(schema.field(parent).type))}
+    siblings = {field.name.lower(): field.name for field in (schema.fields if parent is None else children(schema.field(parent).type))}
     after = siblings.get(position.after.lower()) or (position.after if position.after.lower() in added else None)
     if after is None:
         raise SqlError(

@@ -106,9 +106,9 @@ def default_size(type_: t.Type) -> int:
         case t.StructType(fields=fields):
             return sum(default_size(field.type) for field in fields)
         case t.ListType(element=element):
-            return default_size(element.type)
+            return default_size(element)
         case t.MapType(key=key, value=value):
-            return default_size(key.type) + default_size(value.type)
+            return default_size(key) + default_size(value)
         case t.DecimalType(precision=precision):
             return 8 if precision <= 18 else 16
     return _DEFAULT_SIZES.get(type(type_), 8)
