@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable
 from decimal import Decimal
 from functools import lru_cache
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from icesql.expr.tree import FALSE, TRUE, Expression, Op, Predicate, Reference, and_, or_
 from icesql.parser.constants import Constant
@@ -33,7 +33,7 @@ def parse_filter(text: str) -> Expression:
 _COMPARED: dict[str, Op] = {"=": Op.EQ, "!=": Op.NOT_EQ, "<": Op.LT, "<=": Op.LT_EQ, ">": Op.GT, ">=": Op.GT_EQ}
 _NEGATED = {"=": "!=", "!=": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _FLIPPED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_FUNCTIONS: dict[str, Callable[[object, object], bool]] = {
+_FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
     "=": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,

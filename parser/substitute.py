@@ -134,8 +134,8 @@ class _Aliases:
                 best, text = length, qualifier
         if best > 1:
             return chain.part_spans[0].start, chain.part_spans[best - 1].end, text
-        key = self._nearest_clash(chain) if self.clashing else None
-        return None if key is None else (chain.part_spans[0].start, chain.part_spans[0].end, quoted(self.names[key]))
+        nearest = self._nearest_clash(chain) if self.clashing else None
+        return None if nearest is None else (chain.part_spans[0].start, chain.part_spans[0].end, quoted(self.names[nearest]))
 
     def _nearest_clash(self, chain: ColumnChain) -> NameParts | None:
         """Which of the tables whose alias had to change a column qualified by the bare name means: the nearest around it."""
