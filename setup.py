@@ -13,10 +13,13 @@ def extensions() -> list[Extension]:
     except ImportError:
         return []
     try:
-        return list(cythonize([module], quiet=True))
+        made = list(cythonize([module], quiet=True))
     except Exception as error:
         print(f"icesql: building without the native module: {error}")
         return []
+    for extension in made:
+        extension.optional = True  # cythonize forgets it
+    return made
 
 
 setup(ext_modules=extensions())

@@ -193,7 +193,8 @@ def decompressor(codec: str) -> Callable[[bytes], bytes]:
 
 
 def compressor(codec: str) -> Callable[[bytes], bytes]:
-    """Codec names of Avro (``deflate``, ``zstandard``) and of table properties (``gzip``, ``zstd``, ``uncompressed``). Raises InvalidArgumentError."""
+    """Codec names of Avro (``deflate``, ``zstandard``) and of table properties (``gzip``, ``zstd``, ``uncompressed``). Raises
+    InvalidArgumentError."""
     match avro_codec(codec):
         case "null":
             return bytes

@@ -1,9 +1,11 @@
 """Compile an Avro writer schema into functions that decode records of metadata files. Avro specification: "Binary Encoding".
 
-Values come in internal form (``icesql.spec.types``): decimals and uuids are made, dates and timestamps stay numbers. Records become dicts keyed by
+Values come in internal form (``icesql.spec.types``): decimals and uuids are made, dates and timestamps stay numbers. Records become dicts
+keyed by
 field id (by name where the writer left ids out); Iceberg's arrays of key and value (``logicalType`` map) become dicts.
 
-A decoder takes (data, position) and returns (value, position). It raises IndexError, ValueError, struct.error or UnicodeDecodeError on damage;
+A decoder takes (data, position) and returns (value, position). It raises IndexError, ValueError, struct.error or UnicodeDecodeError on
+damage;
 callers turn these into CorruptMetadataError.
 """
 

@@ -1,4 +1,5 @@
-"""Write data files of any format: one file at a time, rolling over at the target size, metrics at once. Runs in Spark tasks as well as in the driver."""
+"""Write data files of any format: one file at a time, rolling over at the target size, metrics at once. Runs in Spark tasks as well as in
+the driver."""
 
 from __future__ import annotations
 
@@ -150,7 +151,8 @@ class DataFileWriter:
                     self._finish_file()
 
     def _chunk_bytes(self) -> int:
-        """Arrow bytes of the next row group: a quarter of the target at first, then what the target leaves at the compression seen so far."""
+        """Arrow bytes of the next row group: a quarter of the target at first, then what the target leaves at the compression seen so
+        far."""
         if self._ratio is None:
             return max(_MIN_CHUNK_BYTES, min(self._group_bytes, self._target // 4))
         left = max(0.0, self._target - self._flushed_bytes * self._ratio) / max(self._ratio, 1e-6)

@@ -62,7 +62,8 @@ def read_data_file(
 ) -> Iterator[pa.RecordBatch]:
     """The file's rows in the columns of ``schema``, in file order, as batches of ``to_arrow_schema(schema)``.
 
-    Columns are found by field id; files without ids go by ``name_mapping``, else by position. ``constants`` (internal form, by field id) stand for
+    Columns are found by field id; files without ids go by ``name_mapping``, else by position. ``constants`` (internal form, by field id)
+    stand for
     columns the file lacks: identity partition values. The columns ``FILE``, ``POS``, ``SPEC_ID``, ``ROW_ID`` and ``SEQUENCE`` may be
     part of ``schema``. ``filter`` only skips row groups none of whose rows can match; it does not filter rows.
     Raises NotFoundError, CorruptMetadataError, UnsupportedError.

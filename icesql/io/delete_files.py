@@ -57,7 +57,8 @@ def write_position_deletes(
     spec_id: int = 0,
     partition: tuple[object, ...] = (),
 ) -> DataFile:
-    """Write one file of positions by data file path, or of a table with columns ``file_path`` and ``pos``; rows are sorted, duplicates dropped.
+    """Write one file of positions by data file path, or of a table with columns ``file_path`` and ``pos``; rows are sorted, duplicates
+    dropped.
 
     ``referenced_data_file`` is set where all positions are of one file. Raises InvalidArgumentError for no positions.
     """
@@ -92,7 +93,8 @@ def sorted_positions(positions: Mapping[str, Iterable[int]] | pa.Table) -> pa.Ta
 
 
 def read_position_deletes(io: FileIO, file: DataFile, data_path: str | None = None) -> dict[str, BitMap64]:
-    """Deleted positions by data file path, of ``data_path`` only if given. Raises NotFoundError, CorruptMetadataError, InvalidArgumentError."""
+    """Deleted positions by data file path, of ``data_path`` only if given. Raises NotFoundError, CorruptMetadataError,
+    InvalidArgumentError."""
     from pyroaring import BitMap64
 
     if file.content is not FileContent.POSITION_DELETES or file.is_deletion_vector:
@@ -155,7 +157,8 @@ def write_equality_deletes(
 
 
 def read_equality_deletes(io: FileIO, file: DataFile, schema: Schema, *, name_mapping: NameMapping | None = None) -> pa.Table:
-    """The deleted rows in the columns of the file's ``equality_ids``, found in ``schema`` by id. Raises NotFoundError, CorruptMetadataError."""
+    """The deleted rows in the columns of the file's ``equality_ids``, found in ``schema`` by id. Raises NotFoundError,
+    CorruptMetadataError."""
     if file.content is not FileContent.EQUALITY_DELETES:
         raise InvalidArgumentError(f"Cannot read equality deletes: not an equality delete file: {file.file_path}", location=file.file_path)
     columns = equality_schema(schema, file.equality_ids)

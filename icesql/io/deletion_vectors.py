@@ -1,7 +1,8 @@
 """Deletion vectors: the deleted positions of one data file as a 64-bit roaring bitmap in a Puffin blob. Spec: "Deletion Vectors";
 Puffin specification: "deletion-vector-v1".
 
-    blob: length of what follows without the CRC (int32 big endian), magic D1 D3 39 64, bitmap (portable form), CRC-32 of magic and bitmap (big endian)
+    blob: length of what follows without the CRC (int32 big endian), magic D1 D3 39 64, bitmap (portable form), CRC-32 of magic and bitmap
+    (big endian)
 """
 
 from __future__ import annotations
@@ -73,7 +74,8 @@ def deserialize_dv(data: bytes, location: str = "") -> BitMap64:
 
 
 def read_dv(io: FileIO, file: DataFile) -> BitMap64:
-    """The deleted positions of ``file.referenced_data_file``. Raises NotFoundError, CorruptMetadataError, InvalidArgumentError for another file."""
+    """The deleted positions of ``file.referenced_data_file``. Raises NotFoundError, CorruptMetadataError, InvalidArgumentError for
+    another file."""
     if not file.is_deletion_vector:
         raise InvalidArgumentError(f"Cannot read deletion vector: not one: {file.file_path}", location=file.file_path)
     offset, size = file.content_offset, file.content_size_in_bytes
@@ -98,7 +100,8 @@ def write_dvs(
     """Write many vectors, by path of their data file, into one Puffin file; returns a DataFile for each, in order.
 
     ``targets`` (by path) gives each vector the spec and partition of its data file; ``spec_id`` and ``partition`` are for those it lacks.
-    ``previous`` holds positions deleted before, which the new vectors take over. Raises InvalidArgumentError for a vector without positions.
+    ``previous`` holds positions deleted before, which the new vectors take over. Raises InvalidArgumentError for a vector without
+    positions.
     """
     merged = {path: _merged(path, positions, previous or {}) for path, positions in vectors.items()}
     blobs = [

@@ -460,8 +460,15 @@ def decode_columns(
 def _checked(columns: ManifestColumns) -> ManifestColumns:
     """Required columns are there, and hold what they may."""
     if len(columns):
-        for what, found in (("file path", columns.file_path.lengths), ("file format", columns.file_format.lengths), ("record count", columns.record_count),
-                            ("file size", columns.file_size_in_bytes), ("status", columns.status), ("content", columns.content)):  # fmt: skip
+        required = {
+            "file path": columns.file_path.lengths,
+            "file format": columns.file_format.lengths,
+            "record count": columns.record_count,
+            "file size": columns.file_size_in_bytes,
+            "status": columns.status,
+            "content": columns.content,
+        }
+        for what, found in required.items():
             if found.min() < 0:
                 raise corrupt(columns.location, f"entry without {what}")
         if columns.manifest.content is ManifestContent.DATA and columns.content.max() != FileContent.DATA:

@@ -13,7 +13,8 @@ Record: TypeAlias = Mapping[Any, Any]
 def partition_reader(
     keys_in_file: tuple[int | str, ...], wanted: tuple[tuple[int, str], ...] | None
 ) -> Callable[[Record], tuple[object, ...]]:
-    """Reads a partition tuple in the order of ``wanted`` (field id, name); in the file's order if ``None``. A field the file lacks is null."""
+    """Reads a partition tuple in the order of ``wanted`` (field id, name); in the file's order if ``None``. A field the file lacks is
+    null."""
     if wanted is None:
         return lambda record: tuple(record[key] for key in keys_in_file)
     present = set(keys_in_file)

@@ -1,4 +1,5 @@
-"""Data files and manifest entries to Avro bytes, specialised to a format version and a partition type. The schemas are ``icesql.io.manifest_schemas``."""
+"""Data files and manifest entries to Avro bytes, specialised to a format version and a partition type. The schemas are
+``icesql.io.manifest_schemas``."""
 
 from __future__ import annotations
 

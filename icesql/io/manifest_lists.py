@@ -99,7 +99,8 @@ def write_manifest_list(
 ) -> int | None:
     """Write a list; returns the table's next row id after it (version 3), else ``None``.
 
-    Manifests without a sequence number get the snapshot's. In version 3 a data manifest without a first row id gets the next one, and uses up
+    Manifests without a sequence number get the snapshot's. In version 3 a data manifest without a first row id gets the next one, and
+    uses up
     as many as it has added and existing rows. Raises InvalidArgumentError for a manifest the format version cannot hold.
     """
     if format_version >= 3 and next_row_id is None:

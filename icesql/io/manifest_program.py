@@ -5,7 +5,8 @@
     VARINT slot                     RECORD n, mark, children        KEYED is_bytes, slot (Iceberg map: slot + index of the wanted key)
                                     ARRAY child
 
-A slot is a row of the integer columns (BOOL, VARINT, KEYED of longs) or of the span columns (BYTES, RAW, KEYED of bytes); -1 skips. A mark keeps
+A slot is a row of the integer columns (BOOL, VARINT, KEYED of longs) or of the span columns (BYTES, RAW, KEYED of bytes); -1 skips. A
+mark keeps
 where the record starts and ends.
 """
 

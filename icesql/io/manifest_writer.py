@@ -1,4 +1,5 @@
-"""Writing manifests: entries in, one file and its ManifestFile out, with counts and partition summaries gathered on the way. Spec: "Manifests"."""
+"""Writing manifests: entries in, one file and its ManifestFile out, with counts and partition summaries gathered on the way. Spec:
+"Manifests"."""
 
 from __future__ import annotations
 

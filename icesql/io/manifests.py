@@ -1,4 +1,5 @@
-"""Reading manifests entry by entry, with what entries inherit from the manifest list filled in. Spec: "Manifests", "Sequence Number Inheritance".
+"""Reading manifests entry by entry, with what entries inherit from the manifest list filled in. Spec: "Manifests", "Sequence Number
+Inheritance".
 
 Writing is in ``icesql.io.manifest_writer``, planning over columns in ``icesql.io.manifest_columns``.
 """
@@ -45,7 +46,8 @@ __all__ = [
 
 
 def compression_of(properties: Mapping[str, str]) -> str:
-    """The codec of manifests and manifest lists: ``write.manifest.compression-codec``, else ``write.avro.compression-codec``, else deflate."""
+    """The codec of manifests and manifest lists: ``write.manifest.compression-codec``, else ``write.avro.compression-codec``, else
+    deflate."""
     key = "write.manifest.compression-codec"
     return properties.get(key) or properties.get("write.avro.compression-codec") or DEFAULT_COMPRESSION
 
@@ -119,7 +121,8 @@ def partition_keys(partition: Mapping[str, Any]) -> tuple[int | str, ...]:
 
 
 def compile_entry_decoder(schema: Any, location: str) -> tuple[Decoder, tuple[int | str, ...]]:
-    """A decoder of whole entries, and the keys of the partition record. Raises CorruptMetadataError for a schema that is not a manifest's."""
+    """A decoder of whole entries, and the keys of the partition record. Raises CorruptMetadataError for a schema that is not a
+    manifest's."""
     try:
         _data_file, partition = entry_parts(schema)
         keys = partition_keys(partition)

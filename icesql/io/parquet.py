@@ -155,7 +155,8 @@ def parquet_batches(
 
 
 def _physical(columns: list[str], footer: pq.FileMetaData) -> list[str]:
-    """Arrow names lists ``list.element`` and maps ``key_value``; older files differ (``array``, ``bag.array_element``, ``map``). Where a path is
+    """Arrow names lists ``list.element`` and maps ``key_value``; older files differ (``array``, ``bag.array_element``, ``map``). Where a
+    path is
     not in the file, the whole top-level column is read."""
     known = {footer.schema.column(i).path for i in range(footer.num_columns)}
     tops: list[str] = []
