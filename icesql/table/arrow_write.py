@@ -29,6 +29,7 @@ from icesql.spec.schema import Schema
 from icesql.table.append import AppendFiles
 from icesql.table.arrow_import import imported_files, name_mapping
 from icesql.table.arrow_rows import by_partition, fitted
+from icesql.table.arrow_scan import TaskReader
 from icesql.table.location_provider import LocationProvider, location_provider
 from icesql.table.operations import TableVersion
 from icesql.table.scan_tasks import FileScanTask
@@ -109,12 +110,13 @@ class _Change:
 def _change(table: Table, where: Expression, branch: str) -> _Change:
     scan = table.scan(where, ref=_readable(table, branch))
     schema = _carried(table.metadata)
+    reader = TaskReader(table.io, table.metadata, table.schema, schema)
     whole = strict_metrics(scan.table_schema, scan.bound_filter)
     removed, kept = [], [fitted(pa.table({field.name: pa.nulls(0) for field in schema.fields}), schema)]
     for task in scan.plan_files().tasks:
         if isinstance(task.residual, AlwaysTrue) or whole(task.data_file):
             removed.append(task.data_file)
-        elif (staying := _staying(table, schema, scan.bound_filter, task)) is not None:
+        elif (staying := _staying(reader, scan.bound_filter, task)) is not None:
             removed.append(task.data_file)
             kept.append(staying)
     snapshot = scan.snapshot
@@ -128,12 +130,10 @@ def _carried(metadata: TableMetadata) -> Schema:
     return replace(metadata.schema, fields=(*metadata.schema.fields, ROW_ID, SEQUENCE))
 
 
-def _staying(table: Table, schema: Schema, where: Expression, task: FileScanTask) -> pa.Table | None:
+def _staying(reader: TaskReader, where: Expression, task: FileScanTask) -> pa.Table | None:
     """The file's rows for which the filter is false or null; ``None`` if that is all of them."""
-    from icesql.table.arrow_scan import read_task
-
-    rows = read_task(table.io, table.metadata, replace(task, residual=TRUE), schema)
-    matches = row_mask(rows, schema, where)
+    rows = reader.table(replace(task, residual=TRUE))
+    matches = row_mask(rows, reader.wanted, where)
     return rows.filter(pc.invert(matches)) if pc.any(matches).as_py() else None
 
 

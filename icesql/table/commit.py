@@ -146,6 +146,9 @@ def _prepare(changes: Sequence[Change], version: TableVersion, begin: Callable[[
             change_set = change.apply(metadata)
             check_all(change_set.requirements, metadata)
             metadata = builder.apply_all(change_set.updates).build()
+    except OSError as error:
+        abandon(changes)
+        raise CommitFailedError(f"Cannot commit: manifests cannot be written: {error}") from error
     except BaseException:
         abandon(changes)
         raise
