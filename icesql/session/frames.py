@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from icesql.session.names import Found
 from icesql.session.pruning_line import Planning
 from icesql.session.time_travel import ReadPoint
+from icesql.spec.snapshots import MAIN
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
@@ -46,15 +47,15 @@ class Frames:
         location = found.table.metadata_location
         if location is None:
             return None
-        snapshot = point.snapshot_id
-        return (location, found.dotted, found.metadata_table, snapshot, point.schema.schema_id, tuple(sorted(options.items())), metadata_columns)
+        return (location, found.dotted, found.metadata_table, point.snapshot_id, point.branch, point.schema.schema_id, tuple(sorted(options.items())), metadata_columns)
 
     def _made(self, found: Found, point: ReadPoint, options: dict[str, str], metadata_columns: tuple[str, ...]) -> Any:
         spark = self._session.spark
         if found.metadata_table is not None:
             from icesql.spark.metadata_frames import metadata_frame
 
-            return metadata_frame(spark, found.table, found.metadata_table, snapshot_id=point.snapshot_id, options=options)
+            chosen = point.pinned or point.branch not in (None, MAIN)
+            return metadata_frame(spark, found.table, found.metadata_table, snapshot_id=point.snapshot_id if chosen else None)
         from icesql.spark.scan import scan_dataframe
 
         total = None if point.snapshot is None else point.snapshot.summary.get("total-files-size")

@@ -1,0 +1,74 @@
+"""Metadata tables as DataFrames: rows computed in the driver, handed to Spark as a local relation, so small ones start no job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import DataType, StructField, StructType
+
+from icesql.expr.tree import TRUE, Expression
+from icesql.spark.local_rows import arrow_frame
+from icesql.spark.second_path_tasks import spark_array
+from icesql.spark.types import to_spark_type
+from icesql.spec.schema import Schema
+from icesql.table.metadata_tables.registry import metadata_table_schema, scan_metadata_table
+from icesql.table.projection_schema import select_columns
+from icesql.table.table import Table
+
+
+def metadata_frame(
+    spark: SparkSession,
+    table: Table,
+    name: str,
+    *,
+    snapshot_id: int | None = None,
+    ref: str | None = None,
+    where: Expression = TRUE,
+    columns: Sequence[str] | None = None,
+    options: Mapping[str, str] | None = None,
+) -> DataFrame:
+    """The metadata table ``name`` (``files``, ``snapshots``, ``changes``, ...). ``columns`` (dotted too) spares computing the others.
+
+    Raises NotFoundError, UnsupportedError ``Cannot select snapshot in table``.
+    """
+    if name.lower() == "changes":
+        from icesql.spark.changelog import changelog_frame
+
+        return changelog_frame(spark, table, options=options or {})
+    rows = scan_metadata_table(
+        name,
+        io=table.io,
+        metadata=table.metadata,
+        metadata_location=table.metadata_location,
+        filter=where,
+        select=columns,
+        snapshot_id=snapshot_id,
+        ref=ref,
+    )
+    schema = select_columns(metadata_table_schema(name, table.metadata), columns, table.metadata)
+    return table_frame(spark, rows, schema)
+
+
+def table_frame(spark: SparkSession, rows: pa.Table, schema: Schema) -> DataFrame:
+    """An Arrow table of an Iceberg schema's types as a DataFrame of the Spark types."""
+    shown = StructType([StructField(f.name, _plain(to_spark_type(f.type)), f.optional) for f in schema.fields])
+    targets = to_arrow_schema(shown)
+    columns = [
+        spark_array(_whole(column), field.type, target.type) for column, field, target in zip(rows.columns, schema.fields, targets, strict=True)
+    ]
+    return arrow_frame(spark, pa.Table.from_arrays(columns, schema=targets), shown)
+
+
+def _plain(type_: DataType) -> DataType:
+    """The type without field ids in its metadata."""
+    if isinstance(type_, StructType):
+        return StructType([StructField(f.name, _plain(f.dataType), f.nullable) for f in type_.fields])
+    return type_
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    whole = column.combine_chunks()
+    return whole if isinstance(whole, pa.Array) else pa.concat_arrays(whole.chunks) if whole.num_chunks else pa.array([], column.type)
