@@ -73,22 +73,22 @@ def _check_source(metadata: TableMetadata, transform: Transform, source_ids: tup
 
 
 def _check_snapshots(metadata: TableMetadata) -> None:
-    sequence_of: dict[int, int] = {}
-    for position, snapshot in enumerate(metadata.snapshots):
-        sequence = snapshot.sequence_number
-        if not 0 <= sequence <= metadata.last_sequence_number:
-            why = "is negative" if sequence < 0 else f"is greater than last-sequence-number {metadata.last_sequence_number}"
-            raise JsonFault(f"sequence number {sequence} {why}", f"snapshots[{position}].sequence-number")
-        sequence_of[snapshot.snapshot_id] = sequence
+    last = metadata.last_sequence_number
+    sequence_of = {snapshot.snapshot_id: snapshot.sequence_number for snapshot in metadata.snapshots}
     if len(sequence_of) != len(metadata.snapshots):
         _unique(metadata.snapshots, lambda snapshot: snapshot.snapshot_id, "snapshots", "snapshot id")
     for position, snapshot in enumerate(metadata.snapshots):
-        parent = snapshot.parent_snapshot_id
-        if parent is not None and sequence_of.get(parent, 0) > snapshot.sequence_number:
-            raise JsonFault(
-                f"sequence number {snapshot.sequence_number} goes back: that of parent {parent} is {sequence_of[parent]}",
-                f"snapshots[{position}].sequence-number",
-            )
+        sequence, parent = snapshot.sequence_number, snapshot.parent_snapshot_id
+        of_parent = 0 if parent is None else sequence_of.get(parent, 0)
+        if of_parent <= sequence <= last and sequence >= 0:
+            continue
+        if sequence < 0:
+            why = f"sequence number {sequence} is negative"
+        elif sequence > last:
+            why = f"sequence number {sequence} is greater than last-sequence-number {last}"
+        else:
+            why = f"sequence number {sequence} goes back: that of parent {parent} is {of_parent}"
+        raise JsonFault(why, f"snapshots[{position}].sequence-number")
 
 
 def _check_snapshot_files(metadata: TableMetadata) -> None:

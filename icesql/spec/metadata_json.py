@@ -17,12 +17,13 @@ from icesql.spec.metadata_checks import check_metadata
 from icesql.spec.metadata_wire import MetadataLogWire, SnapshotLogWire, TableWire, VersionWire
 from icesql.spec.partitioning import PARTITION_FIELD_ID_START, PartitionSpec
 from icesql.spec.schema import Schema
-from icesql.spec.snapshots import MAIN, MetadataLogEntry, Snapshot, SnapshotLogEntry, SnapshotRef
+from icesql.spec.snapshots import MAIN, MetadataLogEntry, Snapshot, SnapshotRef
 from icesql.spec.snapshots_json import (
     check_summary,
     encrypted_key_from_wire,
     encrypted_key_to_wire,
     faults_of_msgspec,
+    log_entry_from_wire,
     partition_statistics_from_wire,
     partition_statistics_to_wire,
     ref_from_wire,
@@ -120,9 +121,7 @@ def _table(wire: TableWire) -> TableMetadata:
         current_snapshot_id=current if isinstance(current, int) else None,
         snapshots=snapshots,
         refs=_refs(wire, current if isinstance(current, int) else None),
-        snapshot_log=tuple(
-            SnapshotLogEntry(snapshot_id=entry.snapshot_id, timestamp_ms=entry.timestamp_ms) for entry in wire.snapshot_log or ()
-        ),
+        snapshot_log=tuple(map(log_entry_from_wire, wire.snapshot_log or ())),
         metadata_log=tuple(
             MetadataLogEntry(metadata_file=entry.metadata_file, timestamp_ms=entry.timestamp_ms) for entry in wire.metadata_log or ()
         ),

@@ -59,7 +59,7 @@ class SnapshotRef:
         return self.type is RefType.BRANCH
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)  # no slots, as Snapshot
 class SnapshotLogEntry:
     snapshot_id: int
     timestamp_ms: int

@@ -15,6 +15,7 @@ from icesql.spec.metadata_wire import (
     EncryptedKeyWire,
     PartitionStatisticsWire,
     RefWire,
+    SnapshotLogWire,
     SnapshotWire,
     StatisticsWire,
 )
@@ -24,6 +25,7 @@ from icesql.spec.snapshots import (
     PartitionStatisticsFile,
     RefType,
     Snapshot,
+    SnapshotLogEntry,
     SnapshotRef,
     StatisticsFile,
 )
@@ -116,6 +118,12 @@ def snapshot_from_wire(wire: SnapshotWire) -> Snapshot:
     }
     _set(snapshot, "__dict__", fields)
     return snapshot
+
+
+def log_entry_from_wire(wire: SnapshotLogWire) -> SnapshotLogEntry:
+    entry = _new(SnapshotLogEntry)
+    _set(entry, "__dict__", {"snapshot_id": wire.snapshot_id, "timestamp_ms": wire.timestamp_ms})
+    return entry
 
 
 _new, _set = object.__new__, object.__setattr__
