@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from icesql.io.arrow_filter import row_mask
 from icesql.io.arrow_types import constant_array, to_arrow_schema
 from icesql.io.data_files import read_data_file
 from icesql.io.files import FileIO
+from icesql.spec.files import DataFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.name_mapping import NameMapping, name_mapping_from_json
 from icesql.spec.schema import Schema
@@ -83,16 +85,25 @@ class TaskReader:
     def table(self, task: FileScanTask) -> pa.Table:
         return pa.Table.from_batches(list(self.batches(task)), to_arrow_schema(self.wanted))
 
-    def batches(self, task: FileScanTask) -> Iterator[pa.RecordBatch]:
-        """The task's rows that are not deleted and pass its residual; with ``_deleted`` asked for, deleted ones too."""
+    def batches(self, task: FileScanTask, *, only_hit_by: Sequence[DataFile] | None = None) -> Iterator[pa.RecordBatch]:
+        """The task's rows that are not deleted and pass its residual; with ``_deleted`` asked for, deleted ones too.
+
+        ``only_hit_by``: of those, only rows that one of these delete files deletes.
+        """
         deleted = self._deletes.for_task(task)
-        read = self._read_schema(task, deleted.equality_ids, needs_positions=deleted.positions is not None)
+        hits = None if only_hit_by is None else self._deletes.for_task(replace(task, delete_files=tuple(only_hit_by)))
+        ids = deleted.equality_ids | (frozenset() if hits is None else hits.equality_ids)
+        needs_positions = deleted.positions is not None or (hits is not None and hits.positions is not None)
+        read = self._read_schema(task, ids, needs_positions=needs_positions)
         batches = read_data_file(
             self.io, task.data_file, read, name_mapping=self._mapping, filter=None if task.residual == TRUE else task.residual,
             constants=self.constants(task), data_sequence_number=task.data_sequence_number,
         )  # fmt: skip
         for batch in batches:
             gone = deleted.mask(batch, read)
+            if hits is not None:
+                missed = hits.misses(batch, read)
+                gone = missed if gone is None else gone | missed
             yield from self._finished(task, batch, read, gone)
 
     def _read_schema(self, task: FileScanTask, equality_ids: frozenset[int], *, needs_positions: bool) -> Schema:

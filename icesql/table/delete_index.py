@@ -84,12 +84,12 @@ class DeleteIndex:
         self._positions: dict[PartitionKey, _Group] = {}
         self._positions_by_path: dict[str, _Group] = {}
         self._vectors: dict[str, tuple[int, DataFile]] = {}
-        self.files: list[DataFile] = []
+        self.entries: list[ManifestEntry] = []
         for entry in entries:
+            self.entries.append(entry)
             self._add(entry.sequence_number or 0, entry.data_file)
 
     def _add(self, sequence_number: int, file: DataFile) -> None:
-        self.files.append(file)
         path = referenced_path(file)
         if file.content is FileContent.EQUALITY_DELETES:
             if self._is_global(file.spec_id):
@@ -112,8 +112,20 @@ class DeleteIndex:
         self._vectors[path] = (sequence_number, file)
 
     @property
+    def files(self) -> list[DataFile]:
+        return [entry.data_file for entry in self.entries]
+
+    @property
     def is_empty(self) -> bool:
-        return not self.files
+        return not self.entries
+
+    def changed_from(self, other: DeleteIndex) -> list[DeleteIndex]:
+        """Indexes of the delete files that only one of the two has: those of this one, those of the other."""
+        own, others = {file.key for file in self.files}, {file.key for file in other.files}
+        return [
+            DeleteIndex((e for e in index.entries if e.data_file.key in keys), is_global=self._is_global, types=self._types)
+            for index, keys in ((self, own - others), (other, others - own))
+        ]
 
     @property
     def equality_ids(self) -> frozenset[int]:

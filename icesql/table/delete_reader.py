@@ -80,6 +80,11 @@ class TaskDeletes:
             gone = found if gone is None else gone | found
         return gone
 
+    def misses(self, batch: pa.RecordBatch, schema: Schema) -> Mask:
+        """Which rows of a batch are not deleted."""
+        gone = self.mask(batch, schema)
+        return np.ones(batch.num_rows, bool) if gone is None else ~gone
+
 
 class DeleteReader:
     """Reads delete files once each, however many data files they apply to. Thread safe."""

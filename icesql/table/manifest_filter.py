@@ -6,48 +6,27 @@ Only manifests that may hold such a file are opened, and only those that do are 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from icesql.errors import ValidationError
-from icesql.expr.describe import describe
+import numpy as np
+import numpy.typing as npt
+
 from icesql.expr.manifests import manifest_evaluator
-from icesql.expr.metrics import inclusive_metrics, strict_metrics
-from icesql.expr.residuals import residual_function
-from icesql.expr.tree import FALSE, AlwaysFalse, AlwaysTrue, Expression
+from icesql.expr.tree import AlwaysFalse
 from icesql.io.files import FileIO
-from icesql.spec.files import DataFile, EntryStatus, FieldSummary, ManifestContent, ManifestEntry, ManifestFile
+from icesql.io.manifest_columns import read_manifest_columns
+from icesql.io.manifests import RawEntry
+from icesql.spec.files import DataFile, EntryStatus, FieldSummary, ManifestContent, ManifestFile
 from icesql.spec.metadata import TableMetadata
-from icesql.spec.paths import partition_path
 from icesql.spec.types import NestedField
 from icesql.spec.values import from_bytes
-from icesql.table.manifest_access import live_entries, schema_for_spec, spec_of
+from icesql.table.manifest_access import schema_for_spec, spec_of
 from icesql.table.manifest_factory import ManifestFactory
-
-FileKey = tuple[str, int | None]
-PartitionKey = tuple[int, tuple[object, ...]]
-FileTest = Callable[[DataFile], bool]
+from icesql.table.removal_rows import FileKey, Removals, RowRemoval
 
 PATH_ONLY_SPEC_ID = -1  # a DataFile known by its path alone: no manifest can be passed over for it
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Removals:
-    """What goes. Delete manifests also lose deletes older than ``min_sequence_number`` and deletion vectors of ``dangling`` data files."""
-
-    files: Mapping[FileKey, DataFile] = field(default_factory=dict)
-    partitions: frozenset[PartitionKey] = frozenset()
-    row_filter: Expression = FALSE
-    case_sensitive: bool = True
-    fail_any_delete: bool = False
-    min_sequence_number: int = 0
-    dangling: frozenset[str] = frozenset()
-    dangling_partitions: frozenset[PartitionKey] = frozenset()
-
-    @property
-    def is_empty(self) -> bool:
-        return not (self.files or self.partitions or self.min_sequence_number or self.dangling) and isinstance(self.row_filter, AlwaysFalse)
 
 
 @dataclass(slots=True)
@@ -75,6 +54,7 @@ class ManifestFilter:
     def __init__(self, factory: ManifestFactory, content: ManifestContent) -> None:
         self._factory, self._content = factory, content
         self._done: dict[tuple[object, ...], _Rewritten] = {}
+        self._removals: dict[tuple[int, int, int], RowRemoval] = {}
 
     @property
     def _io(self) -> FileIO:
@@ -115,84 +95,29 @@ class ManifestFilter:
         return result
 
     def _rewrite(self, metadata: TableMetadata, manifest: ManifestFile, removals: Removals) -> _Rewritten:
-        entries = live_entries(self._io, manifest, metadata.specs_by_id)
-        goes = _EntryTest(metadata, manifest.partition_spec_id, removals, self._content)
-        gone = [goes(entry) for entry in entries]
-        if not any(gone):
+        spec = spec_of(metadata, manifest.partition_spec_id)
+        removal = self._removal(metadata, spec.spec_id, removals)
+        columns = read_manifest_columns(self._io, manifest, spec=spec, bounds_for=removal.wanted_fields)
+        gone = removal.gone(columns)
+        if not gone.any():
             return _Rewritten(manifest, ())
-        snapshot_id = self._factory.snapshot_id
-        writer = self._factory.writer(metadata, manifest.partition_spec_id, self._content)
-        removed = []
-        for entry, is_gone in zip(entries, gone, strict=True):
-            if is_gone:
-                writer.add(replace(entry, status=EntryStatus.DELETED, snapshot_id=snapshot_id))
-                removed.append(entry.data_file)
-            else:
-                writer.add(replace(entry, status=EntryStatus.EXISTING))
-        return _Rewritten(writer.close(), tuple(removed))
+        partition = spec.partition_type(schema_for_spec(metadata, spec))
 
+        def raw(rows: npt.NDArray[np.int64], status: EntryStatus) -> Iterator[RawEntry]:
+            return iter(columns.raw_entries(rows.tolist(), format_version=metadata.format_version, partition=partition, status=status))
 
-class _EntryTest:
-    """Whether an entry of one spec goes."""
+        live = np.flatnonzero(columns.live)
+        kept, removed = raw(live[~gone[live]], EntryStatus.EXISTING), raw(live[gone[live]], EntryStatus.DELETED)
+        writer = self._factory.writer(metadata, spec.spec_id, self._content)
+        for is_gone in gone[live].tolist():
+            writer.add_raw(replace(next(removed), snapshot_id=self._factory.snapshot_id) if is_gone else next(kept))
+        return _Rewritten(writer.close(), tuple(columns.data_file(row) for row in np.flatnonzero(gone).tolist()))
 
-    def __init__(self, metadata: TableMetadata, spec_id: int, removals: Removals, content: ManifestContent) -> None:
-        self._removals, self._metadata = removals, metadata
-        self._spec = spec_of(metadata, spec_id)
-        self._is_deletes = content is ManifestContent.DELETES
-        self._residual: Callable[[Sequence[Any]], Expression] | None = None
-        self._tests: dict[Expression, tuple[FileTest, FileTest]] = {}
-        if not isinstance(removals.row_filter, AlwaysFalse):
-            self._residual = residual_function(
-                self._spec, metadata.schema, removals.row_filter, case_sensitive=removals.case_sensitive
-            )
-
-    def __call__(self, entry: ManifestEntry) -> bool:
-        goes = self._is_listed(entry) or self._matches_filter(entry.data_file)
-        if goes and self._removals.fail_any_delete:
-            path = self._path(entry.data_file)
-            raise ValidationError(f"Cannot commit file that conflicts with existing partition: {path}", partition=path)
-        return goes
-
-    def _path(self, file: DataFile) -> str:
-        return partition_path(self._spec, schema_for_spec(self._metadata, self._spec), file.partition)
-
-    def _is_listed(self, entry: ManifestEntry) -> bool:
-        removals, file = self._removals, entry.data_file
-        if file.key in removals.files or (file.spec_id, file.partition) in removals.partitions:
-            return True
-        if not self._is_deletes:
-            return False
-        sequence_number = entry.sequence_number or 0
-        return 0 < sequence_number < removals.min_sequence_number or (
-            file.is_deletion_vector and file.referenced_data_file in removals.dangling
-        )
-
-    def _matches_filter(self, file: DataFile) -> bool:
-        if self._residual is None:
-            return False
-        residual = self._residual(file.partition)
-        if isinstance(residual, AlwaysFalse):
-            return False
-        if isinstance(residual, AlwaysTrue):
-            return True
-        might_match, must_match = self._metrics_tests(residual)
-        if not might_match(file):
-            return False
-        if must_match(file):
-            return True
-        if self._is_deletes:  # rows of a delete file that stays do no harm
-            return False
-        shown = describe(self._removals.row_filter)
-        raise ValidationError(
-            f"Cannot delete file where some, but not all, rows match filter {shown}: {file.file_path}", file_path=file.file_path
-        )
-
-    def _metrics_tests(self, residual: Expression) -> tuple[FileTest, FileTest]:
-        tests = self._tests.get(residual)
-        if tests is None:
-            schema = self._metadata.schema
-            tests = self._tests[residual] = (inclusive_metrics(schema, residual), strict_metrics(schema, residual))
-        return tests
+    def _removal(self, metadata: TableMetadata, spec_id: int, removals: Removals) -> RowRemoval:
+        key = (spec_id, metadata.current_schema_id, id(removals))
+        if key not in self._removals:
+            self._removals[key] = RowRemoval(metadata, spec_id, removals, self._content)
+        return self._removals[key]
 
 
 class _Pruning:

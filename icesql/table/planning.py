@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -105,11 +105,19 @@ class PlannedFiles:
     report: ScanReport
 
 
-class Planner:
-    """Plans one set of manifests; use once."""
+RowChoice = Callable[[ManifestColumns], Rows]
 
-    def __init__(self, context: PlanContext) -> None:
-        self.context = context
+
+def live_rows(columns: ManifestColumns) -> Rows:
+    """Entries that are not deleted."""
+    return np.flatnonzero(columns.live)
+
+
+class Planner:
+    """Plans one set of manifests; use once. ``choose`` says which entries are looked at at all."""
+
+    def __init__(self, context: PlanContext, choose: RowChoice = live_rows) -> None:
+        self.context, self.choose = context, choose
         self.conjuncts = [_Conjunct(part, context) for part in conjuncts(context.filter)]
         self.wanted = frozenset(i for part in self.conjuncts for i in part.field_ids)
         self.by_manifest, self.by_partition, self.by_metrics = _Tally(), _Tally(), _Tally()
@@ -124,15 +132,20 @@ class Planner:
         """Those that may hold a live file with a matching row."""
         return [manifest for manifest in manifests if self._may_hold(manifest, count_skipped)]
 
+    def may_match(self, manifest: ManifestFile) -> bool:
+        """True unless its partition summaries exclude the filter, whatever the status of its entries."""
+        return self._excluded_by(manifest) is None
+
+    def _excluded_by(self, manifest: ManifestFile) -> str | None:
+        spec = self.spec(manifest)
+        for part in self.conjuncts:
+            projected = part.inclusive(spec)
+            if not isinstance(projected, AlwaysTrue) and not partition_evaluator(spec, projected)(manifest):
+                return part.text
+        return None
+
     def _may_hold(self, manifest: ManifestFile, count_skipped: bool) -> bool:
-        reason = None if manifest.has_live_files else NO_LIVE_FILES
-        if reason is None:
-            spec = self.spec(manifest)
-            for part in self.conjuncts:
-                projected = part.inclusive(spec)
-                if not isinstance(projected, AlwaysTrue) and not partition_evaluator(spec, projected)(manifest):
-                    reason = part.text
-                    break
+        reason = self._excluded_by(manifest) if manifest.has_live_files else NO_LIVE_FILES
         if reason is not None and count_skipped:
             self.by_manifest.add(reason, 1)
             files = live_files_count(manifest)
@@ -161,7 +174,7 @@ class Planner:
         return read_manifest_columns(self.context.io, manifest, spec=self.spec(manifest), bounds_for=self.wanted)
 
     def _survivors(self, columns: ManifestColumns) -> PlannedManifest:
-        rows = np.flatnonzero(columns.live)
+        rows = self.choose(columns)
         self.files_scanned += len(rows)
         self.manifests_scanned += 1
         spec = self.spec(columns.manifest)
@@ -219,7 +232,7 @@ class Planner:
         )
 
     def _matching_partitions(self, columns: ManifestColumns) -> Rows:
-        rows, spec = np.flatnonzero(columns.live), self.spec(columns.manifest)
+        rows, spec = live_rows(columns), self.spec(columns.manifest)
         for part in self.conjuncts:
             rows = rows[partition_mask(part.inclusive(spec), columns, rows)]
         return rows
@@ -232,11 +245,16 @@ def plan_snapshot(context: PlanContext, snapshot: Snapshot | None) -> PlannedFil
 
 
 def plan_manifests(
-    context: PlanContext, manifests: Sequence[ManifestFile], snapshot: Snapshot | None, *, started: float | None = None
+    context: PlanContext,
+    manifests: Sequence[ManifestFile],
+    snapshot: Snapshot | None,
+    *,
+    started: float | None = None,
+    choose: RowChoice = live_rows,
 ) -> PlannedFiles:
-    """The same over manifests that are known already."""
+    """The same over manifests that are known already, and the entries of them that ``choose`` picks."""
     started = time.perf_counter() if started is None else started
-    planner = Planner(context)
+    planner = Planner(context, choose)
     data = [manifest for manifest in manifests if manifest.content is ManifestContent.DATA]
     deletes = [manifest for manifest in manifests if manifest.content is ManifestContent.DELETES]
     chosen = planner.select_manifests(data)

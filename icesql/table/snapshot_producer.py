@@ -25,10 +25,11 @@ from icesql.table import update_values as u
 from icesql.table.location_provider import location_provider, new_manifest_list_name
 from icesql.table.manifest_access import latest_snapshot, manifests_of, of_content, schema_for_spec, spec_of, with_counts
 from icesql.table.manifest_factory import ManifestFactory
-from icesql.table.manifest_filter import Filtered, ManifestFilter, Removals
+from icesql.table.manifest_filter import Filtered, ManifestFilter
 from icesql.table.manifest_merge import ManifestMerger
 from icesql.table.operations import ChangeSet
 from icesql.table.produce import ProduceSnapshot
+from icesql.table.removal_rows import Removals
 from icesql.table.requirements import requirements_for
 from icesql.table.summary import SummaryBuilder, manifest_counts, with_totals
 from icesql.table.validation import Validator

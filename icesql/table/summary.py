@@ -1,4 +1,4 @@
-"""The summary of a snapshot: what it added and removed, totals carried on, and what changed in which partition. Keys are the reference's."""
+"""The summary of a snapshot: what it added and removed, totals, and what changed in which partition. Keys are the reference's."""
 
 from __future__ import annotations
 

@@ -27,7 +27,8 @@ Replacement = Callable[[TableMetadata], tuple[u.Update, ...]]
 class Transaction:
     """Staged changes to one table. ``metadata`` shows the table as it would be; nothing is visible to others before ``commit``.
 
-    Begins on ``base``, or on the current version; on ``created`` for a table that does not exist yet. ``replacement`` gives the updates that come before all changes.
+    Begins on ``base``, or on the current version; on ``created`` for a table that does not exist yet. ``replacement`` gives the updates
+    that come before all changes.
     """
 
     operations: TableOperations

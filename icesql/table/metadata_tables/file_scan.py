@@ -14,15 +14,9 @@ from icesql.table.column_predicates import Rows
 from icesql.table.manifest_access import manifests_of
 from icesql.table.metadata_tables.base import MetadataScan, empty_table, table_of_arrays
 from icesql.table.metadata_tables.file_rows import FileRows
+from icesql.table.planning import RowChoice, live_rows
 
 EVERY_CONTENT = (ManifestContent.DATA, ManifestContent.DELETES)
-RowChoice = Callable[[ManifestColumns], Rows]
-
-
-def live_rows(columns: ManifestColumns) -> Rows:
-    return np.flatnonzero(columns.live)
-
-
 def all_rows(columns: ManifestColumns) -> Rows:
     return np.arange(len(columns))
 

@@ -17,7 +17,8 @@ from icesql.table.column_predicates import Rows
 from icesql.table.delete_index import partition_key
 from icesql.table.metadata_tables.base import MetadataScan, MetadataTable, TimeTravel, column, table_of_rows
 from icesql.table.metadata_tables.file_columns import partition_column
-from icesql.table.metadata_tables.file_scan import columns_of, live_rows, snapshot_manifests
+from icesql.table.metadata_tables.file_scan import columns_of, snapshot_manifests
+from icesql.table.planning import live_rows
 from icesql.table.partition_types import coercion, union_partition_type
 
 
