@@ -460,7 +460,7 @@ def decode_columns(
 def _checked(columns: ManifestColumns) -> ManifestColumns:
     """Required columns are there, and hold what they may."""
     if len(columns):
-        required = {
+        required: dict[str, npt.NDArray[Any]] = {
             "file path": columns.file_path.lengths,
             "file format": columns.file_format.lengths,
             "record count": columns.record_count,
