@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from icesql.session.names import Found
 from icesql.session.pruning_line import Planning
 from icesql.session.time_travel import ReadPoint
-from icesql.spec.snapshots import MAIN
+from icesql.spec.snapshots import MAIN, Snapshot
+from icesql.table.scan_report import ScanReport
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
@@ -58,8 +59,6 @@ class Frames:
             return metadata_frame(spark, found.table, found.metadata_table, snapshot_id=point.snapshot_id if chosen else None)
         from icesql.spark.scan import scan_dataframe
 
-        total = None if point.snapshot is None else point.snapshot.summary.get("total-files-size")
-        total_bytes = int(total) if total is not None and total.isdigit() else None
         return scan_dataframe(
             spark,
             found.table,
@@ -67,5 +66,11 @@ class Frames:
             schema=point.schema,
             metadata_columns=metadata_columns,
             options=options,
-            listener=lambda report: self.reports.append(Planning(report, total_bytes)),
+            listener=self.listener(point.snapshot),
         )
+
+    def listener(self, snapshot: Snapshot | None) -> Callable[[ScanReport], None]:
+        """What to call with the report of each planning of this snapshot's files."""
+        total = None if snapshot is None else snapshot.summary.get("total-files-size")
+        total_bytes = int(total) if total is not None and total.isdigit() else None
+        return lambda report: self.reports.append(Planning(report, total_bytes))

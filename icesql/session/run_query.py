@@ -6,12 +6,12 @@ Spark analyses a query when ``spark.sql`` is called, so the views are dropped ag
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from icesql.parser.names import ColumnChain, Place, References, Span, TableReference
+from icesql.parser.names import ColumnChain, Place, References, Span, TableName, TableReference
 from icesql.session.names import Address, Found
 from icesql.session.rewriting import Edit, Rewritten, padded, quote, rewrite
 from icesql.session.spark_errors import user_positions
@@ -72,18 +72,21 @@ class BoundText:
 
 
 @contextmanager
-def bound(session: Session, text: str, references: References, *, skip: Sequence[TableReference] = ()) -> Iterator[BoundText]:
-    """Give every reference to a table of ours a view, for as long as the block runs. References in ``skip`` and TARGET places stay."""
+def bound(session: Session, text: str, references: References, *, target: tuple[TableName, Found, str] | None = None) -> Iterator[BoundText]:
+    """Give every reference to a table of ours a view, for as long as the block runs; references in TARGET places stay.
+
+    ``target``: the table that a row-level statement changes, under an alias that is not in the text: columns qualified by its name are too.
+    """
     result = BoundText(session, text)
     views: list[str] = []
     try:
-        resolved = [(r, f) for r in references.tables if r not in skip if (f := _resolve(session, text, r, references)) is not None]
+        resolved = [(r, f) for r in references.tables if (f := _resolve(session, text, r, references)) is not None]
         aliases = _aliases(resolved)
         for (reference, source), alias in zip(resolved, aliases, strict=True):
             views.append(_temporary_view(_frame(session, reference, source, text)))
             result.sources.append(source)
             result.edits.extend(_edits(reference, views[-1], alias))
-        result.edits.extend(_chain_edits(references.chains, resolved, aliases))
+        result.edits.extend(_chain_edits(references.chains, _qualifiers_of_all(resolved, aliases, target)))
         yield result
     finally:
         session.drop_views(views)
@@ -147,27 +150,34 @@ def _aliases(resolved: Sequence[tuple[TableReference, Source]]) -> list[str]:
     return aliases
 
 
-def _chain_edits(chains: Sequence[ColumnChain], resolved: Sequence[tuple[TableReference, Source]], aliases: Sequence[str]) -> Iterator[Edit]:
+def _chain_edits(chains: Sequence[ColumnChain], qualifiers: Mapping[tuple[str, ...], str]) -> Iterator[Edit]:
     """``local.db.t.id`` and ``db.t.id`` -> ``t.id``: the view is known by its alias alone."""
-    qualifiers: dict[tuple[str, ...], str] = {}
-    for (reference, _), alias in zip(resolved, aliases, strict=True):
-        if reference.alias is None and reference.alias_at is not None:
-            for parts in _qualifiers(reference, resolved):
-                qualifiers[parts] = alias
     for chain in chains:
         lowered = tuple(part.lower() for part in chain.parts)
         longest = len(lowered) - (0 if chain.star else 1)
         for length in range(longest, 1, -1):
-            alias_of = qualifiers.get(lowered[:length])
-            if alias_of is not None:
-                start, end = chain.part_spans[0].start, chain.part_spans[length - 1].end
-                yield Edit(start, end, quote(alias_of))
+            alias = qualifiers.get(lowered[:length])
+            if alias is not None:
+                yield Edit(chain.part_spans[0].start, chain.part_spans[length - 1].end, quote(alias))
                 break
 
 
-def _qualifiers(reference: TableReference, resolved: Sequence[tuple[TableReference, Source]]) -> Iterator[tuple[str, ...]]:
-    found = next(f for r, f in resolved if r is reference)
-    behind = reference.parts[len(reference.parts) - 1 :] if not found.is_plain else ()
-    full = tuple(part.lower() for part in (*found.address.parts, *behind))
+def _qualifiers_of_all(
+    resolved: Sequence[tuple[TableReference, Source]], aliases: Sequence[str], target: tuple[TableName, Found, str] | None
+) -> dict[tuple[str, ...], str]:
+    """Every name of two or more parts by which a column may call a relation that has no alias in the text."""
+    found: dict[tuple[str, ...], str] = {}
+    for (reference, source), alias in zip(resolved, aliases, strict=True):
+        if reference.alias is None and reference.alias_at is not None:
+            found.update(dict.fromkeys(_qualifiers(reference, source), alias))
+    if target is not None:
+        name, source, alias = target
+        found.update(dict.fromkeys(_qualifiers(name, source), alias))
+    return found
+
+
+def _qualifiers(name: TableName, source: Source) -> Iterator[tuple[str, ...]]:
+    behind = () if source.is_plain else name.parts[-1:]
+    full = tuple(part.lower() for part in (*source.address.parts, *behind))
     for start in range(len(full) - 1):
         yield full[start:]

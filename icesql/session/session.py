@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from icesql.catalog.base import Catalog
-from icesql.errors import NotFoundError
+from icesql.errors import NotFoundError, UnsupportedError
 from icesql.parser.filters import parse_filter
 from icesql.parser.parse import parse
 from icesql.session.catalogs import SPARK_CATALOG, Catalogs
@@ -154,6 +155,13 @@ class Session:
         if self._session_catalog is None:
             self._session_catalog = self.spark._jsparkSession.sessionState().catalog()  # type: ignore[attr-defined]
         return bool(self._session_catalog.getTempView(name).isDefined())
+
+    @contextmanager
+    def parameters(self, args: Any) -> Iterator[None]:
+        """Parameters of a row-level statement. Its expressions run in several queries, so parameter markers are refused rather than misread."""
+        if args:
+            raise UnsupportedError("Cannot use parameters here: DELETE, UPDATE and MERGE take literal values")
+        yield
 
     def drop_views(self, names: Iterable[str]) -> None:
         for name in names:
