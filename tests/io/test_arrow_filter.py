@@ -48,7 +48,7 @@ def test_nested_columns_and_transforms() -> None:
     data = table_of(schema, [(1, (10, None)), (2, None), (3, (30, 5)), (None, (7, 7))])
 
     def ids(where: Predicate) -> list[int | None]:
-        return keep_rows(data, schema, bind(schema, where)).column("id").to_pylist()
+        return list(keep_rows(data, schema, bind(schema, where)).column("id").to_pylist())
 
     assert ids(Predicate(Op.GT, Reference("s.a"), (7,))) == [1, 3]
     assert ids(Predicate(Op.IS_NULL, Reference("s.a"))) == [2], "a required field of a null struct is null"
