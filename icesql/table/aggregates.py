@@ -28,7 +28,7 @@ from icesql.spec.types import (
 from icesql.spec.values import from_bytes
 
 if TYPE_CHECKING:
-    from icesql.table.scan import ScanPlan, TableScan
+    from icesql.table.scan import TableScan
 
 _EXACT_BOUNDS = (
     BooleanType, IntegerType, LongType, FloatType, DoubleType, DecimalType, DateType, TimeType,
@@ -98,7 +98,7 @@ def _present(file: DataFile, field: NestedField, nested: bool) -> int:
     return values - nulls
 
 
-def _extreme(file: DataFile, field: NestedField, nested: bool, function: AggregateFunction) -> object | None:
+def _extreme(file: DataFile, field: NestedField, nested: bool, function: AggregateFunction) -> Any:
     if not isinstance(field.type, _EXACT_BOUNDS):
         raise _Unknown
     present = _present(file, field, nested)
@@ -131,5 +131,5 @@ def count_rows(scan: TableScan) -> int:
 
     from icesql.table.arrow_scan import scan_to_batches
 
-    counted = sum(batch.num_rows for batch in scan_to_batches(replace(scan, select=("_pos",))))
+    counted: int = sum(batch.num_rows for batch in scan_to_batches(replace(scan, select=("_pos",))))
     return counted if scan.limit is None else min(counted, scan.limit)

@@ -114,7 +114,9 @@ class TaskReader:
             read = Schema((*read.fields, POS), read.schema_id)
         return read
 
-    def _finished(self, task: FileScanTask, batch: pa.RecordBatch, read: Schema, gone: np.ndarray[Any, Any] | None) -> Iterator[pa.RecordBatch]:
+    def _finished(
+        self, task: FileScanTask, batch: pa.RecordBatch, read: Schema, gone: np.ndarray[Any, Any] | None
+    ) -> Iterator[pa.RecordBatch]:
         keep = None if gone is None or self._with_deleted_rows else ~gone
         if task.residual != TRUE:
             passes = np.asarray(row_mask(batch, read, task.residual).to_numpy(zero_copy_only=False), bool)

@@ -186,7 +186,13 @@ class _SnapshotChanges:
         return planner.delete_index(planner.select_manifests(manifests, count_skipped=False))
 
     def _task(
-        self, change: ChangeType, file: DataFile, number: int, deletes: tuple[DataFile, ...], *, only_hit_by: tuple[DataFile, ...] | None = None
+        self,
+        change: ChangeType,
+        file: DataFile,
+        number: int,
+        deletes: tuple[DataFile, ...],
+        *,
+        only_hit_by: tuple[DataFile, ...] | None = None,
     ) -> ChangelogTask:
         spec = spec_of(self.scan.metadata, file.spec_id)
         task = FileScanTask(

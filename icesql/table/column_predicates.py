@@ -5,6 +5,7 @@ Every function takes ``rows`` (indices into the manifest) and returns one boolea
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -82,26 +83,28 @@ def _partition_leaf(leaf: Predicate, partitions: dict[int, PartitionColumn], row
     return _each_distinct(leaf, term, column, rows)
 
 
+_COMPARISONS: dict[Op, Callable[[Any, Any], Any]] = {
+    Op.LT: operator.lt,
+    Op.LT_EQ: operator.le,
+    Op.GT: operator.gt,
+    Op.GT_EQ: operator.ge,
+    Op.EQ: operator.eq,
+    Op.NOT_EQ: operator.ne,
+}
+
+
 def _compare_exact(leaf: Predicate, values: npt.NDArray[Any]) -> Mask:
-    literal: Any = leaf.literal
-    match leaf.op:
-        case Op.LT:
-            return values < literal
-        case Op.LT_EQ:
-            return values <= literal
-        case Op.GT:
-            return values > literal
-        case Op.GT_EQ:
-            return values >= literal
-        case Op.EQ:
-            return values == literal
-        case Op.NOT_EQ:
-            return values != literal
-        case Op.IN:
-            return np.isin(values, np.array(leaf.literals, np.int64))
-        case Op.NOT_IN:
-            return ~np.isin(values, np.array(leaf.literals, np.int64))
-    return np.ones(len(values), bool)
+    compare = _COMPARISONS.get(leaf.op)
+    if compare is not None:
+        return _compared(compare, values, leaf.literal)
+    found = np.isin(values, np.array(leaf.literals, np.int64))
+    return found if leaf.op is Op.IN else ~found
+
+
+def _compared(compare: Callable[[Any, Any], Any], values: npt.NDArray[Any], other: Any) -> Mask:
+    """Elementwise, as booleans also where the elements are Python objects."""
+    found: Mask = np.asarray(compare(values, other), bool)
+    return found
 
 
 def _each_distinct(leaf: Predicate, term: BoundReference, column: PartitionColumn, rows: Rows) -> Mask:
@@ -155,12 +158,14 @@ def metrics_mask(bound: Expression, schema: Schema, columns: ManifestColumns, ro
             known[term.field.id] = _stats(columns, term.field.id, term.type, rows, nested=term.field.id in schema.parents)
         return _may_match(leaf, known[term.field.id], term.type)
 
-    return fold(bound, leaf_mask, len(rows)) & (columns.record_count[rows] != 0)
+    found: Mask = fold(bound, leaf_mask, len(rows)) & (columns.record_count[rows] != 0)
+    return found
 
 
 def _stats(columns: ManifestColumns, field_id: int, type_: Type, rows: Rows, *, nested: bool) -> _Stats:
     (values, has_values), (nulls, has_nulls), (nans, has_nans) = (
-        (array[rows], valid[rows]) for array, valid in (columns.value_count(field_id), columns.null_count(field_id), columns.nan_count(field_id))
+        (array[rows], valid[rows])
+        for array, valid in (columns.value_count(field_id), columns.null_count(field_id), columns.nan_count(field_id))
     )
     floating = is_floating(type_)
     if not floating:
@@ -210,7 +215,7 @@ def _object_bounds(part: BytesColumn, type_: Type) -> _Bound:
 
 def _sound(lower: _Bound, upper: _Bound) -> tuple[_Bound, _Bound]:
     """Bounds in the wrong order say nothing."""
-    crossed = lower.valid & upper.valid & (lower.values > upper.values).astype(bool)
+    crossed = lower.valid & upper.valid & _compared(operator.gt, lower.values, upper.values)
     if not crossed.any():
         return lower, upper
     return _Bound(lower.values, lower.valid & ~crossed), _Bound(upper.values, upper.valid & ~crossed)
@@ -244,19 +249,13 @@ def _may_match(leaf: Predicate, stats: _Stats, type_: Type) -> Mask:
 
 
 def _values_may_match(op: Op, literals: list[Any], lower: _Bound, upper: _Bound) -> Mask:
-    first = _operand(literals[0], lower.values.dtype)
     match op:
-        case Op.LT:
-            return ~lower.valid | (lower.values < first).astype(bool)
-        case Op.LT_EQ:
-            return ~lower.valid | (lower.values <= first).astype(bool)
-        case Op.GT:
-            return ~upper.valid | (upper.values > first).astype(bool)
-        case Op.GT_EQ:
-            return ~upper.valid | (upper.values >= first).astype(bool)
+        case Op.LT | Op.LT_EQ:
+            return _unless(lower, _COMPARISONS[op], literals[0])
+        case Op.GT | Op.GT_EQ:
+            return _unless(upper, _COMPARISONS[op], literals[0])
         case Op.EQ:
-            below = ~lower.valid | (lower.values <= first).astype(bool)
-            return below & (~upper.valid | (upper.values >= first).astype(bool))
+            return _unless(lower, operator.le, literals[0]) & _unless(upper, operator.ge, literals[0])
         case Op.IN:
             return _any_within(literals, lower, upper)
         case Op.NOT_EQ | Op.NOT_IN:
@@ -266,6 +265,11 @@ def _values_may_match(op: Op, literals: list[Any], lower: _Bound, upper: _Bound)
         case Op.NOT_STARTS_WITH:
             return ~(_starts(literals[0], lower) & _starts(literals[0], upper))
     return np.ones(len(lower.valid), bool)
+
+
+def _unless(bound: _Bound, compare: Callable[[Any, Any], Any], literal: Any) -> Mask:
+    """The comparison where the bound is known, else True."""
+    return ~bound.valid | _compared(compare, bound.values, _operand(literal, bound.values.dtype))
 
 
 def _operand(literal: Any, dtype: np.dtype[Any]) -> Any:
@@ -282,12 +286,13 @@ def _any_within(literals: list[Any], lower: _Bound, upper: _Bound) -> Mask:
     ordered[:] = sorted(literals)
     first = np.where(lower.valid, np.searchsorted(ordered, lower.values, "left"), 0)
     last = np.where(upper.valid, np.searchsorted(ordered, upper.values, "right"), len(ordered))
-    return last > first
+    found: Mask = last > first
+    return found
 
 
 def _all_one_of(literals: list[Any], lower: _Bound, upper: _Bound) -> Mask:
     """Rows whose bounds meet in one of the literals: every value is that literal."""
-    one = lower.valid & upper.valid & (lower.values == upper.values).astype(bool)
+    one = lower.valid & upper.valid & _compared(operator.eq, lower.values, upper.values)
     members = frozenset(literals)
     for row in np.flatnonzero(one).tolist():
         one[row] = lower.values[row] in members
@@ -298,8 +303,10 @@ def _may_start(prefix: bytes, lower: _Bound, upper: _Bound) -> Mask:
     size = len(prefix)
     below = np.fromiter((value[:size] <= prefix for value in lower.values), bool, len(lower.values))
     above = np.fromiter((value[:size] >= prefix for value in upper.values), bool, len(upper.values))
-    return (~lower.valid | below) & (~upper.valid | above)
+    found: Mask = (~lower.valid | below) & (~upper.valid | above)
+    return found
 
 
 def _starts(prefix: bytes, bound: _Bound) -> Mask:
-    return bound.valid & np.fromiter((value.startswith(prefix) for value in bound.values), bool, len(bound.values))
+    found: Mask = bound.valid & np.fromiter((value.startswith(prefix) for value in bound.values), bool, len(bound.values))
+    return found

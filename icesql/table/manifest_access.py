@@ -10,7 +10,7 @@ from icesql.io.avro_container import read_header
 from icesql.io.files import FileIO
 from icesql.io.manifest_lists import read_manifest_list
 from icesql.io.manifests import read_manifest
-from icesql.spec.files import EntryStatus, ManifestContent, ManifestFile
+from icesql.spec.files import EntryStatus, ManifestContent, ManifestEntry, ManifestFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import PartitionSpec
 from icesql.spec.schema import Schema
@@ -68,6 +68,11 @@ def with_counts(io: FileIO, manifest: ManifestFile, specs_by_id: Mapping[int, Pa
 
 def of_content(manifests: Iterable[ManifestFile], content: ManifestContent) -> list[ManifestFile]:
     return [manifest for manifest in manifests if manifest.content is content]
+
+
+def live_entries(io: FileIO, manifest: ManifestFile, specs_by_id: Mapping[int, PartitionSpec]) -> list[ManifestEntry]:
+    """Entries of a manifest that are not deleted, with inherited numbers."""
+    return [entry for entry in read_manifest(io, manifest, specs_by_id) if entry.is_live]
 
 
 def spec_of(metadata: TableMetadata, spec_id: int, noun: str = "manifest", what: object = None) -> PartitionSpec:

@@ -41,4 +41,6 @@ def metadata_column(metadata: TableMetadata, name: str, *, case_sensitive: bool 
 
 def partition_column(metadata: TableMetadata) -> NestedField:
     """``_partition``: a struct of every partition field any spec of the table had."""
-    return NestedField(PARTITION_ID, "_partition", StructType(union_partition_type(metadata).fields), False, "Partition to which a row belongs to")
+    return NestedField(
+        PARTITION_ID, "_partition", StructType(union_partition_type(metadata).fields), False, "Partition to which a row belongs to"
+    )

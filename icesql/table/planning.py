@@ -188,7 +188,9 @@ class Planner:
         return PlannedManifest(columns, rows)
 
     @staticmethod
-    def _keep(rows: Rows, mask: np.ndarray[tuple[int], np.dtype[np.bool_]], part: _Conjunct, columns: ManifestColumns, tally: _Tally) -> Rows:
+    def _keep(
+        rows: Rows, mask: np.ndarray[tuple[int], np.dtype[np.bool_]], part: _Conjunct, columns: ManifestColumns, tally: _Tally
+    ) -> Rows:
         dropped = rows[~mask]
         if len(dropped):
             tally.add(part.text, len(dropped), int(columns.file_size_in_bytes[dropped].sum()))
@@ -311,5 +313,3 @@ def field_types(metadata: TableMetadata) -> dict[int, Type]:
     for schema in (*sorted(metadata.schemas, key=lambda s: s.schema_id), metadata.schema):
         found.update({field_id: column.type for field_id, column in schema.fields_by_id.items()})
     return found
-
-

@@ -11,9 +11,7 @@ from icesql.spec.types import ListType, MapType, NestedField, StructType, Type
 from icesql.table.metadata_columns import NAMES, metadata_column
 
 
-def select_columns(
-    schema: Schema, names: Iterable[str] | None, metadata: TableMetadata, *, case_sensitive: bool = True
-) -> Schema:
+def select_columns(schema: Schema, names: Iterable[str] | None, metadata: TableMetadata, *, case_sensitive: bool = True) -> Schema:
     """Columns in the order asked for; ``None`` means all of the table's own. A dotted name selects a nested field, inside its structs.
 
     Metadata columns are found by name where the table has no column of that name. Raises NotFoundError that names the nearest.

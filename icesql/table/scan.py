@@ -147,9 +147,7 @@ class ScanPlan:
     @cached_property
     def formats(self) -> frozenset[str]:
         """File formats among the planned files, lower case."""
-        return frozenset(
-            (text or "").lower() for part in self.manifests for text in set(part.columns.file_format.texts(part.rows))
-        )
+        return frozenset((text or "").lower() for part in self.manifests for text in set(part.columns.file_format.texts(part.rows)))
 
     @property
     def has_deletes(self) -> bool:
@@ -220,7 +218,5 @@ class ScanPlan:
     def first_row_ids(self) -> list[int | None]:
         """``first_row_id`` of each file of ``paths`` (Spec: "Row Lineage")."""
         return [
-            None if first < 0 else first
-            for part in self.manifests
-            for first in np.asarray(part.columns.first_row_id[part.rows]).tolist()
+            None if first < 0 else first for part in self.manifests for first in np.asarray(part.columns.first_row_id[part.rows]).tolist()
         ]

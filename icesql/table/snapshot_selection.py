@@ -24,7 +24,9 @@ def select_snapshot(
 ) -> Selected:
     """At most one may be given; none means main. Raises InvalidArgumentError, NotFoundError."""
     if sum(given is not None for given in (snapshot_id, ref, timestamp_ms)) > 1:
-        raise InvalidArgumentError("Cannot specify more than one of snapshot id, branch or tag, and timestamp when time travelling the table.")
+        raise InvalidArgumentError(
+            "Cannot specify more than one of snapshot id, branch or tag, and timestamp when time travelling the table."
+        )
     if snapshot_id is not None:
         snapshot = metadata.snapshot(snapshot_id)
         return Selected(snapshot, metadata.schema_of(snapshot))

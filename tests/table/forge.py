@@ -80,34 +80,64 @@ class Forge:
         """An added data file."""
         return self.added(
             DataFile(
-                file_path=str(self.folder / f"{name}.parquet"), file_format="parquet", spec_id=spec_id, partition=partition, record_count=rows,
-                file_size_in_bytes=100 * rows, **metrics,  # type: ignore[arg-type]
+                file_path=str(self.folder / f"{name}.parquet"),
+                file_format="parquet",
+                spec_id=spec_id,
+                partition=partition,
+                record_count=rows,
+                file_size_in_bytes=100 * rows,
+                **metrics,  # type: ignore[arg-type]
             )  # fmt: skip
         )
 
-    def positions(self, name: str, partition: tuple[object, ...] = (), *, spec_id: int = 0, of: str | None = None, **more: object) -> ManifestEntry:
+    def positions(
+        self, name: str, partition: tuple[object, ...] = (), *, spec_id: int = 0, of: str | None = None, **more: object
+    ) -> ManifestEntry:
         path = None if of is None else str(self.folder / f"{of}.parquet")
         return self.added(
             DataFile(
-                content=FileContent.POSITION_DELETES, file_path=str(self.folder / f"{name}.parquet"), file_format="parquet", spec_id=spec_id,
-                partition=partition, record_count=1, file_size_in_bytes=10, referenced_data_file=path, **more,  # type: ignore[arg-type]
+                content=FileContent.POSITION_DELETES,
+                file_path=str(self.folder / f"{name}.parquet"),
+                file_format="parquet",
+                spec_id=spec_id,
+                partition=partition,
+                record_count=1,
+                file_size_in_bytes=10,
+                referenced_data_file=path,
+                **more,  # type: ignore[arg-type]
             )  # fmt: skip
         )
 
     def vector(self, name: str, of: str, partition: tuple[object, ...] = (), *, spec_id: int = 0) -> ManifestEntry:
         return self.added(
             DataFile(
-                content=FileContent.POSITION_DELETES, file_path=str(self.folder / f"{name}.puffin"), file_format="puffin", spec_id=spec_id,
-                partition=partition, record_count=1, file_size_in_bytes=99, referenced_data_file=str(self.folder / f"{of}.parquet"),
-                content_offset=4, content_size_in_bytes=40,
+                content=FileContent.POSITION_DELETES,
+                file_path=str(self.folder / f"{name}.puffin"),
+                file_format="puffin",
+                spec_id=spec_id,
+                partition=partition,
+                record_count=1,
+                file_size_in_bytes=99,
+                referenced_data_file=str(self.folder / f"{of}.parquet"),
+                content_offset=4,
+                content_size_in_bytes=40,
             )  # fmt: skip
         )
 
-    def equality(self, name: str, ids: tuple[int, ...], partition: tuple[object, ...] = (), *, spec_id: int = 0, **metrics: object) -> ManifestEntry:
+    def equality(
+        self, name: str, ids: tuple[int, ...], partition: tuple[object, ...] = (), *, spec_id: int = 0, **metrics: object
+    ) -> ManifestEntry:
         return self.added(
             DataFile(
-                content=FileContent.EQUALITY_DELETES, file_path=str(self.folder / f"{name}.parquet"), file_format="parquet", spec_id=spec_id,
-                partition=partition, record_count=1, file_size_in_bytes=10, equality_ids=ids, **metrics,  # type: ignore[arg-type]
+                content=FileContent.EQUALITY_DELETES,
+                file_path=str(self.folder / f"{name}.parquet"),
+                file_format="parquet",
+                spec_id=spec_id,
+                partition=partition,
+                record_count=1,
+                file_size_in_bytes=10,
+                equality_ids=ids,
+                **metrics,  # type: ignore[arg-type]
             )  # fmt: skip
         )
 

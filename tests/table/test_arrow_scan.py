@@ -21,16 +21,16 @@ from icesql.table.aggregates import Aggregate, AggregateFunction, aggregate_from
 from icesql.table.scan import TableScan
 from tests.table.forge import Forge
 
-SCHEMA = Schema(
-    (NestedField(1, "id", LongType()), NestedField(2, "p", StringType()), NestedField(3, "x", DoubleType()))
-)
+SCHEMA = Schema((NestedField(1, "id", LongType()), NestedField(2, "p", StringType()), NestedField(3, "x", DoubleType())))
 BY_P = PartitionSpec(spec_id=0, fields=(PartitionField(source_ids=(2,), field_id=1000, transform=IDENTITY, name="p"),))
 
 
 class RealForge(Forge):
     """A forge whose files are real."""
 
-    def file(self, name: str, rows: list[dict[str, Any]], partition: tuple[object, ...] = (), spec_id: int = 0, drop: tuple[str, ...] = ()) -> ManifestEntry:
+    def file(
+        self, name: str, rows: list[dict[str, Any]], partition: tuple[object, ...] = (), spec_id: int = 0, drop: tuple[str, ...] = ()
+    ) -> ManifestEntry:
         from icesql.io.arrow_types import to_arrow_schema
 
         schema = Schema(tuple(field for field in self.metadata.schema.fields if field.name not in drop))
@@ -44,7 +44,9 @@ class RealForge(Forge):
         by_path = {str(self.folder / f"{data}.parquet"): found for data, found in positions.items()}
         return self.added(write_position_deletes(self.io, str(self.folder / f"{name}.parquet"), by_path, partition=partition))
 
-    def equality_file(self, name: str, ids: tuple[int, ...], rows: list[dict[str, Any]], partition: tuple[object, ...] = (), spec_id: int = 0) -> ManifestEntry:
+    def equality_file(
+        self, name: str, ids: tuple[int, ...], rows: list[dict[str, Any]], partition: tuple[object, ...] = (), spec_id: int = 0
+    ) -> ManifestEntry:
         from icesql.io.arrow_types import to_arrow_schema
 
         columns = Schema(tuple(self.metadata.schema.field(i) for i in ids))
@@ -90,12 +92,15 @@ def test_deletes_of_every_kind(tmp_path: Path) -> None:
 def test_equality_deletes_over_nulls_nans_and_several_columns(tmp_path: Path) -> None:
     nan = float("nan")
     forge = RealForge(tmp_path, SCHEMA, UNPARTITIONED)
-    data = [
+    data: list[dict[str, Any]] = [
         {"id": 1, "p": None, "x": 1.0}, {"id": 2, "p": "b", "x": None}, {"id": None, "p": "c", "x": nan}, {"id": 4, "p": "d", "x": nan},
         {"id": 5, "p": "e", "x": -0.0},
     ]  # fmt: skip
     forge.commit([forge.file("f", data)])
-    forge.commit([forge.equality_file("one", (1,), [{"id": None}])], [forge.equality_file("two", (2, 3), [{"p": "b", "x": None}, {"p": "d", "x": nan}])])
+    forge.commit(
+        [forge.equality_file("one", (1,), [{"id": None}])],
+        [forge.equality_file("two", (2, 3), [{"p": "b", "x": None}, {"p": "d", "x": nan}])],
+    )
     assert ids(forge) == [1, 5]
     forge.commit([forge.equality_file("three", (2,), [{"p": None}])])
     forge.commit([forge.file("again", [{"id": 9, "p": None, "x": 2.0}])])
@@ -137,7 +142,10 @@ def test_identity_partitions_stand_for_columns_a_file_lacks(tmp_path: Path) -> N
 def test_three_valued_logic_over_partitions_with_nulls(tmp_path: Path) -> None:
     forge = RealForge(tmp_path, SCHEMA, BY_P)
     forge.commit(
-        [forge.file("a", rows(0, 2, "a", 2.0), ("a",)), forge.file("n", [{"id": 5, "p": None, "x": 2.0}, {"id": 6, "p": None, "x": 0.0}], (None,))]
+        [
+            forge.file("a", rows(0, 2, "a", 2.0), ("a",)),
+            forge.file("n", [{"id": 5, "p": None, "x": 2.0}, {"id": 6, "p": None, "x": 0.0}], (None,)),
+        ]
     )
     where = Or(Not(Predicate(Op.EQ, Reference("p"), ("a",))), Predicate(Op.GT, Reference("x"), (1.0,)))
     assert ids(forge, where) == [0, 1, 5]
@@ -145,7 +153,9 @@ def test_three_valued_logic_over_partitions_with_nulls(tmp_path: Path) -> None:
 
 def test_nan_is_the_largest_and_both_zeros_are_one(tmp_path: Path) -> None:
     forge = RealForge(tmp_path, SCHEMA, UNPARTITIONED)
-    forge.commit([forge.file("nan", rows(0, 1, x=float("nan")))], [forge.file("zero", rows(1, 2, x=-0.0))], [forge.file("two", rows(2, 3, x=2.0))])
+    forge.commit(
+        [forge.file("nan", rows(0, 1, x=float("nan")))], [forge.file("zero", rows(1, 2, x=-0.0))], [forge.file("two", rows(2, 3, x=2.0))]
+    )
     assert ids(forge, Predicate(Op.GT, Reference("x"), (1.5,))) == [0, 2]
     assert ids(forge, Predicate(Op.EQ, Reference("x"), (0.0,))) == [1]
     assert ids(forge, Predicate(Op.LT, Reference("x"), (1.5,))) == [1]
@@ -155,11 +165,18 @@ def test_nan_is_the_largest_and_both_zeros_are_one(tmp_path: Path) -> None:
 def test_renamed_promoted_and_nested_columns(tmp_path: Path) -> None:
     from dataclasses import replace
 
-    old = Schema((NestedField(1, "i", IntegerType()), NestedField(2, "s", StructType((NestedField(3, "a", LongType()), NestedField(4, "b", StringType()))))))
+    old = Schema(
+        (
+            NestedField(1, "i", IntegerType()),
+            NestedField(2, "s", StructType((NestedField(3, "a", LongType()), NestedField(4, "b", StringType())))),
+        )
+    )
     forge = RealForge(tmp_path, old, UNPARTITIONED)
     forge.commit([forge.file("f", [{"i": 1, "s": {"a": 10, "b": "x"}}, {"i": 2, "s": None}])])
     renamed = StructType((NestedField(4, "text", StringType()), NestedField(3, "a", LongType()), NestedField(5, "new", LongType())))
-    forge.metadata = replace(forge.metadata, schemas=(old, Schema((NestedField(2, "t", renamed), NestedField(1, "id", LongType())), 1)), current_schema_id=1)
+    forge.metadata = replace(
+        forge.metadata, schemas=(old, Schema((NestedField(2, "t", renamed), NestedField(1, "id", LongType())), 1)), current_schema_id=1
+    )
     assert read(forge).to_pylist() == [{"t": {"text": "x", "a": 10, "new": None}, "id": 1}, {"t": None, "id": 2}]
     assert read(forge, Predicate(Op.EQ, Reference("t.a"), (10,)), select=("t.text",)).to_pylist() == [{"t": {"text": "x"}}]
     assert read(forge, Predicate(Op.IS_NULL, Reference("t.a")), select=("id",)).to_pylist() == [{"id": 2}]
@@ -167,7 +184,7 @@ def test_renamed_promoted_and_nested_columns(tmp_path: Path) -> None:
 
 def test_aggregates_come_from_metadata_only_where_exact(tmp_path: Path) -> None:
     forge = RealForge(tmp_path, SCHEMA, BY_P)
-    data = [{"id": 3, "p": "a", "x": float("nan")}, {"id": None, "p": "a", "x": -1.5}]
+    data: list[dict[str, Any]] = [{"id": 3, "p": "a", "x": float("nan")}, {"id": None, "p": "a", "x": -1.5}]
     forge.commit([forge.file("a", data, ("a",)), forge.file("b", rows(5, 9, "b", None), ("b",))])
 
     def ask(where: Expression = TRUE, **more: Any) -> Any:
@@ -181,7 +198,9 @@ def test_aggregates_come_from_metadata_only_where_exact(tmp_path: Path) -> None:
     assert found[:5] == (6, 5, 3, 8, -1.5) and found[5] != found[5]
     assert ask(Predicate(Op.EQ, Reference("p"), ("b",))) == (4, 4, 5, 8, None, None)
     assert ask(Predicate(Op.GT, Reference("id"), (5,))) is None, "a residual is left"
-    assert aggregate_from_metadata(TableScan(forge.io, forge.metadata), (Aggregate(AggregateFunction.MAX, "p"),)) is None, "text bounds may be cut"
+    assert aggregate_from_metadata(TableScan(forge.io, forge.metadata), (Aggregate(AggregateFunction.MAX, "p"),)) is None, (
+        "text bounds may be cut"
+    )
     forge.commit([forge.position_file("pd", {"a": [0]}, ("a",))])
     assert ask() is None
     assert ask(Predicate(Op.EQ, Reference("p"), ("b",))) == (4, 4, 5, 8, None, None), "deletes elsewhere do not matter"
@@ -194,7 +213,9 @@ def test_pyiceberg_reads_the_same_rows(tmp_path: Path) -> None:
     from icesql.spec.metadata_json import metadata_to_json
 
     forge = RealForge(tmp_path, SCHEMA, BY_P)
-    forge.commit([forge.file("a1", rows(0, 10), ("a",)), forge.file("b1", rows(10, 20, "b"), ("b",)), forge.file("n1", rows(20, 22, None), (None,))])
+    forge.commit(
+        [forge.file("a1", rows(0, 10), ("a",)), forge.file("b1", rows(10, 20, "b"), ("b",)), forge.file("n1", rows(20, 22, None), (None,))]
+    )
     forge.commit([forge.position_file("pd", {"a1": [0, 9]}, ("a",))])
     location = tmp_path / "v1.metadata.json"
     location.write_bytes(metadata_to_json(forge.metadata))

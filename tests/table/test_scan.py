@@ -138,12 +138,17 @@ def test_snapshots_and_their_schemas(tmp_path: Path) -> None:
     }
     forge.metadata = replace(forge.metadata, refs={**forge.metadata.refs, **refs})
     assert names(scan(forge).plan_files()) == {"one", "two"}
-    for selection, schema in (({"ref": "tag"}, SCHEMA), ({"snapshot_id": 100}, SCHEMA), ({"timestamp_ms": 1999}, SCHEMA), ({"ref": "branch"}, newer)):
+    for selection, schema in (
+        ({"ref": "tag"}, SCHEMA),
+        ({"snapshot_id": 100}, SCHEMA),
+        ({"timestamp_ms": 1999}, SCHEMA),
+        ({"ref": "branch"}, newer),
+    ):
         selected = scan(forge, **selection)
         assert names(selected.plan_files()) == {"one"}
         assert selected.table_schema == schema, selection
     assert scan(forge, ref="main").table_schema == newer
-    with pytest.raises(NotFoundError, match="Cannot find a snapshot older than 1970-01-01T00:00:00.999"):
+    with pytest.raises(NotFoundError, match=r"Cannot find a snapshot older than 1970-01-01T00:00:00\.999"):
         scan(forge, timestamp_ms=999).plan_files()
     with pytest.raises(NotFoundError, match="Cannot find snapshot with ID 7"):
         scan(forge, snapshot_id=7).plan_files()
@@ -170,7 +175,9 @@ def test_unknown_columns_are_named(three_manifests: Forge) -> None:
 
 
 def deletes_by_file(forge: Forge, where: Expression = TRUE) -> dict[str, set[str]]:
-    return {Path(t.data_file.file_path).stem: {Path(d.file_path).stem for d in t.delete_files} for t in scan(forge, where).plan_files().tasks}
+    return {
+        Path(t.data_file.file_path).stem: {Path(d.file_path).stem for d in t.delete_files} for t in scan(forge, where).plan_files().tasks
+    }
 
 
 def test_position_deletes_apply_to_files_not_newer_in_their_partition(tmp_path: Path) -> None:
@@ -209,7 +216,7 @@ def test_a_deletion_vector_replaces_position_deletes(tmp_path: Path) -> None:
 
 def test_equality_deletes_with_other_bounds_are_left_out(tmp_path: Path) -> None:
     forge = Forge(tmp_path, SCHEMA, BY_P)
-    nulls = {"value_counts": {1: 10}, "null_value_counts": {1: 10}}
+    nulls: dict[str, Any] = {"value_counts": {1: 10}, "null_value_counts": {1: 10}}
     forge.commit([forge.data("low", ("a",), **ids(0, 9)), forge.data("high", ("a",), **ids(50, 59)), forge.data("nulls", ("a",), **nulls)])
     forge.commit([forge.equality("eq", (1,), ("a",), **ids(5, 6, 1))])
     assert deletes_by_file(forge) == {"low": {"eq"}, "high": set(), "nulls": set()}
@@ -220,11 +227,15 @@ def test_equality_deletes_with_other_bounds_are_left_out(tmp_path: Path) -> None
 # -- columns and single files say the same -----------------------------------------------------------------------
 
 FEW = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
-PAIRS = [(type_, IDENTITY) for type_ in VALUES] + [(type_, t) for type_ in VALUES for t in (bucket(4), truncate(3)) if can_transform(t, type_)]
+PAIRS = [(type_, IDENTITY) for type_ in VALUES] + [
+    (type_, t) for type_ in VALUES for t in (bucket(4), truncate(3)) if can_transform(t, type_)
+]
 
 
 @pytest.mark.parametrize(("type_", "transform"), PAIRS, ids=str)
-def test_columnar_planning_equals_planning_file_by_file(type_: Type, transform: Transform, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_columnar_planning_equals_planning_file_by_file(
+    type_: Type, transform: Transform, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     schema = Schema((NestedField(1, "x", type_), NestedField(2, "y", type_)))
     spec = spec_of(transform)
     struct, function = spec.partition_type(schema), transform_function(transform, type_)

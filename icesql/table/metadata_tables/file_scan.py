@@ -17,6 +17,8 @@ from icesql.table.metadata_tables.file_rows import FileRows
 from icesql.table.planning import RowChoice, live_rows
 
 EVERY_CONTENT = (ManifestContent.DATA, ManifestContent.DELETES)
+
+
 def all_rows(columns: ManifestColumns) -> Rows:
     return np.arange(len(columns))
 
@@ -74,5 +76,3 @@ def _tables(
         if len(rows):
             tables.append(table_of_arrays(scan.schema, arrays(FileRows(scan.metadata, columns, rows))))
     return pa.concat_tables(tables) if tables else empty_table(scan.schema)
-
-

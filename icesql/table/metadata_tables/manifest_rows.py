@@ -51,7 +51,7 @@ def _summaries(metadata: TableMetadata, manifest: ManifestFile, nan_required: bo
     if spec is None or manifest.partitions is None:
         return []
     schema, fields = schema_for_spec(metadata, spec), spec.fields
-    found = []
+    found: list[tuple[object, ...]] = []
     for field, summary in zip(fields, manifest.partitions, strict=False):
         source = schema.find(field.source_id)
         source_type: Type = UnknownType() if source is None else source.type

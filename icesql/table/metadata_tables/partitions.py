@@ -18,8 +18,8 @@ from icesql.table.delete_index import partition_key
 from icesql.table.metadata_tables.base import MetadataScan, MetadataTable, TimeTravel, column, table_of_rows
 from icesql.table.metadata_tables.file_columns import partition_column
 from icesql.table.metadata_tables.file_scan import columns_of, snapshot_manifests
-from icesql.table.planning import live_rows
 from icesql.table.partition_types import coercion, union_partition_type
+from icesql.table.planning import live_rows
 
 
 def schema(metadata: TableMetadata) -> Schema:
@@ -87,7 +87,9 @@ def partition_totals(scan: MetadataScan) -> list[PartitionTotals]:
     return list(found.values())
 
 
-def _add_manifest(found: dict[object, PartitionTotals], metadata: TableMetadata, columns: ManifestColumns, chosen: Rows, coerce: Any) -> None:
+def _add_manifest(
+    found: dict[object, PartitionTotals], metadata: TableMetadata, columns: ManifestColumns, chosen: Rows, coerce: Any
+) -> None:
     groups, first = group_rows(columns, chosen)
     count = len(first)
     updated_ms, updated_by = _latest(metadata, columns.snapshot_id[chosen], groups, count)

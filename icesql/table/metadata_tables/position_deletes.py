@@ -22,8 +22,8 @@ from icesql.table.metadata_tables.base import (
     table_of_arrays,
 )
 from icesql.table.metadata_tables.file_columns import partition_column
-from icesql.table.metadata_tables.file_scan import columns_of, snapshot_manifests
 from icesql.table.metadata_tables.file_rows import partition_array
+from icesql.table.metadata_tables.file_scan import columns_of, snapshot_manifests
 from icesql.table.planning import live_rows
 from icesql.table.position_sets import deleted_positions
 
