@@ -14,7 +14,7 @@ from icesql.parser.tokens import Kind
 from icesql.parser.transform_terms import transform_term
 
 Operand: TypeAlias = Reference | Constant
-_MAX_DEPTH = 200
+_MAX_DEPTH = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +114,17 @@ class _Reader:
         self.depth = 0
 
     def disjunction(self) -> Node:
-        self.depth += 1
-        if self.depth > _MAX_DEPTH:
-            self.cursor.fail(f"Cannot use filter: it is nested deeper than {_MAX_DEPTH} levels")
+        self._deeper()
         nodes = [self.conjunction()]
         while self.cursor.accept("OR"):
             nodes.append(self.conjunction())
         self.depth -= 1
         return _balanced(nodes, Or)
+
+    def _deeper(self) -> None:
+        self.depth += 1
+        if self.depth > _MAX_DEPTH:
+            self.cursor.fail(f"Cannot use filter: it is nested deeper than {_MAX_DEPTH} levels")
 
     def conjunction(self) -> Node:
         nodes = [self.negation()]
@@ -246,7 +249,9 @@ class _Reader:
         cursor = self.cursor
         if cursor.at("("):
             cursor.next()
+            self._deeper()
             inner = self.operand()
+            self.depth -= 1
             cursor.expect(")")
             return inner
         if self._begins_constant():

@@ -21,7 +21,8 @@ def parse_filter(text: str) -> Expression:
     """The expression that a SQL predicate is, with SQL's three-valued logic: what is not true for a row does not keep it.
 
     Understood: comparisons of a column or a partition transform of one (``bucket(16, id) = 3``, ``system.days(ts) > ...``) with a
-    literal, either way round, ``<=>``, IN, BETWEEN, LIKE 'x%', startswith, IS [NOT] NULL / TRUE / FALSE / NAN, isnan, boolean columns, NOT, AND, OR.
+    literal, either way round, ``<=>``, IN, BETWEEN, LIKE 'x%', startswith, IS [NOT] NULL / TRUE / FALSE / NAN, isnan, boolean columns,
+    NOT, AND, OR.
     Dates and times are literals as ISO text. Raises SqlError that points at what is not understood.
     """
     cursor = Cursor(text)
@@ -144,7 +145,7 @@ class _Lowering:
         outside = negated != node.negated
         if outside and any(constant.value is None for constant in node.values):
             return FALSE
-        literals: list[object] = []
+        literals: dict[tuple[type, object], object] = {}
         nan = False
         for constant in node.values:
             if constant.value is None:
@@ -153,9 +154,8 @@ class _Lowering:
                 nan = True
                 continue
             value = self._value(constant, node.span)
-            if not any(type(known) is type(value) and known == value for known in literals):
-                literals.append(value)
-        parts = [Predicate(Op.NOT_IN if outside else Op.IN, node.term, tuple(literals))] if literals else []
+            literals[type(value), value] = value
+        parts = [Predicate(Op.NOT_IN if outside else Op.IN, node.term, tuple(literals.values()))] if literals else []
         if nan:
             parts.append(Predicate(Op.NOT_NAN if outside else Op.IS_NAN, node.term))
         return and_(*parts) if outside else or_(*parts)

@@ -11,6 +11,7 @@ from icesql.parser.cursor import Cursor
 from icesql.parser.tokens import Kind, Token
 
 NULL = Constant(None, "void")
+_MAX_DEPTH = 60
 _INT, _LONG = range(-(2**31), 2**31), range(-(2**63), 2**63)
 _DATETIME_TYPES = {"DATE": "date", "TIMESTAMP": "timestamp", "TIMESTAMP_LTZ": "timestamp", "TIMESTAMP_NTZ": "timestamp_ntz"}
 _INTEGRAL = {"TINYINT": 8, "BYTE": 8, "SMALLINT": 16, "SHORT": 16, "INT": 32, "INTEGER": 32, "BIGINT": 64, "LONG": 64}
@@ -27,15 +28,15 @@ def fold(text: str) -> Constant | None:
         return None
 
 
-def read_constant(cursor: Cursor) -> Constant | None:
+def read_constant(cursor: Cursor, depth: int = 0) -> Constant | None:
     """Read one constant at the cursor, or return None with the cursor anywhere."""
-    found = _primary(cursor)
+    found = _primary(cursor, depth + 1) if depth < _MAX_DEPTH else None
     while found is not None and cursor.accept("::"):
         found = _cast(found, cursor)
     return found
 
 
-def _primary(cursor: Cursor) -> Constant | None:
+def _primary(cursor: Cursor, depth: int) -> Constant | None:
     token = cursor.token
     if token.kind is Kind.STRING:
         return Constant(cursor.string(), "string")
@@ -44,9 +45,9 @@ def _primary(cursor: Cursor) -> Constant | None:
     if token.key in ("-", "+"):
         return _signed(cursor)
     if token.kind is Kind.WORD:
-        return _word(cursor, token)
+        return _word(cursor, token, depth)
     if cursor.accept("("):
-        inner = read_constant(cursor)
+        inner = read_constant(cursor, depth)
         return inner if inner is not None and cursor.accept(")") else None
     return None
 
@@ -58,7 +59,7 @@ def _signed(cursor: Cursor) -> Constant | None:
     return number(cursor.next(), negative=sign == "-")
 
 
-def _word(cursor: Cursor, token: Token) -> Constant | None:
+def _word(cursor: Cursor, token: Token, depth: int) -> Constant | None:
     following = cursor.peek()
     if token.key in _DATETIME_TYPES and following.kind is Kind.STRING:
         cursor.next()
@@ -73,7 +74,7 @@ def _word(cursor: Cursor, token: Token) -> Constant | None:
         return NULL
     if token.key in ("ARRAY", "MAP", "CAST") and following.key == "(":
         cursor.position += 2
-        return {"ARRAY": _array, "MAP": _map, "CAST": _cast_call}[token.key](cursor)
+        return {"ARRAY": _array, "MAP": _map, "CAST": _cast_call}[token.key](cursor, depth)
     return None
 
 
@@ -120,12 +121,12 @@ def decimal_constant(value: Decimal) -> Constant | None:
     return Constant(value, f"decimal({precision},{scale})") if precision <= 38 else None
 
 
-def _array(cursor: Cursor) -> Constant | None:
+def _array(cursor: Cursor, depth: int) -> Constant | None:
     items: list[Constant] = []
     while not cursor.accept(")"):
         if items and not cursor.accept(","):
             return None
-        item = read_constant(cursor)
+        item = read_constant(cursor, depth)
         if item is None:
             return None
         items.append(item)
@@ -133,12 +134,12 @@ def _array(cursor: Cursor) -> Constant | None:
     return None if element is None else Constant(tuple(items), f"array<{element}>")
 
 
-def _map(cursor: Cursor) -> Constant | None:
+def _map(cursor: Cursor, depth: int) -> Constant | None:
     items: list[Constant] = []
     while not cursor.accept(")"):
         if items and not cursor.accept(","):
             return None
-        item = read_constant(cursor)
+        item = read_constant(cursor, depth)
         if item is None:
             return None
         items.append(item)
@@ -160,8 +161,8 @@ def _common_type(items: list[Constant]) -> str | None:
     return _INTEGRAL_NAMES[max(widths[t] for t in types)] if types <= widths.keys() else None
 
 
-def _cast_call(cursor: Cursor) -> Constant | None:
-    inner = read_constant(cursor)
+def _cast_call(cursor: Cursor, depth: int) -> Constant | None:
+    inner = read_constant(cursor, depth)
     if inner is None or not cursor.accept("AS"):
         return None
     found = _cast(inner, cursor)

@@ -53,14 +53,14 @@ class Token:
 _EXPONENT = r"[eE][+-]?\d+"
 _LEXEME = re.compile(
     rf"""
-    (?P<space>(?:\s|--(?:\\\n|[^\r\n])*)+)
+    (?P<space>\s+|--[^\r\n\\]*(?:\\\n?[^\r\n\\]*)*)
   | (?P<raw>[rR](?:'[^']*'|"[^"]*"))
   | (?P<number>(?:\d+\.\d*|\.\d+)(?:{_EXPONENT})?(?:BD|bd|Bd|bD|[dDfF])?(?![\w])
       | \d+{_EXPONENT}(?:BD|bd|Bd|bD|[dDfF])?(?![\w])
       | \d+(?:BD|bd|Bd|bD|[dDfFlLsSyY])?(?![\w]))
   | (?P<word>[^\W\d]+://[\w/\-.?=&\#%]+|\w+)
-  | (?P<string>'(?:[^'\\]+|\\.|'')*'|"(?:[^"\\]+|\\.|"")*")
-  | (?P<quoted>`(?:[^`]|``)*`)
+  | (?P<string>'[^'\\]*(?:(?:\\.|'')[^'\\]*)*'|"[^"\\]*(?:(?:\\.|"")[^"\\]*)*")
+  | (?P<quoted>`[^`]*(?:``[^`]*)*`)
   | (?P<hint>/\*\+)
   | (?P<comment>/\*)
   | (?P<variable>\$\{{[^}}]*\}})
