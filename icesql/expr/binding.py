@@ -28,10 +28,8 @@ from icesql.spec.literals import ABOVE_MAX, BELOW_MIN, literal
 from icesql.spec.schema import Schema
 from icesql.spec.transforms import can_transform, result_type
 from icesql.spec.types import (
-    BinaryType,
     DecimalType,
     DoubleType,
-    FixedType,
     FloatType,
     IntegerType,
     LongType,

@@ -13,7 +13,7 @@ from icesql.expr.tree import Op, Predicate
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldStats:
-    """Certain facts only; a flag that is false means "not known". Bounds hold for all values but nulls and NaN, ``None`` where not known."""
+    """Certain facts only; a false flag means "not known". Bounds hold for all values but nulls and NaN, ``None`` where not known."""
 
     no_nulls: bool = False
     only_nulls: bool = False

@@ -1,7 +1,7 @@
 """Predicates over a data file's column metrics. Spec: "Scan Planning", "Column metrics".
 
-    inclusive: False only if no row of the file can match      (the file is skipped)
-    strict:    True only if every row of the file must match   (the file is deleted whole, or needs no residual filter)
+inclusive: False only if no row of the file can match      (the file is skipped)
+strict:    True only if every row of the file must match   (the file is deleted whole, or needs no residual filter)
 """
 
 from __future__ import annotations
@@ -98,5 +98,3 @@ def constant_for_file(schema: Schema, bound: Expression, file: DataFile) -> Expr
         return TRUE if must_match(leaf, stats) else leaf
 
     return map_leaves(bound, decide)
-
-

@@ -60,5 +60,3 @@ def partition_reference(schema: Schema, field: PartitionField) -> BoundReference
     source = schema.find(field.source_id)
     type_ = UnknownType() if source is None else result_type(field.transform, source.type)
     return BoundReference(NestedField(field.field_id, field.name, type_), type_, None, field.name)
-
-

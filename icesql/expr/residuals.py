@@ -23,9 +23,7 @@ def residual(
     return residual_function(spec, schema, expression, case_sensitive=case_sensitive)(partition)
 
 
-def residual_function(
-    spec: PartitionSpec, schema: Schema, expression: Expression, *, case_sensitive: bool = True
-) -> ResidualFunction:
+def residual_function(spec: PartitionSpec, schema: Schema, expression: Expression, *, case_sensitive: bool = True) -> ResidualFunction:
     """``residual`` for many partitions of one spec; equal partition tuples share one result."""
     bound = bind(schema, expression, case_sensitive=case_sensitive)
     if not spec.fields:

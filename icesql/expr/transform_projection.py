@@ -174,7 +174,8 @@ class _Projection:
         limits = _limits(self.type)
         if limits is None or limits[0] % self.width == 0:
             return None
-        return self.apply(limits[0])
+        wrapped: object = self.apply(limits[0])
+        return wrapped
 
     def _is_wrapped(self, value: object) -> bool:
         wrapped = self._wrapped()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import reduce
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -65,7 +66,7 @@ def column_of(data: Data, schema: Schema, field_id: int) -> Column:
     while (parent := schema.parents.get(path[0])) is not None:
         path.insert(0, parent)
     column = data.column(next(i for i, field in enumerate(schema.fields) if field.id == path[0]))
-    for owner, child in zip(path, path[1:], strict=False):
+    for owner, child in pairwise(path):
         siblings = getattr(schema.fields_by_id[owner].type, "fields", ())
         column = pc.struct_field(column, [i for i, field in enumerate(siblings) if field.id == child])
     return column

@@ -1,4 +1,4 @@
-"""COUNT, MIN and MAX from metadata, where that is exact: no delete applies, no residual filter is left, and bounds are values, not prefixes."""
+"""COUNT, MIN and MAX from metadata, where that is exact: no delete applies, no residual is left, and bounds are values, not prefixes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Reading a scan without Spark: data files as Arrow batches, deletes applied, residual filters tested. Spec: "Row-level Deletes", "Column Projection"."""
+"""Reading a scan without Spark: data files as Arrow batches, deletes applied, residual filters tested.
+
+Spec: "Row-level Deletes", "Column Projection".
+"""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class ChangeType(str, Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangelogTask:
-    """Changed rows of one data file: those that none of ``task.delete_files`` deletes and, if ``only_hit_by`` is given, one of those does."""
+    """Changed rows of one data file: those that no file of ``task.delete_files`` deletes and, if given, one of ``only_hit_by`` does."""
 
     change: ChangeType
     ordinal: int

@@ -1,4 +1,4 @@
-"""Predicates over whole columns of a manifest: the vectorised twins of ``icesql.expr.metrics`` and of the row evaluator over partition tuples.
+"""Predicates over whole columns of a manifest: the twins of ``icesql.expr.metrics`` and of the row evaluator over partition tuples.
 
 Every function takes ``rows`` (indices into the manifest) and returns one boolean for each of them.
 """
@@ -274,7 +274,7 @@ def _unless(bound: _Bound, compare: Callable[[Any, Any], Any], literal: Any) -> 
 
 def _operand(literal: Any, dtype: np.dtype[Any]) -> Any:
     """The literal as numpy must see it: left alone it would strip zero bytes from the end of ``bytes``."""
-    if dtype != object:
+    if dtype.kind != "O":
         return literal
     wrapped = np.empty((), object)
     wrapped[()] = literal

@@ -29,7 +29,7 @@ from icesql.table.splits import plan_combined, split_options
 
 @dataclass(frozen=True)
 class IncrementalAppendScan:
-    """A read of what appends added after ``range.after`` up to and with ``range.to``, under the table's current schema. No deletes apply."""
+    """A read of what appends added after ``range.after`` up to and with ``range.to``, under the current schema. No deletes apply."""
 
     io: FileIO
     metadata: TableMetadata

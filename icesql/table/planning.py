@@ -1,4 +1,4 @@
-"""Scan planning in columns (Spec: "Scan Planning"): prune manifests by their summaries, then files by partition and metrics, a column at a time.
+"""Scan planning in columns (Spec: "Scan Planning"): manifests pruned by summaries, then files by partition and metrics.
 
 No Python object exists for a file until a task is asked for. Every conjunct of the filter is applied on its own, so that the report can say
 which one left what out.

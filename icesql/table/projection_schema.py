@@ -69,7 +69,7 @@ def _prune_type(type_: Type, wanted: set[int]) -> Type | None:
 
 
 def with_columns(schema: Schema, field_ids: Iterable[int], source: Schema) -> Schema:
-    """``schema`` with the top-level columns of further field ids of ``source`` appended, where it lacks them; whole, so that they are read once."""
+    """``schema`` with the top-level columns of further field ids of ``source``, where it lacks them; whole, so that they are read once."""
     fields = {field.id: field for field in schema.fields}
     for field_id in field_ids:
         if field_id in schema.fields_by_id or field_id not in source.fields_by_id:

@@ -13,7 +13,7 @@ from icesql.spec.files import DataFile, FileContent
 class FileScanTask:
     """One data file, the delete files that apply to it, and the part of the filter that its rows must still be tested with.
 
-    ``residual`` is bound to the scan's schema. ``start`` and ``length`` say which bytes of the file to read (whole row groups that start there).
+    ``residual`` is bound to the scan's schema. ``start`` and ``length``: the bytes to read (whole row groups that start there).
     """
 
     data_file: DataFile

@@ -54,7 +54,10 @@ def append_range(metadata: TableMetadata, options: Mapping[str, str]) -> Snapsho
 
 
 def changelog_range(metadata: TableMetadata, options: Mapping[str, str]) -> SnapshotRange:
-    """What read options ask of a changelog: snapshot ids or times in milliseconds, each side at most one. Raises InvalidArgumentError, NotFoundError."""
+    """What read options ask of a changelog: snapshot ids or times in milliseconds, each side at most one.
+
+    Raises InvalidArgumentError, NotFoundError.
+    """
     start, end, start_ms, end_ms = (_number(options, key) for key in (START_ID, END_ID, START_TIME, END_TIME))
     for one, other, one_key, other_key in ((start, start_ms, START_ID, START_TIME), (end, end_ms, END_ID, END_TIME)):
         if one is not None and other is not None:

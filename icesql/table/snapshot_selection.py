@@ -13,7 +13,7 @@ from icesql.spec.snapshots import MAIN, Snapshot
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """``snapshot`` is ``None`` for an empty table. A branch reads under the table's schema; an id, a tag and a time under the snapshot's."""
+    """``snapshot`` is ``None`` for an empty table. A branch reads under the table's schema; an id, tag or time under the snapshot's."""
 
     snapshot: Snapshot | None
     schema: Schema

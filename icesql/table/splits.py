@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from icesql.errors import InvalidArgumentError
 from icesql.table.scan_tasks import CombinedScanTask, FileScanTask
@@ -17,7 +18,7 @@ _SPLITTABLE = frozenset({"parquet", "orc", "avro"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitOptions:
-    """``target_size_bytes`` a combined task aims at; ``open_file_cost_bytes`` a file counts at least; bins looked at before one is closed."""
+    """``target_size_bytes`` a task aims at; ``open_file_cost_bytes`` a file counts at least; bins looked at before one is closed."""
 
     target_size_bytes: int = SPLIT_SIZE_BYTES
     lookback: int = LOOKBACK
@@ -71,7 +72,7 @@ def split(task: FileScanTask, target_size_bytes: int) -> Iterator[FileScanTask]:
 
 def _usable_offsets(offsets: tuple[int, ...], size: int) -> tuple[int, ...]:
     """Empty unless ascending and inside the file (some writers stored offsets that are not)."""
-    ascending = all(a < b for a, b in zip(offsets, offsets[1:], strict=False))
+    ascending = all(a < b for a, b in pairwise(offsets))
     return offsets if offsets and ascending and offsets[-1] < size else ()
 
 

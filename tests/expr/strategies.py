@@ -41,7 +41,11 @@ _text = st.text(alphabet="abcz\u00e9\U0001f600", max_size=6)
 
 def _ints(bits: int) -> st.SearchStrategy[int]:
     half = 1 << (bits - 1)
-    return st.integers(-40, 40) | st.sampled_from([-half, -half + 1, -half + 7, half - 1, half - 2, 1000, -1000]) | st.integers(-half, half - 1)
+    return (
+        st.integers(-40, 40)
+        | st.sampled_from([-half, -half + 1, -half + 7, half - 1, half - 2, 1000, -1000])
+        | st.integers(-half, half - 1)
+    )
 
 
 VALUES: dict[Type, st.SearchStrategy[object]] = {
@@ -92,5 +96,3 @@ def trees(leaf: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
     return st.recursive(
         leaf, lambda inner: st.builds(And, inner, inner) | st.builds(Or, inner, inner) | st.builds(Not, inner), max_leaves=5
     )
-
-

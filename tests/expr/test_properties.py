@@ -38,7 +38,7 @@ from tests.expr.reference import holds, order
 from tests.expr.strategies import VALUES, leaves_over, trees
 
 TRANSFORMS = (IDENTITY, bucket(4), truncate(3), truncate(10), YEAR, MONTH, DAY, HOUR)
-few = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+few = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 TYPES = list(VALUES)
 PAIRS = [(type_, transform) for type_ in TYPES for transform in TRANSFORMS if can_transform(transform, type_)]
@@ -130,7 +130,6 @@ def metrics_file(schema: Schema, rows: Sequence[Sequence[Any]], *, truncated: in
         file_path="f", file_format="parquet", record_count=len(rows), file_size_in_bytes=1,
         value_counts=values, null_value_counts=nulls, nan_value_counts=nans, lower_bounds=lower, upper_bounds=upper,
     )  # fmt: skip
-
 
 
 @pytest.mark.parametrize("type_", TYPES, ids=str)

@@ -33,7 +33,7 @@ def table_of(schema: Schema, rows: list[tuple[Any, ...]]) -> pa.Table:
 def test_filtering_is_sql(type_: Type) -> None:
     schema = schema_of(type_)
 
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=15, deadline=None)
     @given(tree_of(type_), st.lists(rows_of(type_), min_size=1, max_size=6))
     def check(tree: Expression, rows: list[tuple[Any, Any]]) -> None:
         mask = row_mask(table_of(schema, rows), schema, bind(schema, tree)).to_pylist()

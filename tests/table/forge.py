@@ -23,10 +23,17 @@ class Forge:
         self.io = load_file_io({}, str(folder))
         self.folder = folder
         self.metadata = TableMetadata(
-            format_version=format_version, table_uuid="00000000-0000-0000-0000-000000000001", location=str(folder), last_updated_ms=0,
-            last_column_id=schema.highest_field_id, current_schema_id=schema.schema_id, schemas=(schema,), default_spec_id=specs[-1].spec_id,
-            partition_specs=specs, next_row_id=0 if format_version >= 3 else None,
-        )  # fmt: skip
+            format_version=format_version,
+            table_uuid="00000000-0000-0000-0000-000000000001",
+            location=str(folder),
+            last_updated_ms=0,
+            last_column_id=schema.highest_field_id,
+            current_schema_id=schema.schema_id,
+            schemas=(schema,),
+            default_spec_id=specs[-1].spec_id,
+            partition_specs=specs,
+            next_row_id=0 if format_version >= 3 else None,
+        )
         self._manifests: tuple[ManifestFile, ...] = ()
         self._files = 0
 
@@ -35,9 +42,15 @@ class Forge:
         content = ManifestContent.DATA if entries[0].data_file.content is FileContent.DATA else ManifestContent.DELETES
         snapshot_id = self._next_id()
         return write_manifest(
-            self.io, str(self.folder / f"m{self._files}.avro"), format_version=self.metadata.format_version,
-            spec=self.metadata.specs_by_id[spec_id], schema=self.metadata.schema, content=content, snapshot_id=snapshot_id, entries=entries,
-        )  # fmt: skip
+            self.io,
+            str(self.folder / f"m{self._files}.avro"),
+            format_version=self.metadata.format_version,
+            spec=self.metadata.specs_by_id[spec_id],
+            schema=self.metadata.schema,
+            content=content,
+            snapshot_id=snapshot_id,
+            entries=entries,
+        )
 
     def _next_id(self) -> int:
         return 100 + len(self.metadata.snapshots)
@@ -52,24 +65,40 @@ class Forge:
         kept = self._manifests if keep is None else tuple(keep)
         location = str(self.folder / f"list-{snapshot_id}.avro")
         next_row_id = write_manifest_list(
-            self.io, location, format_version=self.metadata.format_version, snapshot_id=snapshot_id,
-            parent_snapshot_id=None if head is None else head.snapshot_id, sequence_number=number, manifests=(*added, *kept),
+            self.io,
+            location,
+            format_version=self.metadata.format_version,
+            snapshot_id=snapshot_id,
+            parent_snapshot_id=None if head is None else head.snapshot_id,
+            sequence_number=number,
+            manifests=(*added, *kept),
             next_row_id=self.metadata.next_row_id,
-        )  # fmt: skip
+        )
         from icesql.io.manifest_lists import read_manifest_list
 
         self._manifests = read_manifest_list(self.io, location)
         snapshot = Snapshot(
-            snapshot_id=snapshot_id, parent_snapshot_id=None if head is None else head.snapshot_id, sequence_number=number,
-            timestamp_ms=1000 * number, manifest_list=location, summary={"operation": operation}, schema_id=self.metadata.current_schema_id,
-        )  # fmt: skip
+            snapshot_id=snapshot_id,
+            parent_snapshot_id=None if head is None else head.snapshot_id,
+            sequence_number=number,
+            timestamp_ms=1000 * number,
+            manifest_list=location,
+            summary={"operation": operation},
+            schema_id=self.metadata.current_schema_id,
+        )
         refs = {**self.metadata.refs, branch: SnapshotRef(snapshot_id=snapshot_id)}
         is_main = branch == "main"
         self.metadata = replace(
-            self.metadata, snapshots=(*self.metadata.snapshots, snapshot), refs=refs, last_sequence_number=number, next_row_id=next_row_id,
+            self.metadata,
+            snapshots=(*self.metadata.snapshots, snapshot),
+            refs=refs,
+            last_sequence_number=number,
+            next_row_id=next_row_id,
             current_snapshot_id=snapshot_id if is_main else self.metadata.current_snapshot_id,
-            snapshot_log=(*self.metadata.snapshot_log, SnapshotLogEntry(snapshot_id=snapshot_id, timestamp_ms=1000 * number)) if is_main else self.metadata.snapshot_log,
-        )  # fmt: skip
+            snapshot_log=(*self.metadata.snapshot_log, SnapshotLogEntry(snapshot_id=snapshot_id, timestamp_ms=1000 * number))
+            if is_main
+            else self.metadata.snapshot_log,
+        )
         return snapshot
 
     @property
@@ -87,7 +116,7 @@ class Forge:
                 record_count=rows,
                 file_size_in_bytes=100 * rows,
                 **metrics,  # type: ignore[arg-type]
-            )  # fmt: skip
+            )
         )
 
     def positions(
@@ -105,7 +134,7 @@ class Forge:
                 file_size_in_bytes=10,
                 referenced_data_file=path,
                 **more,  # type: ignore[arg-type]
-            )  # fmt: skip
+            )
         )
 
     def vector(self, name: str, of: str, partition: tuple[object, ...] = (), *, spec_id: int = 0) -> ManifestEntry:
@@ -121,7 +150,7 @@ class Forge:
                 referenced_data_file=str(self.folder / f"{of}.parquet"),
                 content_offset=4,
                 content_size_in_bytes=40,
-            )  # fmt: skip
+            )
         )
 
     def equality(
@@ -138,7 +167,7 @@ class Forge:
                 file_size_in_bytes=10,
                 equality_ids=ids,
                 **metrics,  # type: ignore[arg-type]
-            )  # fmt: skip
+            )
         )
 
     def added(self, file: DataFile) -> ManifestEntry:
@@ -147,6 +176,9 @@ class Forge:
     def deleted(self, entry: ManifestEntry, sequence_number: int) -> ManifestEntry:
         """The same file as a deleted entry of the next snapshot."""
         return ManifestEntry(
-            status=EntryStatus.DELETED, snapshot_id=self._next_id(), sequence_number=sequence_number, file_sequence_number=sequence_number,
+            status=EntryStatus.DELETED,
+            snapshot_id=self._next_id(),
+            sequence_number=sequence_number,
+            file_sequence_number=sequence_number,
             data_file=entry.data_file,
-        )  # fmt: skip
+        )

@@ -226,7 +226,7 @@ def test_equality_deletes_with_other_bounds_are_left_out(tmp_path: Path) -> None
 
 # -- columns and single files say the same -----------------------------------------------------------------------
 
-FEW = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+FEW = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 PAIRS = [(type_, IDENTITY) for type_ in VALUES] + [
     (type_, t) for type_ in VALUES for t in (bucket(4), truncate(3)) if can_transform(t, type_)
 ]

@@ -1,4 +1,4 @@
-"""Rows about files, from manifests decoded into columns. Whole file values are made only when a column asks for what columns do not hold."""
+"""Rows about files, from manifests decoded into columns. File values are made only for what columns do not hold."""
 
 from __future__ import annotations
 

@@ -86,9 +86,9 @@ def scan_metadata_table(
     timestamp_ms: int | None = None,
     case_sensitive: bool = True,
 ) -> pa.Table:
-    """The rows that match ``filter``, in the columns of ``select`` (dotted names pick parts of structs; ``None`` for all), as Arrow data.
+    """The rows that match ``filter``, in the columns of ``select`` (dotted names pick parts of structs; ``None``: all), as Arrow data.
 
-    A snapshot may be chosen by id, branch or tag, or time: the tables of the log ignore it, those over all snapshots raise UnsupportedError.
+    """Matching rows in the columns of ``select`` (dotted names pick parts of structs; ``None``: all), as Arrow data.
     Columns that are not asked for are not computed. Raises NotFoundError, InvalidArgumentError, UnsupportedError.
     """
     table = metadata_table(name)
