@@ -86,9 +86,8 @@ def scan_metadata_table(
     timestamp_ms: int | None = None,
     case_sensitive: bool = True,
 ) -> pa.Table:
-    """The rows that match ``filter``, in the columns of ``select`` (dotted names pick parts of structs; ``None``: all), as Arrow data.
-
     """Matching rows in the columns of ``select`` (dotted names pick parts of structs; ``None``: all), as Arrow data.
+
     Columns that are not asked for are not computed. Raises NotFoundError, InvalidArgumentError, UnsupportedError.
     """
     table = metadata_table(name)
