@@ -103,6 +103,7 @@ def _refused(cursor: Cursor, table: TableName) -> RefusedAlter | None:
     for keys in _REFUSED:
         if cursor.accept(*keys):
             form = " ".join(key for key in keys if key not in ("IF", "NOT", "EXISTS"))
-            clauses.rest(cursor) if not cursor.at_end else None
+            if not (cursor.at_end or cursor.at(";")):
+                clauses.rest(cursor)
             return RefusedAlter(text=cursor.text, table=table, form=_FORM_NAMES.get(form, form))
     return None

@@ -15,8 +15,8 @@ def call(cursor: Cursor) -> Call:
     cursor.expect("(")
     arguments: list[CallArgument] = []
     while not cursor.at(")"):
-        if arguments:
-            cursor.expect(",")
+        if arguments and not cursor.accept(","):
+            cursor.mismatch(",", ")")
         arguments.append(_argument(cursor))
     cursor.expect(")")
     cursor.expect_end()

@@ -221,6 +221,8 @@ class _Scan:
             return True
         if key in ("UPDATE", "DESCRIBE", "DESC", "DELETE") and not self.begins_statement(previous):
             return False
+        if key in ("DESCRIBE", "DESC") and (following.key == "QUERY" or self.query_begins_at(self.i + 1)):
+            return False
         if previous == "THEN" and (following.key == "SET" or (key == "DELETE" and following.key != "FROM")):
             return False  # of MERGE
         if key == "INSERT":

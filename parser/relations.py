@@ -13,7 +13,7 @@ _NOT_AN_ALIAS = frozenset(
         "WHERE", "GROUP", "HAVING", "ORDER", "SORT", "CLUSTER", "DISTRIBUTE", "WINDOW", "LIMIT", "OFFSET", "UNION", "EXCEPT", "MINUS",
         "SETMINUS", "INTERSECT", "JOIN", "CROSS", "INNER", "LEFT", "RIGHT", "FULL", "NATURAL", "SEMI", "ANTI", "LATERAL", "ON", "USING",
         "PIVOT", "UNPIVOT", "TABLESAMPLE", "SELECT", "INSERT", "SET", "WHEN", "WITH", "WATERMARK", "DO", "MAP", "REDUCE", "VALUES", "FROM",
-        "REPLACE", "PARTITION", "BY", "AS",
+        "REPLACE", "PARTITION", "BY", "AS", "QUALIFY",
     }
 )  # fmt: skip
 _CLAUSE_AFTER_AS = frozenset({"SELECT", "WITH", "OF", "JSON", "SERDE"})

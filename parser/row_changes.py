@@ -54,8 +54,35 @@ def truncate(cursor: Cursor) -> TruncateTable:
     return TruncateTable(text=cursor.text, target=target, partition=partition)
 
 
+_AFTER_A_CONDITION = ("LIMIT", "ORDER", "GROUP", "HAVING", "UNION", "EXCEPT", "INTERSECT", "FROM", "WHERE", "RETURNING")
+_AFTER_A_NAME = frozenset(
+    {"=", "==", "!=", "<>", "<", ">", "<=", ">=", "<=>", ".", "IS", "IN", "LIKE", "BETWEEN", "NOT", "AND", "OR", ")", ","}
+)
+
+
 def _where(cursor: Cursor) -> Span | None:
-    return cursor.expression_until("LIMIT") if cursor.accept("WHERE") else None
+    if not cursor.accept("WHERE"):
+        return None
+    return expression(cursor)
+
+
+def expression(cursor: Cursor, *stops: str) -> Span:
+    """One expression, which ends at ``stops`` and where another clause would begin (Spark has none behind a condition or an assignment)."""
+    start = cursor.token.start
+    while True:
+        end = cursor.expression_until(*stops, *_AFTER_A_CONDITION).end
+        if cursor.at_end or cursor.at(";") or cursor.token.key in stops or not _is_plain_word(cursor):
+            return Span(start, end)
+        cursor.next()
+        if cursor.at_end or cursor.at(";") or cursor.token.key in (*stops, ")"):
+            return Span(start, cursor.last_end)
+
+
+def _is_plain_word(cursor: Cursor) -> bool:
+    """Whether a word that may begin a clause is a column's name here, or the FROM of IS DISTINCT FROM."""
+    if cursor.at("FROM") and cursor.tokens[cursor.position - 1].key == "DISTINCT":
+        return True
+    return cursor.token.key in _AFTER_A_CONDITION and cursor.peek().key in _AFTER_A_NAME
 
 
 def assignments(cursor: Cursor, *stops: str) -> tuple[Assignment, ...]:
@@ -72,5 +99,5 @@ def _assignment(cursor: Cursor, stops: tuple[str, ...]) -> Assignment:
     key = Span(start, cursor.last_end)
     if not cursor.accept("=="):
         cursor.expect("=")
-    value = cursor.expression_until(",", *stops)
+    value = expression(cursor, ",", *stops)
     return Assignment(column=column, key=key, value=value, is_default=value.of(cursor.text).upper() == "DEFAULT")
