@@ -64,8 +64,9 @@ def is_deleted(spark: SparkSession, frame: DataFrame) -> Column:
 class DeletedPositions:
     """Deleted positions of tasks' files as serialized bitmaps. Delete files that serve several data files are read once."""
 
-    def __init__(self, io: FileIO) -> None:
-        self._io = io
+    def __init__(self, io: FileIO, gone: Mapping[str, Any] | None = None) -> None:
+        """``gone``: further positions to leave out, by data file."""
+        self._io, self._gone = io, gone or {}
         self._files: dict[str, Mapping[str, Any]] = {}
 
     def __call__(self, task: FileScanTask) -> bytes | None:
@@ -74,14 +75,15 @@ class DeletedPositions:
 
     def bitmap(self, task: FileScanTask) -> Any:
         """The union of all position deletes and the deletion vector of a task, ``None`` if there are none."""
-        found = None
+        found = self._gone.get(task.data_file.file_path)
         for file in task.delete_files:
             if file.content is FileContent.POSITION_DELETES:
-                more = self._positions(file, task.data_file.file_path)
+                more = self.positions(file, task.data_file.file_path)
                 found = more if found is None else found if more is None else found | more
         return found if found else None
 
-    def _positions(self, file: DataFile, data_path: str) -> Any:
+    def positions(self, file: DataFile, data_path: str) -> Any:
+        """Positions of one data file that one position delete file or deletion vector deletes, ``None`` if there are none."""
         if file.is_deletion_vector:
             from icesql.io.deletion_vectors import read_dv
 

@@ -14,10 +14,16 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
 
+from pyspark.sql import DataFrame
+
+from icesql.errors import IcesqlError
+from icesql.expr.binding import bind
 from icesql.expr.rewrite import map_leaves
 from icesql.expr.tree import FALSE, TRUE, And, Expression, Op, Or, Predicate, Reference, and_, not_, or_
 from icesql.spark.transforms import recognise
+from icesql.spec.schema import Schema
 from icesql.spec.transforms import DAY, YEAR
+from icesql.spec.types import UUIDType
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +70,44 @@ def _prefixes(name: str) -> Iterator[str]:
     return (".".join(parts[:n]) for n in range(len(parts) - 1, 0, -1))
 
 
+def exact_filter(frame: DataFrame, schema: Schema, names: Mapping[str, str]) -> Expression | None:
+    """The filter of a frame over one relation as a bound expression that is true for exactly the same rows.
+
+    ``None`` where the plan is more than a filter, or some part of it has no counterpart: subqueries, functions, uuids (text in Spark).
+    """
+    plan = frame._jdf.queryExecution().optimizedPlan()
+    while plan.nodeName() == "Project":
+        plan = plan.children().apply(0)
+    if plan.nodeName() == "LocalRelation":
+        return FALSE if plan.data().size() == 0 else None
+    if plan.nodeName() != "Filter":
+        return TRUE if str(plan.nodeName()).startswith("Relation") or plan.nodeName() == "LogicalRelation" else None
+    expression = plan.condition()
+    below = plan.children().apply(0)
+    while below.nodeName() == "Project":
+        below = below.children().apply(0)
+    if below.children().size():
+        return None
+    try:
+        translated = _Translation(expression.apply, exact=True).exact(_tree(iter(enumerate(json.loads(expression.toJSON())))))
+        renamed = map_leaves(translated, lambda leaf: _renamed(leaf, names))
+        bound = bind(schema, renamed)
+    except (_Unknown, IcesqlError, StopIteration):
+        return None
+    return None if _compares_uuid(bound) else bound
+
+
+def _compares_uuid(expression: Expression) -> bool:
+    found = []
+
+    def seen(leaf: Predicate) -> Expression:
+        found.append(isinstance(getattr(leaf.term, "type", None), UUIDType) and leaf.op not in (Op.IS_NULL, Op.NOT_NULL))
+        return leaf
+
+    map_leaves(expression, seen)
+    return any(found)
+
+
 def catalyst_expression(text: str, jvm_node: JvmNode | None = None) -> Expression:
     """A predicate implied by one Catalyst expression in JSON form; TRUE where nothing is known.
 
@@ -91,8 +135,10 @@ _INTEGERS = {"byte": 0, "short": 1, "integer": 2, "long": 3}
 
 
 class _Translation:
-    def __init__(self, jvm_node: JvmNode | None) -> None:
-        self._jvm_node = jvm_node
+    """``exact``: the negation of what is translated must be right as well, so nothing may be over-reported."""
+
+    def __init__(self, jvm_node: JvmNode | None, *, exact: bool = False) -> None:
+        self._jvm_node, self._exact = jvm_node, exact
 
     def implied(self, node: Node) -> Expression:
         """A predicate that holds wherever ``node`` is true: parts of a conjunction may be left out."""
@@ -137,7 +183,7 @@ class _Translation:
         raise _Unknown
 
     def _constant(self, node: Node) -> Expression:
-        if _type_of(node) != "boolean":
+        if _type_of(node) != "boolean" or (self._exact and node.fields.get("value") is None):
             raise _Unknown
         return TRUE if node.fields.get("value") == "true" else FALSE  # null keeps no row either; its negation over-reports
     def _comparison(self, node: Node) -> Expression:
@@ -194,6 +240,8 @@ class _Translation:
     def _membership(self, term: Node, values: list[Any]) -> Expression:
         """A null among the values never makes a row match, so it is left out; NOT IN with a null over-reports."""
         present = tuple(v for v in values if v is not None)
+        if self._exact and len(present) < len(values):
+            raise _Unknown
         if not present:
             return FALSE
         if len(present) == 1:

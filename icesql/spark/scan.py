@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -48,6 +49,7 @@ class ReadSettings:
     """What a read shows and of which files.
 
     ``where`` only prunes (its rows are not filtered). ``files`` restricts the read to those data files; ``tasks`` replaces planning altogether.
+    ``gone``: positions to leave out beside those the delete files name, as bitmaps by data file.
     """
 
     schema: Schema | None = None
@@ -55,6 +57,7 @@ class ReadSettings:
     where: Expression = TRUE
     files: frozenset[str] | None = None
     tasks: tuple[FileScanTask, ...] | None = None
+    gone: Mapping[str, Any] | None = None
     options: Mapping[str, str] = field(default_factory=dict)
     listener: ScanListener | None = None
 
@@ -130,6 +133,16 @@ class Read:
             union = union.union(other)
         return union
 
+    @property
+    def is_one_relation(self) -> bool:
+        """True if ``frame`` is a projection of a single relation."""
+        whole = not second_path.foreign_schema(self.schema) and not second_path.may_have_foreign_files(self.metadata)
+        return whole and not self._delete_kinds()
+
+    def shape(self) -> DataFrame:
+        """A frame of the same columns over one relation, to analyse conditions on; it ignores deletes and must not be read."""
+        return self._projected(self.relation("shape", None, self.columns))
+
     def _native_frames(self) -> list[DataFrame]:
         kinds = self._delete_kinds()
         if not kinds:
@@ -142,11 +155,17 @@ class Read:
 
     # -- sides of the union --------------------------------------------------------------------------------------
     def _plain(self) -> DataFrame:
-        return self._projected(self.relation("without deletes", lambda task: not task.delete_files, self.columns))
+        return self._projected(self.relation("without deletes", lambda task: not self._has_deletes(task), self.columns))
 
     def _positional(self) -> DataFrame:
         columns = self.with_deletes(self.columns)
-        return self.without_deleted(self.relation("with position deletes", deletes.has_only_position_deletes, columns))
+        return self.without_deleted(self.relation("with position deletes", self._has_only_positions, columns))
+
+    def _has_deletes(self, task: FileScanTask) -> bool:
+        return bool(task.delete_files) or (self.settings.gone is not None and task.data_file.file_path in self.settings.gone)
+
+    def _has_only_positions(self, task: FileScanTask) -> bool:
+        return self._has_deletes(task) and not deletes.has_equality_deletes(task)
 
     def _equality(self) -> DataFrame:
         """Files with equality deletes, and perhaps position deletes: anti joins over the columns that the deletes compare."""
@@ -176,7 +195,7 @@ class Read:
         return replace(columns, physical=StructType(physical)), names
 
     def with_deletes(self, columns: ReadColumns) -> ReadColumns:
-        bitmap = deletes_constant(deletes.DeletedPositions(self.io))
+        bitmap = deletes_constant(deletes.DeletedPositions(self.io, self.settings.gone))
         return ReadColumns(columns.physical, (*columns.constants, bitmap), columns.projection, columns.names)
 
     def without_deleted(self, frame: DataFrame) -> DataFrame:
@@ -230,7 +249,8 @@ class Read:
     def _delete_kinds(self) -> frozenset[FileContent]:
         """Which kinds of delete files the snapshot has."""
         if self.settings.tasks is not None:
-            return frozenset(file.content for task in self.settings.tasks for file in task.delete_files)
+            kinds = frozenset(file.content for task in self.settings.tasks for file in task.delete_files)
+            return kinds | {FileContent.POSITION_DELETES} if self.settings.gone else kinds
         return deletes.delete_kinds(self.io, self.metadata, self.snapshot)
 
 
@@ -257,6 +277,19 @@ class SharedPlanner:
         tasks: Sequence[FileScanTask] = self._plan(expression).task_list
         wanted = self._settings.files
         return tasks if wanted is None else [task for task in tasks if task.data_file.file_path in wanted]
+
+    def planned_tasks(self) -> list[FileScanTask]:
+        """The files of every plan so far; a file twice if two filters wanted it."""
+        if self._settings.tasks is not None:
+            return list(self._settings.tasks)
+        with self._lock:
+            plans = list(self._plans.values())
+        return [task for plan in plans for task in plan.task_list]
+
+    def planned_filters(self) -> list[Expression]:
+        """The filters of every plan so far, in terms of the table's columns."""
+        with self._lock:
+            return [plan.context.filter for plan in self._plans.values()]
 
     def require_parquet(self, expression: Expression) -> None:
         """Raises MixedFormatsError for a planned file of another format, and remembers the table as one that has some."""

@@ -102,7 +102,7 @@ def known_columns(metadata: TableMetadata, schema: Schema) -> Schema:
 
 def _tasks_frame(read: Read, belongs: Any) -> DataFrame:
     """One row a file: its pickled task. The files themselves are only named here, so that Spark packs tasks by size."""
-    constant = Constant(StructField(TASK_COLUMN, BinaryType(), False), lambda task: pickle.dumps(task))
+    constant = Constant(StructField(TASK_COLUMN, BinaryType(), False), lambda task: pickle.dumps((task, _left_out(read, task))))
     constants, planner, bridge = StructType([constant.field]), read.planner, bridge_of(read.spark)
 
     def plan(expression: Expression) -> FileSet:
@@ -123,6 +123,12 @@ def _tasks_frame(read: Read, belongs: Any) -> DataFrame:
         bridge.session,
     )
     return DataFrame(bridge.session.baseRelationToDataFrame(relation), bridge.spark).select(TASK_COLUMN)
+
+
+def _left_out(read: Read, task: FileScanTask) -> bytes | None:
+    """Positions that the read leaves out beside those that delete files name."""
+    bitmap = (read.settings.gone or {}).get(task.data_file.file_path)
+    return None if bitmap is None else bytes(bitmap.serialize())
 
 
 # -- which files Spark can read ------------------------------------------------------------------------------------------

@@ -53,17 +53,18 @@ class ReadJob:
 
 
 def read_tasks(job: ReadJob, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The body of a ``mapInArrow`` task over rows that hold one pickled FileScanTask each."""
+    """The body of a ``mapInArrow`` task over rows that hold one pickled pair each: a FileScanTask, and a bitmap of rows to leave out."""
     for batch in batches:
         for data in batch.column(0).to_pylist():
-            yield from read_task(job, pickle.loads(data))
+            task, left_out = pickle.loads(data)
+            yield from read_task(job, task, left_out)
 
 
-def read_task(job: ReadJob, task: FileScanTask) -> Iterator[pa.RecordBatch]:
+def read_task(job: ReadJob, task: FileScanTask, left_out: bytes | None = None) -> Iterator[pa.RecordBatch]:
     """Rows of one file in the columns Spark expects."""
     equality = [file for file in task.delete_files if file.content is FileContent.EQUALITY_DELETES]
     wanted = _read_schema(job, equality)
-    positions, tests = _positions(job, task), [_EqualityTest(job, file) for file in equality]
+    positions, tests = _positions(job, task, left_out), [_EqualityTest(job, file) for file in equality]
     shows_deleted = "_deleted" in job.metadata_columns
     for batch in read_data_file(
         job.io,
@@ -99,9 +100,11 @@ def _read_schema(job: ReadJob, equality: Sequence[DataFile]) -> Schema:
     return Schema(tuple(fields))
 
 
-def _positions(job: ReadJob, task: FileScanTask) -> Any:
+def _positions(job: ReadJob, task: FileScanTask, left_out: bytes | None) -> Any:
     """Deleted positions as an array, ``None`` if there are none."""
-    found: Any = None
+    from pyroaring import BitMap64
+
+    found: Any = None if left_out is None else BitMap64.deserialize(left_out)
     for file in task.delete_files:
         if file.content is not FileContent.POSITION_DELETES:
             continue

@@ -15,6 +15,8 @@ from icesql.spark.bridge import Bridge, bridge_of
 from icesql.spark.defaults import sql_literal
 from icesql.spark.types import to_spark_field
 from icesql.spec.schema import Schema
+from icesql.spec.types import LongType, NestedField
+from icesql.table.metadata_columns import LAST_UPDATED_SEQUENCE_NUMBER, ROW_ID
 
 
 def assigned_frame(
@@ -40,6 +42,12 @@ def assigned_frame(
     resolver = bridge.module("org.apache.spark.sql.catalyst.analysis.TableOutputResolver")
     resolved = resolver.resolveOutputColumns(_quoted(table_name), expected, plan, by_name, _conf(bridge), by_name)
     return DataFrame(bridge.dataset_module.ofRows(bridge.session, resolved), spark)
+
+
+def lineage_schema(schema: Schema) -> Schema:
+    """The schema with the two row-lineage columns behind its own, so that rows that keep their lineage can be assigned."""
+    lineage = tuple(NestedField(f.id, f.name, LongType()) for f in (ROW_ID, LAST_UPDATED_SEQUENCE_NUMBER))
+    return Schema((*schema.fields, *lineage), schema.schema_id, schema.identifier_field_ids)
 
 
 def _expected_field(field: Any) -> StructField:

@@ -19,14 +19,12 @@ from icesql.errors import InvalidArgumentError
 from icesql.io.files import FileIO
 from icesql.spark.distribution import distributed, distribution_of, with_partition_values
 from icesql.spark.shipping import ship
+from icesql.spark.store_assignment import lineage_schema
 from icesql.spark.write_tasks import RESULT_COLUMN, WriteJob, write_batches, write_task
 from icesql.spec import properties as P
 from icesql.spec.files import DataFile
 from icesql.spec.metadata import TableMetadata
-from icesql.spec.schema import Schema
-from icesql.spec.types import LongType, NestedField
 from icesql.table.location_provider import LocationProvider
-from icesql.table.metadata_columns import LAST_UPDATED_SEQUENCE_NUMBER, ROW_ID
 
 SMALL_BYTES = 4 << 20
 FORMATS = ("parquet", "avro", "orc")
@@ -83,7 +81,7 @@ def write_job(metadata: TableMetadata, io: FileIO, settings: WriteSettings, *, c
     return WriteJob(
         io=io,
         locations=LocationProvider(metadata.location, dict(metadata.properties)),
-        schema=written_schema(metadata.schema, row_lineage=settings.row_lineage),
+        schema=lineage_schema(metadata.schema) if settings.row_lineage else metadata.schema,
         table_schema=metadata.schema,
         spec=spec,
         partition_types=types,
@@ -95,14 +93,6 @@ def write_job(metadata: TableMetadata, io: FileIO, settings: WriteSettings, *, c
         clustered=clustered,
         operation_id=str(uuid.uuid4()),
     )
-
-
-def written_schema(schema: Schema, *, row_lineage: bool) -> Schema:
-    """The schema of the files: the table's, and for rows that keep their lineage the two columns of it."""
-    if not row_lineage:
-        return schema
-    lineage = tuple(NestedField(f.id, f.name, LongType()) for f in (ROW_ID, LAST_UPDATED_SEQUENCE_NUMBER))
-    return Schema((*schema.fields, *lineage), schema.schema_id, schema.identifier_field_ids)
 
 
 def is_small(frame: DataFrame) -> bool:

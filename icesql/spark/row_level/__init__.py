@@ -1,0 +1,1 @@
+"""DELETE, UPDATE and MERGE: what they find is turned into one commit, copy-on-write or merge-on-read."""

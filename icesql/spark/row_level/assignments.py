@@ -1,0 +1,76 @@
+"""``SET column = value`` lists as one SQL expression a table column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from icesql.errors import NotFoundError, ValidationError, nearest
+from icesql.spark.columns import quoted
+from icesql.spec.schema import Schema
+from icesql.spec.types import NestedField, StructType
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """``column``: the path below the table (no qualifier). ``value``: SQL text."""
+
+    column: tuple[str, ...]
+    value: str
+
+
+@dataclass(slots=True)
+class _Node:
+    """What is assigned to a field and below it."""
+
+    value: str | None = None
+    children: dict[int, _Node] = field(default_factory=dict)
+
+
+def assigned_columns(schema: Schema, assignments: Sequence[Assignment], alias: str, *, named: bool = True) -> list[str]:
+    """SQL text of every column after the assignments; unassigned ones keep ``alias``'s value. Names compare without case.
+
+    Raises NotFoundError for an unknown column, ValidationError for two assignments of one column or of a struct and its field.
+    """
+    root = _Node()
+    for assignment in assignments:
+        _place(root, schema.as_struct(), assignment, 0)
+    texts = [_text(f, root.children.get(f.id), f"{quoted(alias)}.{quoted(f.name)}") for f in schema.fields]
+    return [f"{text} AS {quoted(f.name)}" for text, f in zip(texts, schema.fields, strict=True)] if named else texts
+
+
+def _place(node: _Node, struct: StructType, assignment: Assignment, depth: int) -> None:
+    name = assignment.column[depth]
+    shown = ".".join(assignment.column[: depth + 1])
+    found = next((f for f in struct.fields if f.name.lower() == name.lower()), None)
+    if found is None:
+        raise NotFoundError(
+            f"[FIELD_NOT_FOUND] No such struct field `{name}` in {', '.join(quoted(f.name) for f in struct.fields)}."
+            f"{nearest(name, [f.name for f in struct.fields])}" if depth else
+            f"[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column with name `{name}` cannot be resolved.{nearest(name, [f.name for f in struct.fields])}"
+        )
+    child = node.children.setdefault(found.id, _Node())
+    if depth == len(assignment.column) - 1:
+        if child.value is not None:
+            raise ValidationError(f"Multiple assignments for '{shown}': {child.value}, {assignment.value}")
+        if child.children:
+            raise ValidationError(f"Conflicting assignments for '{shown}'")
+        child.value = assignment.value
+        return
+    if child.value is not None:
+        raise ValidationError(f"Conflicting assignments for '{shown}'")
+    if not isinstance(found.type, StructType):
+        raise ValidationError(f"Updating nested fields is only supported for StructType but '{shown}' is of type {found.type}")
+    _place(child, found.type, assignment, depth + 1)
+
+
+def _text(column: NestedField, node: _Node | None, current: str) -> str:
+    if node is None:
+        return current
+    if node.value is not None:
+        return f"({node.value})"
+    assert isinstance(column.type, StructType)
+    parts = [
+        f"'{f.name}', {_text(f, node.children.get(f.id), f'{current}.{quoted(f.name)}')}".replace("\\", "\\\\") for f in column.type.fields
+    ]
+    return f"named_struct({', '.join(parts)})"

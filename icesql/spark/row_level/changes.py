@@ -1,0 +1,204 @@
+"""What a row-level statement found, turned into a commit: copy-on-write or merge-on-read, with the validations its isolation level asks.
+
+Both modes need the same of the statement: the positions of rows that go, and a frame of rows that come.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyspark.sql import DataFrame
+
+from icesql.errors import InvalidArgumentError
+from icesql.io.delete_files import delete_format, write_position_deletes
+from icesql.io.deletion_vectors import write_dvs
+from icesql.spark.row_level.target import LAST_UPDATED, ROW_ID, Target
+from icesql.spark.write import WriteSettings, write_frame
+from icesql.spec.files import DataFile, FileContent
+from icesql.spec.paths import partition_path
+from icesql.table.delete_index import referenced_path
+from icesql.table.location_provider import LocationProvider
+from icesql.table.overwrite import OverwriteFiles
+from icesql.table.row_delta import RowDelta
+from icesql.table.scan_tasks import FileScanTask
+from icesql.table.snapshot_update import SnapshotUpdate
+
+COPY_ON_WRITE, MERGE_ON_READ = "copy-on-write", "merge-on-read"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowLevelResult:
+    """``builder``: the commit, ``None`` if nothing is to be committed. ``metadata_only``: decided without reading rows, so never staged."""
+
+    builder: SnapshotUpdate | None
+    metadata_only: bool = False
+    metrics: Mapping[str, int] = field(default_factory=dict)
+
+
+def mode_of(target: Target, verb: str) -> str:
+    """``write.<verb>.mode``; tables of version 1 know copy-on-write only. Raises InvalidArgumentError for an unknown mode."""
+    mode = target.metadata.properties.get(f"write.{verb}.mode", COPY_ON_WRITE).lower()
+    if mode not in (COPY_ON_WRITE, MERGE_ON_READ):
+        raise InvalidArgumentError(f"Unknown row-level operation mode: {mode}", mode=mode)
+    return mode
+
+
+def isolation_of(target: Target, verb: str) -> str:
+    """Raises InvalidArgumentError for an unknown level."""
+    level = target.metadata.properties.get(f"write.{verb}.isolation-level", "serializable").lower()
+    if level not in ("serializable", "snapshot"):
+        raise InvalidArgumentError(f"Invalid isolation level: {level}", level=level)
+    return level
+
+
+def change(target: Target, verb: str, gone: Mapping[str, Any], come: DataFrame | None) -> SnapshotUpdate:
+    """The commit that removes positions ``gone`` (bitmaps by data file path) and adds the rows of ``come``.
+
+    ``come`` has the table's columns and, where rows keep their lineage, the two lineage columns behind them.
+    """
+    if mode_of(target, verb) == MERGE_ON_READ:
+        return merge_on_read(target, verb, gone, come)
+    return copy_on_write(target, verb, gone, come)
+
+
+# -- copy-on-write ------------------------------------------------------------------------------------------------------
+
+
+def copy_on_write(target: Target, verb: str, gone: Mapping[str, Any], come: DataFrame | None) -> OverwriteFiles:
+    """Files with rows that go are replaced by files with their other rows and the rows that come."""
+    tasks = target.planned_tasks()
+    touched = [tasks[path] for path in sorted(gone)]
+    frame = _carried_over(target, touched, gone)
+    if come is not None:
+        frame = come if frame is None else frame.union(come)
+    added = [] if frame is None else written(target, verb, frame)
+    overwrite = OverwriteFiles(target.table.operations, target.table.version)
+    overwrite.delete_files([task.data_file for task in touched], _only_about(touched))
+    for file in added:
+        overwrite.add_file(file)
+    return _validated_overwrite(target, verb, overwrite)
+
+
+def _carried_over(target: Target, touched: Sequence[FileScanTask], gone: Mapping[str, Any]) -> DataFrame | None:
+    """Live rows that stay; ``None`` if every row of every touched file goes."""
+    kept = [task for task in touched if _live_rows(target, task) is None or _live_rows(target, task) != len(gone[task.data_file.file_path])]
+    return target.without_rows(kept, gone, columns_of(target)) if kept else None
+
+
+def _live_rows(target: Target, task: FileScanTask) -> int | None:
+    """Rows of a file that are not deleted, ``None`` where only reading it would tell."""
+    if any(file.content is FileContent.EQUALITY_DELETES for file in task.delete_files):
+        return None
+    deleted = target.existing_deletes.bitmap(task)
+    return task.data_file.record_count - (len(deleted) if deleted else 0)
+
+
+def _only_about(tasks: Sequence[FileScanTask]) -> list[DataFile]:
+    """Deletion vectors of removed data files go with them; other delete files may serve more files and stay."""
+    return [file for task in tasks for file in task.delete_files if file.is_deletion_vector]
+
+
+def _validated_overwrite(target: Target, verb: str, overwrite: OverwriteFiles) -> OverwriteFiles:
+    overwrite.validate_from_snapshot(target.snapshot_id).conflict_detection_filter(target.scan_filter())
+    if isolation_of(target, verb) == "serializable":
+        overwrite.validate_no_conflicting_data()
+    return overwrite.validate_no_conflicting_deletes()
+
+
+# -- merge-on-read ------------------------------------------------------------------------------------------------------
+
+
+def merge_on_read(target: Target, verb: str, gone: Mapping[str, Any], come: DataFrame | None) -> RowDelta:
+    """Position deletes (version 2) or deletion vectors (version 3) for rows that go, data files for rows that come."""
+    if target.metadata.format_version < 2:
+        raise InvalidArgumentError("Deletes are supported in V2 and above")
+    delta = RowDelta(target.table.operations, target.table.version)
+    for file in [] if come is None else written(target, verb, come):
+        delta.add_rows(file)
+    tasks = target.planned_tasks()
+    added, superseded = write_deletes(target, {path: tasks[path] for path in gone}, gone)
+    for file in added:
+        delta.add_deletes(file)
+    for file in superseded:
+        delta.remove_deletes(file)
+    delta.validate_from_snapshot(target.snapshot_id).conflict_detection_filter(target.scan_filter()).validate_data_files_exist(gone)
+    if verb != "delete":
+        delta.validate_deleted_files()
+    delta.validate_no_conflicting_delete_files()
+    if isolation_of(target, verb) == "serializable":
+        delta.validate_no_conflicting_data_files()
+    return delta
+
+
+def write_deletes(
+    target: Target, tasks: Mapping[str, FileScanTask], gone: Mapping[str, Any]
+) -> tuple[list[DataFile], list[DataFile]]:
+    """(new delete files, delete files they take over). One per data file: earlier deletes of the file alone are merged into the new ones."""
+    merged, superseded = {}, []
+    for path, positions in gone.items():
+        own = [file for file in tasks[path].delete_files if _is_only_about(file, path)]
+        older = [target.existing_deletes.positions(file, path) for file in own]
+        for bitmap in older:
+            positions = positions if bitmap is None else positions | bitmap
+        merged[path] = positions
+        superseded += own
+    if not merged:
+        return [], []
+    if target.metadata.format_version >= 3:
+        every = {path: _with_shared(target, tasks[path], positions) for path, positions in merged.items()}
+        location = _locations(target).data_file(f"{uuid.uuid4()}-deletes.puffin")
+        targets = {path: task.data_file for path, task in tasks.items()}
+        return write_dvs(target.table.io, location, every, targets=targets), superseded
+    if target.metadata.properties.get("write.delete.granularity", "file").lower() == "partition":
+        return _by_partition(target, tasks, merged), superseded
+    return [_position_file(target, tasks[path], {path: positions}) for path, positions in merged.items()], superseded
+
+
+def _is_only_about(file: DataFile, path: str) -> bool:
+    return file.content is FileContent.POSITION_DELETES and referenced_path(file) == path
+
+
+def _with_shared(target: Target, task: FileScanTask, positions: Any) -> Any:
+    """A deletion vector hides all position delete files of its data file, so it takes over those it shares with others too."""
+    earlier = target.existing_deletes.bitmap(task)
+    return positions if earlier is None else positions | earlier
+
+
+def _by_partition(target: Target, tasks: Mapping[str, FileScanTask], merged: Mapping[str, Any]) -> list[DataFile]:
+    groups: dict[tuple[int, tuple[object, ...]], dict[str, Any]] = {}
+    for path, positions in merged.items():
+        file = tasks[path].data_file
+        groups.setdefault((file.spec_id, file.partition), {})[path] = positions
+    return [_position_file(target, tasks[next(iter(group))], group) for group in groups.values()]
+
+
+def _position_file(target: Target, task: FileScanTask, positions: Mapping[str, Any]) -> DataFile:
+    metadata, file = target.metadata, task.data_file
+    file_format = delete_format(metadata.properties)
+    spec = metadata.specs_by_id[file.spec_id]
+    folder = partition_path(spec, metadata.schema, file.partition) if spec.fields else ""
+    location = _locations(target).data_file(f"{uuid.uuid4()}-deletes.{file_format}", folder)
+    return write_position_deletes(
+        target.table.io, location, positions, file_format=file_format, properties=metadata.properties, spec_id=file.spec_id,
+        partition=file.partition,
+    )  # fmt: skip
+
+
+def _locations(target: Target) -> LocationProvider:
+    return LocationProvider(target.metadata.location, dict(target.metadata.properties))
+
+
+# -- rows ---------------------------------------------------------------------------------------------------------------
+
+
+def columns_of(target: Target) -> list[str]:
+    """The table's columns, and the lineage columns where rows keep them."""
+    return [*(f.name for f in target.metadata.schema.fields), *((ROW_ID, LAST_UPDATED) if target.keeps_lineage else ())]
+
+
+def written(target: Target, verb: str, frame: DataFrame) -> list[DataFile]:
+    settings = WriteSettings(verb=verb, options=target.options, session=target.session, row_lineage=target.keeps_lineage)
+    return write_frame(target.spark, frame, target.metadata, target.table.io, settings)

@@ -1,0 +1,51 @@
+"""DELETE FROM: by metadata where strict evaluation proves it, else by the table's row-level mode."""
+
+from __future__ import annotations
+
+from icesql.expr.metrics import strict_metrics
+from icesql.expr.tree import AlwaysFalse, AlwaysTrue, Expression
+from icesql.spark.local_rows import is_local
+from icesql.spark.row_level.changes import RowLevelResult, change
+from icesql.spark.row_level.checks import require_deterministic
+from icesql.spark.row_level.target import FILE, POS, Target, collected_positions, exact_condition
+from icesql.table.delete_files import DeleteFiles
+from icesql.table.scan import TableScan
+
+
+def delete_rows(target: Target, condition: str | None) -> RowLevelResult:
+    """Delete the rows for which ``condition`` (SQL text, ``None`` for all) is true. Nothing is committed yet.
+
+    Raises Spark's AnalysisException for a condition that does not fit, InvalidArgumentError for an unknown mode or isolation level.
+    """
+    try:
+        return _delete(target, condition)
+    finally:
+        target.close()
+
+
+def _delete(target: Target, condition: str | None) -> RowLevelResult:
+    if condition is not None:
+        frame = target.matching([FILE, POS], condition)
+        require_deterministic(frame)
+        if is_local(frame) and target.snapshot is not None:
+            return RowLevelResult(builder=None)  # the optimiser proved that no row matches
+    expression = exact_condition(target, condition)
+    if expression is not None and all_or_nothing(target, expression):
+        return RowLevelResult(builder=metadata_delete(target, expression), metadata_only=True)
+    gone = collected_positions(target, target.matching([FILE, POS], condition))
+    return RowLevelResult(builder=change(target, "delete", gone, None))
+
+
+def metadata_delete(target: Target, expression: Expression) -> DeleteFiles:
+    return DeleteFiles(target.table.operations, target.table.version).delete_from_row_filter(expression)
+
+
+def all_or_nothing(target: Target, expression: Expression) -> bool:
+    """True if of every file either all rows are proven to match or none can."""
+    if target.snapshot is None or isinstance(expression, AlwaysTrue):
+        return True
+    if isinstance(expression, AlwaysFalse):
+        return False
+    scan = TableScan(target.table.io, target.metadata, expression, name=target.table.name, snapshot_id=target.snapshot_id)
+    matches_all = strict_metrics(target.metadata.schema, expression)
+    return all(isinstance(task.residual, AlwaysTrue) or matches_all(task.data_file) for task in scan.plan_files().tasks)

@@ -1,0 +1,239 @@
+"""MERGE INTO as Spark's own join: each joined row gets the number of the clause that takes it, and the values it comes back with.
+
+The result of the join is kept for the statement's duration, so the join, the conditions and the source are evaluated once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
+
+from icesql.errors import ValidationError
+from icesql.spark.columns import quoted
+from icesql.spark.row_level.assignments import Assignment, assigned_columns
+from icesql.spark.row_level.changes import COPY_ON_WRITE, RowLevelResult, change, mode_of
+from icesql.spark.row_level.checks import require_deterministic
+from icesql.spark.row_level.target import FILE, LAST_UPDATED, POS, ROW_ID, Target, positions_of
+from icesql.spark.store_assignment import assigned_frame, lineage_schema
+
+CARDINALITY = (
+    "[MERGE_CARDINALITY_VIOLATION] The ON search condition of the MERGE statement matched a single row from the target table with multiple rows "
+    "of the source table. This could result in the target row being operated on more than once with an update or delete operation and is not "
+    "allowed. SQLSTATE: 23K01"
+)
+_ACTION, _MATCHED, _SOURCE = "__action", "__matched", "__in_source"
+_NONE = 0
+
+
+class Kind(str, Enum):
+    MATCHED = "matched"
+    NOT_MATCHED = "not matched"
+    NOT_MATCHED_BY_SOURCE = "not matched by source"
+
+
+class Action(str, Enum):
+    DELETE = "delete"
+    UPDATE = "update"
+    INSERT = "insert"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clause:
+    """One WHEN clause. ``assignments``: of UPDATE and INSERT; ``*`` is written out by the caller. ``condition``: SQL text."""
+
+    kind: Kind
+    action: Action
+    condition: str | None = None
+    assignments: tuple[Assignment, ...] = ()
+
+
+def merge_rows(target: Target, source: str, source_alias: str, condition: str, clauses: Sequence[Clause]) -> RowLevelResult:
+    """``source``: text of a FROM item without its alias. Columns that an INSERT leaves out get their write default, else null.
+
+    Nothing is committed yet. Raises Spark's AnalysisException for expressions that do not fit, ValidationError
+    ``MERGE_CARDINALITY_VIOLATION`` where a target row matches several source rows.
+    """
+    try:
+        return _Merge(target, source, source_alias, condition, tuple(clauses)).run()
+    finally:
+        target.close()
+
+
+class _Merge:
+    def __init__(self, target: Target, source: str, source_alias: str, condition: str, clauses: tuple[Clause, ...]) -> None:
+        self.target, self.clauses, self.condition = target, clauses, condition
+        self.source = f"(SELECT *, true AS {_SOURCE} FROM {source}) AS {quoted(source_alias)}"
+        self.source_alias = source_alias
+        self.kinds = {clause.kind for clause in clauses}
+        self.schema = target.metadata.schema
+        self.width = len(self.schema.fields)
+
+    def run(self) -> RowLevelResult:
+        self._check_assignments()
+        joined = self._joined()
+        require_deterministic(joined)
+        kept = joined.persist()
+        try:
+            return self._result(kept)
+        finally:
+            kept.unpersist()
+
+    # -- the join ------------------------------------------------------------------------------------------------
+    @property
+    def _join(self) -> str:
+        """Rows of the target that no source row matches are needed by NOT MATCHED BY SOURCE only, source rows by NOT MATCHED only."""
+        if Kind.NOT_MATCHED_BY_SOURCE in self.kinds:
+            return "FULL OUTER JOIN" if Kind.NOT_MATCHED in self.kinds else "LEFT OUTER JOIN"
+        if Kind.NOT_MATCHED not in self.kinds:
+            return "INNER JOIN"
+        return "LEFT ANTI JOIN" if self.kinds == {Kind.NOT_MATCHED} else "RIGHT OUTER JOIN"
+
+    def _from(self) -> str:
+        if self._join == "LEFT ANTI JOIN":
+            return f"{self.source} LEFT ANTI JOIN {self.target.relation} ON {self.condition}"
+        return f"{self.target.relation} {self._join} {self.source} ON {self.condition}"
+
+    def _joined(self) -> DataFrame:
+        """Rows that some clause takes, and matched rows that none takes where cardinality must be checked."""
+        alias = quoted(self.target.alias)
+        target_side = self._join != "LEFT ANTI JOIN"
+        place = [f"{alias}.{name} AS {name}" if target_side else f"CAST(NULL AS {type_}) AS {name}" for name, type_ in self._place_columns()]
+        matched = f"({alias}.{FILE} IS NOT NULL AND {_SOURCE} IS NOT NULL)" if target_side else "false"
+        values = [f"{self._value(i)} AS __value_{i}" for i in range(self.width)]
+        query = f"SELECT {', '.join([*place, f'{matched} AS {_MATCHED}', f'{self._action()} AS {_ACTION}', *values])} FROM {self._from()}"
+        keep = f"{_ACTION} <> {_NONE} OR {_MATCHED}" if self._checks_cardinality else f"{_ACTION} <> {_NONE}"
+        return self.target.sql(f"SELECT * FROM ({query}) WHERE {keep}")
+
+    def _place_columns(self) -> list[tuple[str, str]]:
+        return [(FILE, "STRING"), (POS, "BIGINT"), *([(ROW_ID, "BIGINT")] if self.target.keeps_lineage else [])]
+
+    def _action(self) -> str:
+        """The number (from 1) of the first clause of the row's kind whose condition is true, else 0."""
+        alias = quoted(self.target.alias)
+        in_target = "false" if self._join == "LEFT ANTI JOIN" else f"{alias}.{FILE} IS NOT NULL"
+        tests = {
+            Kind.MATCHED: f"{in_target} AND {_SOURCE} IS NOT NULL",
+            Kind.NOT_MATCHED: f"NOT ({in_target})",
+            Kind.NOT_MATCHED_BY_SOURCE: f"{in_target} AND {_SOURCE} IS NULL",
+        }
+        branches = []
+        for number, clause in enumerate(self.clauses, 1):
+            test = tests[clause.kind] if clause.condition is None else f"{tests[clause.kind]} AND ({clause.condition})"
+            branches.append(f"WHEN {test} THEN {number}")
+        return f"CASE {' '.join(branches)} ELSE {_NONE} END"
+
+    def _value(self, place: int) -> str:
+        """One column's value by the clause that takes the row; null where the row is deleted."""
+        branches = [
+            f"WHEN {number} THEN {self._clause_values(clause)[place]}"
+            for number, clause in enumerate(self.clauses, 1)
+            if clause.action is not Action.DELETE
+        ]
+        return f"CASE {_ACTION} {' '.join(branches)} END" if branches else "NULL"
+
+    def _clause_values(self, clause: Clause) -> list[str]:
+        if clause.action is Action.UPDATE:
+            return assigned_columns(self.schema, clause.assignments, self.target.alias, named=False)
+        return inserted_columns(self.target, clause.assignments)
+
+    # -- checks --------------------------------------------------------------------------------------------------
+    def _check_assignments(self) -> None:
+        """Store assignment of each clause by itself, so that a CASE over all of them cannot hide a type that does not fit."""
+        for clause in self.clauses:
+            if clause.action is Action.DELETE:
+                continue
+            source = self.source if clause.kind is Kind.NOT_MATCHED else self._sides(clause.kind)
+            values = [f"{v} AS {quoted(f.name)}" for v, f in zip(self._clause_values(clause), self.schema.fields, strict=True)]
+            where = "" if clause.condition is None else f" WHERE {clause.condition}"
+            frame = self.target.sql(f"SELECT {', '.join(values)} FROM {source}{where}")
+            assigned_frame(self.target.spark, frame, self.schema, table_name=self.target.table.name)
+
+    def _sides(self, kind: Kind) -> str:
+        if kind is Kind.NOT_MATCHED_BY_SOURCE:
+            return self.target.relation
+        return f"{self.target.relation} JOIN {self.source} ON {self.condition}"
+
+    @property
+    def _checks_cardinality(self) -> bool:
+        """Not needed where every matched row is deleted whatever it matched, nor where none is touched."""
+        matched = [clause for clause in self.clauses if clause.kind is Kind.MATCHED]
+        only_delete = len(matched) == 1 and matched[0].action is Action.DELETE and matched[0].condition is None
+        return bool(matched) and not only_delete
+
+    # -- the result ----------------------------------------------------------------------------------------------
+    def _result(self, kept: DataFrame) -> RowLevelResult:
+        rows: pa.Table = kept.select(FILE, POS, _MATCHED, _ACTION).toArrow()
+        if self._checks_cardinality and positions_of(rows.filter(rows[_MATCHED]))[1]:
+            raise ValidationError(CARDINALITY)
+        actions = rows[_ACTION].to_numpy()
+        gone = positions_of(rows.filter(pc.and_(pc.is_valid(rows[FILE]), pc.greater(rows[_ACTION], _NONE))))[0]
+        metrics = self._metrics(actions, gone)
+        comes = [n for n, clause in enumerate(self.clauses, 1) if clause.action is not Action.DELETE and (actions == n).any()]
+        come = self._new_rows(kept, comes) if comes else None
+        builder = change(self.target, "merge", gone, come)
+        builder.set_all({f"spark.merge-into.num-target-rows-{key}": str(value) for key, value in metrics.items()})
+        return RowLevelResult(builder=builder, metrics=metrics)
+
+    def _new_rows(self, kept: DataFrame, numbers: Sequence[int]) -> DataFrame:
+        names = [f.name for f in self.schema.fields]
+        values = [f"__value_{i} AS {quoted(name)}" for i, name in enumerate(names)]
+        lineage = [ROW_ID, f"CAST(NULL AS BIGINT) AS {LAST_UPDATED}"] if self.target.keeps_lineage else []
+        frame = kept.where(f"{_ACTION} IN ({', '.join(map(str, numbers))})").selectExpr(*values, *lineage)
+        schema = lineage_schema(self.schema) if self.target.keeps_lineage else self.schema
+        return assigned_frame(self.target.spark, frame, schema, table_name=self.target.table.name)
+
+    def _metrics(self, actions: np.ndarray[Any, Any], gone: Mapping[str, Any]) -> dict[str, int]:
+        counts = dict.fromkeys(_METRICS, 0)
+        for number, clause in enumerate(self.clauses, 1):
+            count = int((actions == number).sum())
+            for key in _counted(clause):
+                counts[key] += count
+        counts["copied"] = self._copied(gone) if mode_of(self.target, "merge") == COPY_ON_WRITE else 0
+        return counts
+
+    def _copied(self, gone: Mapping[str, Any]) -> int:
+        """Rows that copy-on-write carries over unchanged."""
+        tasks = self.target.planned_tasks()
+        total = 0
+        for path, positions in gone.items():
+            deleted = self.target.existing_deletes.bitmap(tasks[path])
+            total += tasks[path].data_file.record_count - len(positions) - (len(deleted) if deleted else 0)
+        return total
+
+
+_METRICS = (
+    "copied", "deleted", "updated", "inserted", "matched-updated", "matched-deleted", "not-matched-by-source-updated",
+    "not-matched-by-source-deleted",
+)  # fmt: skip
+
+
+def _counted(clause: Clause) -> tuple[str, ...]:
+    """The metrics that count a row which the clause takes."""
+    if clause.action is Action.INSERT:
+        return ("inserted",)
+    verb = "updated" if clause.action is Action.UPDATE else "deleted"
+    prefix = "matched" if clause.kind is Kind.MATCHED else "not-matched-by-source"
+    return (verb, f"{prefix}-{verb}")
+
+
+def inserted_columns(target: Target, assignments: Sequence[Assignment]) -> list[str]:
+    """SQL text of every column of an inserted row. Raises as ``assigned_columns``; ValidationError for a nested key."""
+    from icesql.spark.defaults import sql_literal
+
+    nested = next((a for a in assignments if len(a.column) > 1), None)
+    if nested is not None:
+        raise ValidationError(f"INSERT assignment keys cannot be nested fields: {'.'.join(nested.column)} = {nested.value}")
+    schema = target.metadata.schema
+    texts = assigned_columns(schema, assignments, target.alias, named=False)
+    assigned = {a.column[0].lower() for a in assignments}
+    return [
+        text if field.name.lower() in assigned else sql_literal(field.type, field.write_default)
+        for text, field in zip(texts, schema.fields, strict=True)
+    ]

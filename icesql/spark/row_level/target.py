@@ -1,0 +1,167 @@
+"""The rows of a table that a DELETE, UPDATE or MERGE is about: a view to evaluate conditions on, and the files it read.
+
+A condition is the user's own SQL text. It is evaluated once, over a temporary view of the target under the target's alias; the view also has the
+metadata columns, so what comes back are the places (file and position) of matching rows.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from icesql.expr.tree import TRUE, Expression, or_
+from icesql.spark.columns import quoted
+from icesql.spark.deletes import DeletedPositions
+from icesql.spark.filters import exact_filter
+from icesql.spark.scan import Read, ReadSettings, ScanListener
+from icesql.spec.metadata import TableMetadata
+from icesql.spec.snapshots import MAIN, Snapshot
+from icesql.table.scan_tasks import FileScanTask
+from icesql.table.table import Table
+
+FILE, POS = "_file", "_pos"
+ROW_ID, LAST_UPDATED = "_row_id", "_last_updated_sequence_number"
+MANY_ROWS = 5_000_000
+_numbers = itertools.count(1)
+_lock = threading.Lock()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """What is changed. ``alias``: the name by which the statement's expressions call the table (unquoted). ``branch`` may not exist yet.
+
+    ``ctes``: text of a ``WITH ...`` clause that goes before the queries.
+    """
+
+    spark: SparkSession
+    table: Table
+    alias: str
+    branch: str = MAIN
+    ctes: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)
+    session: Mapping[str, str] = field(default_factory=dict)
+    listener: ScanListener | None = None
+
+    @property
+    def metadata(self) -> TableMetadata:
+        return self.table.metadata
+
+    @cached_property
+    def snapshot(self) -> Snapshot | None:
+        """What the branch shows: main's head where the branch does not exist yet."""
+        return self.metadata.head(self.branch) or self.metadata.current_snapshot
+
+    @property
+    def snapshot_id(self) -> int | None:
+        return None if self.snapshot is None else self.snapshot.snapshot_id
+
+    @property
+    def keeps_lineage(self) -> bool:
+        return self.metadata.format_version >= 3
+
+    @property
+    def hidden_columns(self) -> tuple[str, ...]:
+        """Metadata columns that the view has behind the table's own."""
+        lineage = (ROW_ID, LAST_UPDATED) if self.keeps_lineage else ()
+        return (FILE, POS, "_spec_id", "_partition", *lineage)
+
+    @cached_property
+    def read(self) -> Read:
+        settings = ReadSettings(schema=self.metadata.schema, metadata_columns=self.hidden_columns, options=self.options, listener=self.listener)
+        return Read(self.spark, self.table.io, self.metadata, self.table.name, self.snapshot, settings)
+
+    @cached_property
+    def view(self) -> str:
+        """Name of the temporary view; ``close`` drops it."""
+        with _lock:
+            name = f"__icesql_target_{next(_numbers)}"
+        self.read.frame().createOrReplaceTempView(name)
+        return name
+
+    def close(self) -> None:
+        if "view" in self.__dict__:
+            self.spark.catalog.dropTempView(self.view)
+
+    @property
+    def relation(self) -> str:
+        """SQL text of the target in a FROM clause."""
+        return f"{quoted(self.view)} AS {quoted(self.alias)}"
+
+    def sql(self, query: str) -> DataFrame:
+        return self.spark.sql(f"{self.ctes} {query}" if self.ctes else query)
+
+    def matching(self, columns: Sequence[str], condition: str | None) -> DataFrame:
+        """``SELECT columns FROM target WHERE condition``."""
+        where = "" if condition is None else f" WHERE {condition}"
+        return self.sql(f"SELECT {', '.join(columns)} FROM {self.relation}{where}")
+
+    # -- what was read -------------------------------------------------------------------------------------------
+    def planned_tasks(self) -> dict[str, FileScanTask]:
+        """Every file that a query over the view planned to read, by path."""
+        return {task.data_file.file_path: task for task in self.read.planner.planned_tasks()}
+
+    def scan_filter(self) -> Expression:
+        """The filter under which files were read: what conflict detection looks for."""
+        return or_(*self.read.planner.planned_filters())
+
+    @cached_property
+    def existing_deletes(self) -> DeletedPositions:
+        return DeletedPositions(self.table.io)
+
+    def without_rows(self, tasks: Sequence[FileScanTask], gone: Mapping[str, Any], columns: Sequence[str]) -> DataFrame:
+        """The live rows of the tasks' files but for the positions in ``gone`` (by path): what copy-on-write carries over."""
+        settings = ReadSettings(
+            schema=self.metadata.schema, metadata_columns=tuple(c for c in self.hidden_columns if c in columns), tasks=tuple(tasks), gone=gone
+        )
+        frame = Read(self.spark, self.table.io, self.metadata, self.table.name, self.snapshot, settings).frame()
+        return frame.select(*map(quoted, columns))
+
+
+def exact_condition(target: Target, condition: str | None) -> Expression | None:
+    """The condition as an expression of ours that is true for exactly the same rows, ``None`` where there is no such expression."""
+    if condition is None:
+        return TRUE
+    if target.read.is_one_relation:
+        return exact_filter(target.matching(["*"], condition), target.metadata.schema, target.read.columns.names)
+    view = f"{target.view}_shape"
+    target.read.shape().createOrReplaceTempView(view)
+    try:
+        frame = target.sql(f"SELECT * FROM {quoted(view)} AS {quoted(target.alias)} WHERE {condition}")
+        return exact_filter(frame, target.metadata.schema, target.read.columns.names)
+    finally:
+        target.spark.catalog.dropTempView(view)
+
+
+def positions_of(rows: pa.Table) -> tuple[dict[str, Any], bool]:
+    """Positions by file of a table with columns ``_file`` and ``_pos``, and whether some position came twice."""
+    from pyroaring import BitMap64
+
+    found: dict[str, Any] = {}
+    count = 0
+    for batch in rows.select([FILE, POS]).to_batches():
+        encoded = batch.column(0).dictionary_encode()
+        codes, positions = encoded.indices.to_numpy(zero_copy_only=False), batch.column(1).to_numpy(zero_copy_only=False)
+        for code, path in enumerate(encoded.dictionary.to_pylist()):
+            chosen = positions[codes == code]
+            found.setdefault(path, BitMap64()).update(chosen.tolist())
+        count += batch.num_rows
+    return found, count > sum(len(bitmap) for bitmap in found.values())
+
+
+def collected_positions(target: Target, frame: DataFrame) -> dict[str, Any]:
+    """Positions by file of a frame's rows. Where there may be very many, Spark brings them together by file first."""
+    total = target.snapshot.summary.get("total-records", "0") if target.snapshot else "0"
+    if not total.isdigit() or int(total) <= MANY_ROWS:
+        return positions_of(frame.select(FILE, POS).toArrow())[0]
+    from pyroaring import BitMap64
+
+    grouped = frame.groupBy(FILE).agg(F.collect_list(POS).alias(POS)).toArrow()
+    return {path: BitMap64(values.values.to_pylist()) for path, values in zip(grouped[FILE].to_pylist(), grouped[POS], strict=True)}
