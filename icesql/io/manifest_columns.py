@@ -5,7 +5,7 @@ Nothing is made per file until someone asks for a row: ``data_file(i)`` decodes 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -21,9 +21,9 @@ from icesql.io.byte_columns import BytesColumn
 from icesql.io.cache import ByteBoundedCache
 from icesql.io.files import FileIO
 from icesql.io.manifest_decode import data_file_of_record, partition_reader
-from icesql.io.manifest_encode import data_file_encoder
 from icesql.io.manifest_program import Column, Program, compile_program
-from icesql.io.manifest_schemas import DATA_FILE_IDS, data_file_schema
+from icesql.io.manifest_raw import can_copy, raw_entries
+from icesql.io.manifest_schemas import DATA_FILE_IDS
 from icesql.io.manifests import RawEntry, entry_parts, partition_keys, read_manifest_bytes, wanted_partition
 from icesql.io.native import native
 from icesql.spec.avro_schema import compatible_name
@@ -60,6 +60,12 @@ class PartitionColumn:
             return bool(number) if self.is_boolean else number
         data = None if self.spans is None else self.spans[row]
         return None if data is None or self.read is None else self.read(data)
+
+    def pick(self, rows: npt.NDArray[np.int64]) -> list[object]:
+        """The values of some rows (indices), null as ``None``."""
+        found: list[object] = self.values()[rows].tolist()
+        valid = self.valid[rows]
+        return found if valid.all() else [value if ok else None for value, ok in zip(found, valid.tolist(), strict=True)]
 
     def values(self) -> npt.NDArray[Any]:
         """One array: int64 or bool where the field is such (0 in null rows), float64, else an object array with ``None`` for null."""
@@ -173,13 +179,18 @@ class ManifestColumns:
         return self._column(("file", 140))
 
     @cached_property
+    def own_first_row_id(self) -> Ints:
+        """As written, before inheritance."""
+        return self._column(("file", 142))
+
+    @cached_property
     def first_row_id(self) -> Ints:
         first = self.manifest.first_row_id
         if first is None and self.manifest.sequence_number < 0:  # of a commit under way: as its existing entries carry them
             return self._column(("file", 142))
         if first is None or self.manifest.content is not ManifestContent.DATA:
             return np.full(len(self), -1, np.int64)
-        own = self._column(("file", 142))
+        own = self.own_first_row_id
         assigned = self.live & (own < 0)
         counts = np.where(assigned, self.record_count, 0)
         return np.where(assigned, first + np.cumsum(counts) - counts, own)
@@ -261,6 +272,13 @@ class ManifestColumns:
             else tuple(self.partition_columns[f.field_id].value(row) for f in self.spec.fields)
         )
 
+    def partitions(self, rows: npt.NDArray[np.int64]) -> list[tuple[object, ...]]:
+        """The partition tuples of some rows (indices), in the order of ``partition``."""
+        if self.spec is None:
+            return [self.partition(row) for row in rows.tolist()]
+        parts = [self.partition_columns[f.field_id].pick(rows) for f in self.spec.fields]
+        return list(zip(*parts, strict=True)) if parts else [()] * len(rows)
+
     # -- metrics -----------------------------------------------------------------------------------------------------
     def value_count(self, field_id: int) -> tuple[Ints, Mask]:
         return self._counts(109, field_id)
@@ -334,32 +352,29 @@ class ManifestColumns:
         """The Avro bytes of the row's ``data_file`` record, in this file's own schema."""
         return self.records.buffer[int(self._marks[0, row]) : int(self._marks[1, row])]
 
+    def record_parts(self, row: int, partition: bytes | None) -> tuple[bytes, bytes]:
+        """``record_bytes`` up to and including the partition, and the rest; ``partition`` takes the place of the row's own if given."""
+        start, end, before, after = self._marks[:, row].tolist()
+        buffer = self.records.buffer
+        return (buffer[start:after] if partition is None else buffer[start:before] + partition), buffer[after:end]
+
+    def has_no(self, field_ids: Iterable[int]) -> Mask:
+        """Rows in which the data file's optional fields of these ids are all null."""
+        found = np.ones(len(self), bool)
+        for field_id in field_ids:
+            slot = self.program.ints.get(("file", field_id))
+            found &= self._spans(("file", field_id)).lengths < 0 if slot is None else self._present[slot] == 0
+        return found
+
     def can_copy(self, format_version: int, partition: StructType) -> bool:
-        """True if ``record_bytes`` are of the schema that manifests of this version and partition type have."""
-        return bool(_shape(self._schemas[0]) == _shape(data_file_schema(format_version, partition)))
+        """True if records can go as bytes into manifests of this version and partition type (rows with unusual ends apart)."""
+        return can_copy(self._schemas[0], format_version, partition)
 
     def raw_entries(
         self, rows: Iterable[int], *, format_version: int, partition: StructType, status: EntryStatus = EntryStatus.EXISTING
-    ) -> Iterable[RawEntry]:
+    ) -> Iterator[RawEntry]:
         """The rows as entries of a new manifest, with explicit numbers. Data files are copied as bytes wherever the schemas agree."""
-        copies = self.can_copy(format_version, partition)
-        encode = data_file_encoder(format_version, partition)
-        own_row_id = self._column(("file", 142)) == self.first_row_id
-        for row in rows:
-            number, file_number, snapshot_id = (
-                int(self.sequence_number[row]),
-                int(self.file_sequence_number[row]),
-                int(self.snapshot_id[row]),
-            )
-            yield RawEntry(
-                status=status,
-                snapshot_id=None if snapshot_id == -1 and self.manifest.added_snapshot_id is None else snapshot_id,
-                sequence_number=None if number < 0 else number,
-                file_sequence_number=None if file_number < 0 else file_number,
-                record=self.record_bytes(row) if copies and own_row_id[row] else encode(self.data_file(row)),
-                partition=self.partition(row),
-                record_count=int(self.record_count[row]),
-            )
+        return raw_entries(self, rows, source=self._schemas[0], format_version=format_version, partition=partition, status=status)
 
 
 def _without_null(schema: Any) -> Any:
@@ -367,28 +382,6 @@ def _without_null(schema: Any) -> Any:
         kinds = [branch for branch in schema if branch != "null"]
         return kinds[0] if kinds else "null"
     return schema
-
-
-def _shape(schema: Any) -> Any:
-    """A schema without names and defaults: equal shapes have equal encodings and meanings."""
-    if isinstance(schema, list):
-        return tuple(map(_shape, schema))
-    if isinstance(schema, str):
-        return schema
-    kind = schema["type"]
-    if isinstance(kind, (dict, list)):
-        return _shape(kind)
-    logical = schema.get("logicalType")
-    match kind:
-        case "record":
-            return ("record", tuple((f.get("field-id", f["name"]), _shape(f["type"])) for f in schema["fields"]))
-        case "array":
-            return ("array", logical == "map", _shape(schema["items"]))
-        case "map":
-            return ("map", _shape(schema["values"]))
-        case "fixed":
-            return ("fixed", schema["size"], logical, schema.get("scale"))
-    return kind
 
 
 # -- reading -----------------------------------------------------------------------------------------------------------
@@ -446,7 +439,7 @@ def decode_columns(
     rows = records.record_count
     ints, present = np.zeros((max(1, program.int_count), rows), np.int64), np.zeros((max(1, program.int_count), rows), np.uint8)
     offsets, lengths = np.zeros((max(1, program.span_count), rows), np.int64), np.full((max(1, program.span_count), rows), -1, np.int32)
-    marks = np.zeros((2, rows), np.int64)
+    marks = np.zeros((4, rows), np.int64)
     blocks = np.array(records.blocks, np.int64).reshape(-1, 3)
     module = (native if use_native else None) or avro_columns_python
     try:

@@ -99,7 +99,7 @@ class _Compiler:
         for made in schema["fields"]:
             key = field_key(made, _IDS.get(room, {}))
             children.append((made["type"], _ROOMS.get((room, key), ""), self._column(room, key)))
-        return self._node([RECORD, len(children), 0 if room == "file" else -1], children, depth)
+        return self._node([RECORD, len(children), _MARKS.get(room, -1)], children, depth)
 
     def _column(self, room: str, key: int | str) -> Column | None:
         if (room == "entry" and key in ENTRY_COLUMNS) or (room == "file" and key in FILE_COLUMNS):
@@ -141,4 +141,5 @@ class _Compiler:
 
 
 _IDS: dict[str, Mapping[str, int]] = {"entry": ENTRY_IDS, "file": DATA_FILE_IDS}
+_MARKS = {"file": 0, "partition": 2}
 _ROOMS: dict[tuple[str, int | str], str] = {("entry", 2): "file", ("file", 102): "partition"}

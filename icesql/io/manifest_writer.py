@@ -103,6 +103,7 @@ class ManifestWriter:
         self._sequence_number, self._first_row_id = sequence_number, first_row_id
         self._encode = data_file_encoder(format_version, partition)
         self._summary = PartitionSummary(partition)
+        self._starts: dict[tuple[int | None, ...], bytes] = {}
         self._files, self._rows = [0, 0, 0], [0, 0, 0]  # by status
         self._min_sequence_number: int | None = None
         self._builder = AvroFileBuilder(
@@ -145,13 +146,20 @@ class ManifestWriter:
     ) -> None:
         if self._version == 1 and snapshot_id is None:
             snapshot_id = self._snapshot_id
-        self._builder.add(encode_entry(self._version, status, snapshot_id, sequence_number, file_sequence_number, record))
+        self._builder.add(self._entry_start(status, snapshot_id, sequence_number, file_sequence_number) + record)
         self._summary.add(partition)
         self._files[status] += 1
         self._rows[status] += record_count
         if status is not EntryStatus.DELETED and sequence_number is not None:
             known = self._min_sequence_number
             self._min_sequence_number = sequence_number if known is None else min(known, sequence_number)
+
+    def _entry_start(self, status: EntryStatus, *numbers: int | None) -> bytes:
+        """What precedes the data file; few entries differ in it."""
+        found = self._starts.get((status, *numbers))
+        if found is None:
+            found = self._starts[(status, *numbers)] = encode_entry(self._version, status, *numbers, data_file=b"")
+        return found
 
     def close(self) -> ManifestFile:
         """Write the file. Sequence numbers that are not known yet are ``UNASSIGNED_SEQUENCE_NUMBER`` until the list is written."""

@@ -195,6 +195,7 @@ def test_we_read_the_runtimes_files(oracle, file_format, version):
         entries = read_manifest(IO, manifest, metadata.specs_by_id)
         columns = read_manifest_columns(IO, manifest, spec=metadata.spec, bounds_for=frozenset({1}))
         assert [columns.entry(i) for i in range(len(columns))] == entries
+        assert columns.can_copy(version, metadata.spec.partition_type(metadata.schema))
         for entry in entries:
             file = entry.data_file
             if file.content is FileContent.DATA:
