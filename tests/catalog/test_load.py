@@ -10,7 +10,7 @@ import pytest
 from icesql.catalog.base import Catalog
 from icesql.catalog.loading import load_catalog
 from tests.catalog.conftest import catalog_properties
-from tests.catalog.workload import RETRIES, SCHEMA, TABLE, batch, check_load, run_load
+from tests.catalog.workload import RETRIES, SCHEMA, TABLE, batch, check_load, check_with_pyiceberg, run_load
 
 
 @pytest.mark.slow
@@ -18,7 +18,8 @@ from tests.catalog.workload import RETRIES, SCHEMA, TABLE, batch, check_load, ru
 def test_sixteen_processes_lose_and_double_nothing(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     properties = catalog_properties(kind, tmp_path, request)
     journal = run_load(properties, tmp_path, writers=16, commits=3)
-    check_load(load_catalog("test", properties), journal)
+    table = check_load(load_catalog("test", properties), journal)
+    check_with_pyiceberg(table, at_most=5)
 
 
 def test_threads_share_one_catalog_and_one_table(catalog: Catalog) -> None:

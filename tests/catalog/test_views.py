@@ -54,7 +54,7 @@ def test_tables_and_views_share_one_name_space(metastore: Catalog) -> None:
         metastore.rename_table(("db", "t"), ("db", "v"))
     with pytest.raises(NotFoundError):
         metastore.load_table("db.v")
-    with pytest.raises(NotFoundError, match="Did you mean 'db.v'"):
+    with pytest.raises(NotFoundError, match=r"Did you mean 'db\.v'"):
         metastore.load_view(("db", "vv"))
 
 
@@ -76,5 +76,5 @@ def test_schema_v0_has_no_place_for_views(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "c.db") as connection:
         connection.executescript(V0)
     catalog = load_catalog("c", {"uri": f"sqlite:///{tmp_path}/c.db", "warehouse": str(tmp_path)})
-    with pytest.raises(UnsupportedError, match="jdbc.schema-version=V1"):
+    with pytest.raises(UnsupportedError, match=r"jdbc\.schema-version=V1"):
         catalog.commit_view(("db", "v"), None, view_of(catalog, "SELECT 1"))

@@ -196,13 +196,13 @@ def check_load(catalog: Catalog, journal: list[dict[str, Any]]) -> Table:
     return table
 
 
-def check_with_pyiceberg(table: Table) -> int:
-    """PyIceberg reads every version, with as many rows as the version's summary says; how many versions there are."""
+def check_with_pyiceberg(table: Table, *, at_most: int = 40) -> int:
+    """PyIceberg reads versions spread over the history, the last one too; as many rows as each summary says. How many were read."""
     from pyiceberg.table import StaticTable
 
     static = StaticTable.from_metadata(str(table.metadata_location))
-    for snapshot in table.snapshots:
-        assert static.scan(snapshot_id=snapshot.snapshot_id, selected_fields=("batch",)).to_arrow().num_rows == int(
-            snapshot.summary["total-records"]
-        )
-    return len(table.snapshots)
+    chosen = table.snapshots[:: -max(1, len(table.snapshots) // at_most)]
+    for snapshot in chosen:
+        read = static.scan(snapshot_id=snapshot.snapshot_id, selected_fields=("batch",)).to_arrow()
+        assert read.num_rows == int(snapshot.summary["total-records"])
+    return len(chosen)
