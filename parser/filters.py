@@ -155,9 +155,9 @@ class _Lowering:
                 continue
             value = self._value(constant, node.span)
             literals[type(value), value] = value
-        parts = [Predicate(Op.NOT_IN if outside else Op.IN, node.term, tuple(literals.values()))] if literals else []
+        parts: list[Expression] = [Predicate(Op.NOT_IN if outside else Op.IN, node.term, tuple(literals.values()))] if literals else []
         if nan:
-            parts.append(Predicate(Op.NOT_NAN if outside else Op.IS_NAN, node.term))
+            parts.append(_compare_with_nan(node.term, "!=" if outside else "="))
         return and_(*parts) if outside else or_(*parts)
 
     def _like(self, node: Like, negated: bool) -> Expression:
@@ -187,7 +187,7 @@ def _compare_with_nan(term: Reference, symbol: str) -> Expression:
     if symbol in ("=", ">="):
         return Predicate(Op.IS_NAN, term)
     if symbol in ("!=", "<"):
-        return Predicate(Op.NOT_NAN, term)
+        return and_(Predicate(Op.NOT_NAN, term), Predicate(Op.NOT_NULL, term))
     return FALSE if symbol == ">" else Predicate(Op.NOT_NULL, term)
 
 

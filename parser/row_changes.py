@@ -68,14 +68,15 @@ def _where(cursor: Cursor) -> Span | None:
 
 def expression(cursor: Cursor, *stops: str) -> Span:
     """One expression, which ends at ``stops`` and where another clause would begin (Spark has none behind a condition or an assignment)."""
-    start = cursor.token.start
-    while True:
-        end = cursor.expression_until(*stops, *_AFTER_A_CONDITION).end
-        if cursor.at_end or cursor.at(";") or cursor.token.key in stops or not _is_plain_word(cursor):
-            return Span(start, end)
-        cursor.next()
-        if cursor.at_end or cursor.at(";") or cursor.token.key in (*stops, ")"):
-            return Span(start, cursor.last_end)
+    start, first = cursor.token.start, cursor.position
+    while not (cursor.at_end or cursor.token.key in (";", ")", *stops)):
+        if _is_plain_word(cursor):
+            cursor.next()
+        elif cursor.token.key in _AFTER_A_CONDITION:
+            break
+        else:
+            cursor.expression_until(*stops, *_AFTER_A_CONDITION)
+    return Span(start, cursor.last_end) if cursor.position > first else cursor.no_alternative()
 
 
 def _is_plain_word(cursor: Cursor) -> bool:

@@ -40,7 +40,7 @@ Other(references=[t (target), u], error=SqlError("extraneous input 'from' expect
 
 update t set from = limit, b = c is distinct from d where order = 1 and limit > 2
 
-Other(references=[t (target)], error=SqlError("no viable alternative at input 'limit' (line 1, column 21)"))
+Update(target=t, assignments=(Assignment(column=('from'), key='from', value='limit'), Assignment(column=('b'), key='b', value='c is distinct from d')), condition='order = 1 and limit > 2')
 
 delete from t where a = 1 order by a
 
