@@ -81,6 +81,11 @@ _LIGHT: dict[str, Callable[[FileRows], pa.Array]] = {
 }
 
 
+def is_light(name: str) -> bool:
+    """True for columns that need no whole file value."""
+    return name in _LIGHT or name == "partition"
+
+
 def _map(file: DataFile, metric: Any) -> Any:
     """A file of which nothing was measured has null maps, not empty ones."""
     return dict(metric) if metric or file.value_counts or file.column_sizes else None
