@@ -5,8 +5,8 @@ Every read is checked against the end of its block, every loop is bounded by the
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
-from libc.string cimport memcmp
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from libc.string cimport memcmp, memcpy
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 
 cdef enum:
@@ -319,3 +319,117 @@ def texts(bytes buffer not None, const int64_t[::1] offsets, const int32_t[::1] 
                 raise ValueError("value past the end", 0)
             found[i] = PyUnicode_DecodeUTF8(base + offsets[i], lengths[i], NULL)
     return found
+
+
+cdef object build(State* s, int32_t pc, list keys, list converters):
+    """The Python value at a node. Slots mean: BYTES 0 bytes, 1 text, 2 + i converter; RAW 0 bytes, 1 float, 2 double, 3 + i converter;
+    KEYED is_bytes 0 long, 1 bytes, 2 text; the mark of a RECORD is the index of its keys."""
+    cdef const int32_t* node = s.program + pc
+    cdef int64_t value, count
+    cdef int32_t i, op = node[0]
+    cdef float narrow
+    cdef double wide
+    cdef tuple names
+    if op == VARINT:
+        if read_varint(s, &value) < 0:
+            raise ValueError(REASONS[s.why])
+        return value
+    if op == UNION:
+        if read_varint(s, &value) < 0:
+            raise ValueError(REASONS[s.why])
+        if value < 0 or value >= node[1]:
+            raise ValueError(REASONS[<int>BAD_BRANCH])
+        return build(s, node[2 + value], keys, converters)
+    if op == NULL_:
+        return None
+    if op == BYTES:
+        if read_span(s, &value) < 0:
+            raise ValueError(REASONS[s.why])
+        if node[1] == 1:
+            found = PyUnicode_DecodeUTF8(<const char*>s.p, value, NULL)
+        else:
+            found = PyBytes_FromStringAndSize(<const char*>s.p, value)
+            if node[1] > 1:
+                found = converters[node[1] - 2](found)
+        s.p += value
+        return found
+    if op == KEYED:
+        pairs = {}
+        while True:
+            if read_count(s, &count) < 0:
+                raise ValueError(REASONS[s.why])
+            if count == 0:
+                return pairs
+            while count > 0:
+                count -= 1
+                if read_varint(s, &value) < 0:
+                    raise ValueError(REASONS[s.why])
+                key = value
+                if node[1] == 0:
+                    if read_varint(s, &value) < 0:
+                        raise ValueError(REASONS[s.why])
+                    pairs[key] = value
+                else:
+                    if read_span(s, &value) < 0:
+                        raise ValueError(REASONS[s.why])
+                    if node[1] == 1:
+                        pairs[key] = PyBytes_FromStringAndSize(<const char*>s.p, value)
+                    else:
+                        pairs[key] = PyUnicode_DecodeUTF8(<const char*>s.p, value, NULL)
+                    s.p += value
+    if op == RECORD:
+        names = keys[node[2]]
+        fields = {}
+        for i in range(node[1]):
+            fields[names[i]] = build(s, node[3 + i], keys, converters)
+        return fields
+    if op == RAW:
+        if node[2] > s.end - s.p:
+            raise ValueError(REASONS[<int>PAST_END])
+        if node[1] == 1:
+            memcpy(&narrow, s.p, 4)
+            found = <double>narrow
+        elif node[1] == 2:
+            memcpy(&wide, s.p, 8)
+            found = wide
+        else:
+            found = PyBytes_FromStringAndSize(<const char*>s.p, node[2])
+            if node[1] > 2:
+                found = converters[node[1] - 3](found)
+        s.p += node[2]
+        return found
+    if op == BOOL:
+        if s.p >= s.end:
+            raise ValueError(REASONS[<int>PAST_END])
+        s.p += 1
+        return (s.p - 1)[0] != 0
+    if op == ARRAY or op == MAP:
+        items, pairs = [], {}
+        while True:
+            if read_count(s, &count) < 0:
+                raise ValueError(REASONS[s.why])
+            if count == 0:
+                return items if op == ARRAY else pairs
+            while count > 0:
+                count -= 1
+                if op == ARRAY:
+                    items.append(build(s, node[1], keys, converters))
+                else:
+                    if read_span(s, &value) < 0:
+                        raise ValueError(REASONS[s.why])
+                    key = PyUnicode_DecodeUTF8(<const char*>s.p, value, NULL)
+                    s.p += value
+                    pairs[key] = build(s, node[1], keys, converters)
+    raise ValueError("unknown node")
+
+
+def decode_object(bytes buffer not None, Py_ssize_t position, const int32_t[::1] program, list keys not None, list converters not None):
+    """(value, position after it) of the record at a position. Raises ValueError, UnicodeDecodeError."""
+    cdef State s
+    if position < 0 or position > PyBytes_GET_SIZE(buffer):
+        raise ValueError(REASONS[<int>PAST_END])
+    s.base = <const uint8_t*>PyBytes_AS_STRING(buffer)
+    s.p, s.end, s.why = s.base + position, s.base + PyBytes_GET_SIZE(buffer), OK
+    s.program = &program[0]
+    found = build(&s, 0, keys, converters)
+    return found, s.p - s.base

@@ -12,7 +12,8 @@ from icesql.errors import CorruptMetadataError, IcesqlError
 from icesql.io.arrow_metrics import MetricsCollector
 from icesql.io.arrow_types import internal_values, to_arrow_schema, to_arrow_type
 from icesql.io.avro_container import AvroFileBuilder, AvroRecords, corrupt
-from icesql.io.avro_decode import DAMAGE, compile_decoder
+from icesql.io.avro_decode import DAMAGE
+from icesql.io.avro_objects import record_decoder
 from icesql.io.manifest_encode import encode_long, value_encoder
 from icesql.io.metrics import Metrics, MetricsConfig
 from icesql.spec.avro_schema import struct_from_avro, struct_to_avro
@@ -140,7 +141,7 @@ def avro_batches(records: AvroRecords, schema: Any, location: str, *, batch_rows
     """(position of the first row, batch of all columns, ids in its schema). Raises CorruptMetadataError, UnsupportedError."""
     try:
         struct = struct_from_avro(schema)
-        decode = compile_decoder(schema)
+        decode = record_decoder(schema)
     except IcesqlError:
         raise
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

@@ -17,6 +17,7 @@ from icesql.errors import InvalidArgumentError
 from icesql.io import avro_columns_python
 from icesql.io.avro_container import AvroRecords, corrupt, read_records, write_bytes
 from icesql.io.avro_decode import DAMAGE, compile_decoder, resolve
+from icesql.io.avro_objects import record_decoder
 from icesql.io.byte_columns import BytesColumn
 from icesql.io.cache import ByteBoundedCache
 from icesql.io.files import FileIO
@@ -317,7 +318,7 @@ class ManifestColumns:
     def _read_data_file(self) -> Callable[[int], DataFile]:
         data_file, partition = self._schemas
         ids = {name: i for name, i in DATA_FILE_IDS.items() if name not in {f["name"] for f in partition["fields"] if "field-id" not in f}}
-        decode = compile_decoder(data_file, ids)
+        decode = record_decoder(data_file, ids)
         tuple_of = partition_reader(partition_keys(partition), wanted_partition(self.spec))
         buffer, starts, spec_id = self.records.buffer, self._marks[0], self.manifest.partition_spec_id
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from icesql.errors import InvalidArgumentError, NotFoundError
 from icesql.io.avro_container import AvroFileBuilder, corrupt, read_records
-from icesql.io.avro_decode import DAMAGE, compile_decoder
+from icesql.io.avro_decode import DAMAGE
+from icesql.io.avro_objects import record_decoder
 from icesql.io.cache import ByteBoundedCache
 from icesql.io.files import FileIO
 from icesql.io.manifest_encode import encode_long, encode_string, optional_bytes, optional_long
@@ -38,7 +39,7 @@ def parse_manifest_list(data: bytes, location: str) -> tuple[ManifestFile, ...]:
     """Raises CorruptMetadataError, UnsupportedError (unknown codec)."""
     records = read_records(data, location)
     try:
-        decode = compile_decoder(records.header.schema, MANIFEST_FILE_IDS)
+        decode = record_decoder(records.header.schema, MANIFEST_FILE_IDS)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise corrupt(location, f"not a manifest list: {error!r}") from error
     found: list[ManifestFile] = []

@@ -12,7 +12,8 @@ from typing import Any
 
 from icesql.errors import NotFoundError
 from icesql.io.avro_container import AvroRecords, corrupt, read_records
-from icesql.io.avro_decode import DAMAGE, Decoder, compile_decoder, field_key, resolve
+from icesql.io.avro_decode import DAMAGE, Decoder, field_key, resolve
+from icesql.io.avro_objects import record_decoder
 from icesql.io.files import FileIO
 from icesql.io.manifest_decode import data_file_of_record, partition_reader
 from icesql.io.manifest_schemas import DATA_FILE_IDS, ENTRY_IDS
@@ -129,7 +130,7 @@ def compile_entry_decoder(schema: Any, location: str) -> tuple[Decoder, tuple[in
         ids = {**ENTRY_IDS, **DATA_FILE_IDS}
         for reserved in [f["name"] for f in partition["fields"] if "field-id" not in f]:
             ids.pop(reserved, None)
-        return compile_decoder(schema, ids), keys
+        return record_decoder(schema, ids), keys
     except (StopIteration, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise corrupt(location, f"not a manifest: {error!r}") from error
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from icesql.errors import CorruptMetadataError, InvalidArgumentError, NotFoundError
+from icesql.errors import CorruptMetadataError, InvalidArgumentError, NotFoundError, UnsupportedError
 from icesql.expr.tree import Op, Predicate, Reference
 from icesql.io.arrow_types import from_arrow_schema, internal_values, to_arrow_schema, to_arrow_value
 from icesql.io.data_files import FILE, POS, ROW_ID, SEQUENCE, DataFileWriter, conform, data_file_of, read_data_file, write_data_file
@@ -349,6 +349,21 @@ def test_damaged_files(tmp_path, file_format):
         list(read_data_file(IO, file, ORIGINAL))
     with pytest.raises(NotFoundError):
         list(read_data_file(IO, replace(file, file_path=str(tmp_path / "none")), ORIGINAL))
+
+
+@settings(max_examples=120, deadline=None)
+@given(data=st.data())
+def test_spoiled_avro_files_end_in_an_error_that_names_them(tmp_path_factory, data):
+    folder = tmp_path_factory.getbasetemp()
+    file = write_data_file(IO, f"{folder}/whole.avro", "avro", table_of(ORIGINAL, ORIGINAL_ROWS), ORIGINAL, {"write.avro.compression-codec": "uncompressed"})
+    content = bytearray((folder / "whole.avro").read_bytes())
+    for _ in range(data.draw(st.integers(1, 3))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    (folder / "spoiled.avro").write_bytes(bytes(content[: data.draw(st.integers(0, len(content))) or None]))
+    try:
+        list(read_data_file(IO, replace(file, file_path=f"{folder}/spoiled.avro"), ORIGINAL))
+    except (CorruptMetadataError, UnsupportedError):
+        pass
 
 
 def test_metrics_modes():

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from icesql.errors import CorruptMetadataError, UnsupportedError
 from icesql.io.avro_container import read_records
+from icesql.io.avro_decode import DAMAGE, compile_decoder
+from icesql.io.avro_objects import record_decoder
 from icesql.io.file_systems import ArrowFileIO
 from icesql.io.manifest_columns import clear_caches, decode_columns, read_manifest_columns
 from icesql.io.manifests import read_manifest, write_manifest_raw
@@ -135,6 +137,25 @@ def test_damaged_records_never_crash_and_both_decoders_agree(sample, data):
         spoiled[data.draw(st.integers(0, len(spoiled) - 1))] = data.draw(st.integers(0, 255))
     records = replace(records, buffer=bytes(spoiled))
     assert outcome(records, manifest, True) == outcome(records, manifest, False)
+
+
+def decoded(decode, buffer):
+    try:
+        return repr(decode(buffer, 0))
+    except DAMAGE:
+        return "damage"
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_whole_records_decode_alike_also_when_damaged(sample, data):
+    records = read_records(sample[1], "m")
+    spoiled = bytearray(records.buffer)
+    for _ in range(data.draw(st.integers(0, 3))):
+        spoiled[data.draw(st.integers(0, len(spoiled) - 1))] = data.draw(st.integers(0, 255))
+    buffer = bytes(spoiled[: data.draw(st.integers(0, len(spoiled))) or None])
+    schema = records.header.schema
+    assert decoded(record_decoder(schema), buffer) == decoded(compile_decoder(schema), buffer)
 
 
 @settings(max_examples=150, deadline=None)
