@@ -127,7 +127,7 @@ def _is_fit(given: pa.DataType, target: pa.DataType) -> bool:
     """Same family of types. What a family member cannot hold, the cast refuses value by value."""
     types = pa.types
     if given == target or is_uuid(given):
-        return given == target or target == pa.binary(16)
+        return bool(given == target or target == pa.binary(16))
     if types.is_integer(given):
         return bool(types.is_integer(target) or types.is_floating(target) or types.is_decimal(target))
     if types.is_floating(given):

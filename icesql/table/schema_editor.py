@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from icesql.errors import InvalidArgumentError
+from icesql.errors import InvalidArgumentError, ValidationError
 from icesql.spec.assign_ids import Counter, assign_fresh_type
 from icesql.spec.promotion import can_promote
 from icesql.spec.schema import Schema
@@ -187,9 +187,13 @@ class SchemaEditor:
 
     # -- the result ----------------------------------------------------------------------------------------------
     def result(self) -> Schema:
-        """The new schema, with the old one's id. Raises InvalidArgumentError for identifier fields that cannot be such."""
+        """The new schema, with the old one's id.
+
+        Raises ValidationError for a name used twice, InvalidArgumentError for identifier fields that cannot be such.
+        """
         self._check_identifiers_stay()
         changed = replace(self.schema, fields=self._struct(self.schema.fields, ROOT), identifier_field_ids=())
+        _check_unique_names(changed)
         return replace(changed, identifier_field_ids=check_identifier_fields(changed, self.identifier_names, self.case_sensitive))
 
     def _check_identifiers_stay(self) -> None:
@@ -268,6 +272,14 @@ def _moved(fields: list[NestedField], move: Move) -> list[NestedField]:
             return fields
         place = index if move.kind == "before" else index + 1
     return [*rest[:place], target, *rest[place:]]
+
+
+def _check_unique_names(schema: Schema) -> None:
+    held: dict[str, int] = {}
+    for name, child, _ in schema.walk():
+        other = held.setdefault(name, child.id)
+        if other != child.id:
+            raise ValidationError(f"Invalid schema: multiple fields for name {name}: {other} and {child.id}", name=name)
 
 
 def _describe(field_: NestedField) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 from icesql.errors import InvalidArgumentError
 from icesql.expr.tree import TRUE, Expression
@@ -19,7 +19,6 @@ from icesql.table.operations import TableOperations, TableVersion
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from icesql.catalog.base import Catalog
     from icesql.table.append import AppendFiles
     from icesql.table.delete_files import DeleteFiles
     from icesql.table.expire_snapshots import ExpireSnapshots
@@ -38,6 +37,13 @@ if TYPE_CHECKING:
     from icesql.table.update_spec import UpdatePartitionSpec
 
 
+class Home(Protocol):
+    """What a table asks of the catalog it came from."""
+
+    name: str
+    parse_filter: Callable[[str], Expression] | None
+
+
 class Table:
     """Shows one version, ``version``; ``refresh`` and this object's own commits move it, other writers' commits do not.
 
@@ -45,7 +51,7 @@ class Table:
     """
 
     def __init__(
-        self, operations: TableOperations, version: TableVersion, identifier: tuple[str, ...], catalog: Catalog | None = None
+        self, operations: TableOperations, version: TableVersion, identifier: tuple[str, ...], catalog: Home | None = None
     ) -> None:
         self.operations: TableOperations = _FollowedOperations(operations, self)
         self.identifier, self.catalog = identifier, catalog

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 from icesql.errors import AlreadyExistsError, CommitFailedError, CommitStateUnknownError, NotFoundError
 from icesql.io.file_systems import LocalFileIO
@@ -24,6 +25,32 @@ from icesql.table.operations import TableVersion
 
 SCHEMA = Schema((NestedField(1, "id", LongType(), True), NestedField(2, "data", StringType()), NestedField(3, "p", LongType())))
 BY_P = PartitionSpec(fields=(PartitionField(source_ids=(3,), field_id=1000, transform=IDENTITY, name="p"),))
+
+
+class MemoryFileIO:
+    """The part of a FileIO that commits use, over a dictionary."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, bytes] = {}
+
+    def read(self, location: str) -> bytes:
+        try:
+            return self.files[location]
+        except KeyError:
+            raise NotFoundError(f"File does not exist: {location}") from None
+
+    def write(self, location: str, data: bytes, *, overwrite: bool = True) -> None:
+        if not overwrite and location in self.files:
+            raise AlreadyExistsError(f"Cannot write file: it exists: {location}")
+        self.files[location] = data
+
+    def exists(self, location: str) -> bool:
+        return location in self.files
+
+    def delete_many(self, locations: Iterable[str]) -> list[tuple[str, str]]:
+        for location in locations:
+            self.files.pop(location, None)
+        return []
 
 
 class MemoryOperations:
@@ -68,15 +95,22 @@ class MemoryOperations:
         return self.load().metadata
 
 
+def memory_table(name: str, *, spec: PartitionSpec = UNPARTITIONED, version: int = 2) -> tuple[MemoryOperations, MemoryFileIO]:
+    """A table no byte of which is on disk. ``name`` must be unique in the run: immutable files are cached by location."""
+    io = MemoryFileIO()
+    operations = MemoryOperations(Path(name), cast(FileIO, io))
+    properties = {"commit.retry.min-wait-ms": "1"}
+    operations.commit(None, new_metadata(SCHEMA, spec=spec, location=f"mem://{name}/t", format_version=version, properties=properties))
+    return operations, io
+
+
 def new_table(
-    folder: Path, *, schema: Schema = SCHEMA, spec: PartitionSpec = UNPARTITIONED, version: int = 2, **properties: str
+    folder: Path, *, schema: Schema = SCHEMA, spec: PartitionSpec = UNPARTITIONED, version: int = 2, io: FileIO | None = None
 ) -> MemoryOperations:
-    """An empty table; underscores in property names stand for dots and dashes as ``commit__x_y`` -> ``commit.x-y``."""
-    operations = MemoryOperations(folder)
-    named = {key.replace("__", ".").replace("_", "-"): value for key, value in properties.items()}
-    metadata = new_metadata(
-        schema, spec=spec, location=str(folder / "t"), format_version=version, properties={"commit.retry.min-wait-ms": "1", **named}
-    )
+    """An empty table whose commits retry at once."""
+    operations = MemoryOperations(folder, io)
+    properties = {"commit.retry.min-wait-ms": "1"}
+    metadata = new_metadata(schema, spec=spec, location=str(folder / "t"), format_version=version, properties=properties)
     operations.commit(None, metadata)
     return operations
 

@@ -29,6 +29,7 @@ from icesql.spec.types import (
     StructType,
     TimestampType,
     TimestamptzType,
+    Type,
 )
 from icesql.table.arrow_rows import by_partition, fitted
 
@@ -42,7 +43,7 @@ NESTED = Schema(
 )
 
 
-def one(type_, name: str = "c", required: bool = False, **more: Any) -> Schema:
+def one(type_: Type, name: str = "c", required: bool = False, **more: Any) -> Schema:
     return Schema((NestedField(1, name, type_, required=required, **more),))
 
 

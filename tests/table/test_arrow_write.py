@@ -42,7 +42,8 @@ SPECS = [PartitionSpec(), BY_DAY, spec_of((2, "identity"), (1, "bucket[3]")), sp
 
 @pytest.fixture
 def catalog(tmp_path: Path) -> Catalog:
-    return icesql.connect_catalog("c", type="memory", warehouse=tmp_path / "warehouse")
+    made: Catalog = icesql.connect_catalog("c", type="memory", warehouse=tmp_path / "warehouse")
+    return made
 
 
 def rows(*ids: int, kind: str | None = "a") -> pa.Table:
@@ -192,7 +193,7 @@ def test_a_full_disk_fails_the_write_and_leaves_no_file(tmp_path: Path, kind: st
     table = catalog.create_table("db.t", SCHEMA, properties={"commit.retry.num-retries": "1"})
     table.append(rows(1))
     before = files_of(catalog)
-    catalog.io = FullDisk(catalog.io, part)  # type: ignore[assignment]
+    catalog.io = FullDisk(catalog.io, part)
     full = catalog.load_table("db.t")
     with pytest.raises((OSError, CommitFailedError), match="No space left on device"):
         full.append(rows(2))

@@ -14,7 +14,19 @@ from icesql.io.manifest_columns import ManifestColumns, PartitionColumn
 from icesql.spec.files import DataFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema
-from icesql.spec.types import NestedField, StructType, Type
+from icesql.spec.types import (
+    DateType,
+    IntegerType,
+    LongType,
+    NestedField,
+    StructType,
+    TimestampNanoType,
+    TimestampType,
+    TimestamptzNanoType,
+    TimestamptzType,
+    TimeType,
+    Type,
+)
 from icesql.spec.values import from_bytes
 from icesql.table.column_predicates import Rows
 from icesql.table.metadata_tables.base import arrow_type
@@ -46,7 +58,7 @@ class FileRows:
             assert isinstance(field.type, StructType)
             return readable_array(self.metadata.schema, self.files, field.type)
         values = _HEAVY[field.name]
-        return pa.array([to_arrow_value(field.type, values(file)) for file in self.files], arrow_type(field.type))
+        return pa.array([values(file) for file in self.files], arrow_type(field.type))
 
     def struct(self, fields: Sequence[NestedField]) -> pa.Array:
         return struct_array([self.array(field) for field in fields], fields)
@@ -88,7 +100,7 @@ def is_light(name: str) -> bool:
 
 def _map(file: DataFile, metric: Any) -> Any:
     """A file of which nothing was measured has null maps, not empty ones."""
-    return dict(metric) if metric or file.value_counts or file.column_sizes else None
+    return list(metric.items()) if metric or file.value_counts or file.column_sizes else None
 
 
 _HEAVY: dict[str, Callable[[DataFile], Any]] = {
@@ -159,7 +171,23 @@ _METRICS: dict[str, Callable[[DataFile], Any]] = {
 def _readable_part(part: NestedField, files: Sequence[DataFile], field_id: int, type_: Type) -> pa.Array:
     metric = _METRICS[part.name]
     raw = [metric(file).get(field_id) for file in files]
-    if part.name in ("lower_bound", "upper_bound"):
-        readable = has_ordered_bounds(type_)
-        raw = [None if data is None or not readable else to_arrow_value(type_, from_bytes(type_, data)) for data in raw]
-    return pa.array(raw, arrow_type(part.type))
+    return _bounds_array(raw, type_) if part.name in ("lower_bound", "upper_bound") else pa.array(raw, arrow_type(part.type))
+
+
+def _bounds_array(raw: list[bytes | None], type_: Type) -> pa.Array:
+    target = arrow_type(type_)
+    if not has_ordered_bounds(type_):
+        return pa.nulls(len(raw), target)
+    width = _WIDTHS.get(type(type_))
+    if width is None or any(data is not None and len(data) != width for data in raw):
+        return pa.array([None if data is None else to_arrow_value(type_, from_bytes(type_, data)) for data in raw], target)
+    absent = bytes(width)
+    numbers = np.frombuffer(b"".join(absent if data is None else data for data in raw), f"<i{width}")
+    return pa.array(numbers, mask=np.fromiter((data is None for data in raw), bool, len(raw))).cast(target)
+
+
+_WIDTHS: dict[type[Type], int] = {
+    IntegerType: 4, DateType: 4, LongType: 8, TimeType: 8, TimestampType: 8, TimestamptzType: 8, TimestampNanoType: 8,
+    TimestamptzNanoType: 8,
+}  # fmt: skip
+"""Bounds of these are little-endian integers of so many bytes, but for those from before a promotion."""
