@@ -11,7 +11,7 @@ from icesql.expr.evaluate import row_evaluator
 from icesql.expr.tree import FALSE, TRUE, Op, Predicate, Reference
 from icesql.parser.filters import parse_filter
 from icesql.spec.schema import Schema
-from icesql.spec.transforms import bucket
+from icesql.spec.transforms import DAY, bucket
 from icesql.spec.types import BooleanType, DoubleType, IntegerType, NestedField, StringType
 
 SCHEMA = Schema(
@@ -83,7 +83,7 @@ def test_a_filter_keeps_the_rows_for_which_it_is_true(text, condition):
 def test_transforms_and_names():
     assert parse_filter("bucket(16, id) = 3") == Predicate(Op.EQ, Reference("id", bucket(16)), (3,))
     assert parse_filter("local.system.BUCKET(16, a.`b c`) = 3") == Predicate(Op.EQ, Reference("a.b c", bucket(16)), (3,))
-    assert parse_filter("days(ts) >= date '2021-10-01'").literals == ("2021-10-01",)
+    assert parse_filter("days(ts) >= date '2021-10-01'") == Predicate(Op.GT_EQ, Reference("ts", DAY), ("2021-10-01",))
     assert parse_filter("2 > 1") == TRUE
     assert parse_filter("null") == FALSE
 

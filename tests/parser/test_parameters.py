@@ -33,7 +33,8 @@ def test_unbound_markers_are_refused(text, arguments):
     ("value", "literal"),
     [
         (None, "NULL"), (True, "TRUE"), (2**31, "2147483648L"), (1.5, "1.5D"), (float("inf"), "double('inf')"), (Decimal("1.50"), "1.50BD"),
-        (b"\x00\xff", "X'00ff'"), (dt.date(2020, 1, 2), "DATE '2020-01-02'"), (dt.datetime(2020, 1, 2, 3, 4, 5, 6), "TIMESTAMP '2020-01-02 03:04:05.000006'"),
+        (b"\x00\xff", "X'00ff'"), (dt.date(2020, 1, 2), "DATE '2020-01-02'"),
+        (dt.datetime(2020, 1, 2, 3, 4, 5, 6), "TIMESTAMP '2020-01-02 03:04:05.000006'"),
         ({"a": 1}, "map('a', 1)"), ((1, 2), "array(1, 2)"),
     ],
 )  # fmt: skip

@@ -10,7 +10,8 @@ from icesql.spec.types import ListType, MapType, StructType, children
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("boolean", "boolean"), ("tinyint", "int"), ("byte", "int"), ("smallint", "int"), ("short", "int"), ("int", "int"), ("integer", "int"),
+        ("boolean", "boolean"), ("tinyint", "int"), ("byte", "int"), ("smallint", "int"), ("short", "int"), ("int", "int"),
+        ("integer", "int"),
         ("bigint", "long"), ("long", "long"), ("float", "float"), ("real", "float"), ("double", "double"), ("date", "date"),
         ("timestamp", "timestamptz"), ("timestamp_ltz", "timestamptz"), ("timestamp_ntz", "timestamp"), ("timestamp_ns", "timestamp_ns"),
         ("timestamptz_ns", "timestamptz_ns"), ("string", "string"), ("char(3)", "string"), ("varchar(9)", "string"),
