@@ -149,12 +149,12 @@ class Names:
         return self._find_behind(address)
 
     def _find_behind(self, address: Address) -> Found | None:
-        """``t.files``, ``t.branch_x`` and ``t.branch_x.files``: the last part is not the table's own name."""
+        """``t.files`` and ``t.branch_x``: the last part is not the table's own name."""
         last = address.identifier[-1]
         outer = replace(address, identifier=address.identifier[:-1])
         if last.lower() in METADATA_TABLES or last == CHANGES:
-            found = self.find_at(outer)
-            return None if found is None or found.metadata_table else replace(found, metadata_table=last.lower())
+            table = self._load(outer)
+            return None if table is None else Found(address=outer, table=table, metadata_table=last.lower())
         selector = parse_selector(last)
         table = None if selector is None else self._load(outer)
         return None if table is None or selector is None else Found(address=outer, table=table, selector=selector)

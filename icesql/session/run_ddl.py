@@ -62,7 +62,7 @@ def _create(session: Session, statement: s.CreateTable, args: Any) -> Any:
 
 def _leave_alone(session: Session, statement: s.CreateTable, address: Address) -> bool:
     """True for IF NOT EXISTS of what is there. Raises AlreadyExistsError, or NotFoundError for REPLACE of what is not."""
-    exists = address.catalog.table_exists(address.identifier)
+    exists = session.names.find_at(address) is not None
     if exists and not statement.replace:
         if statement.if_not_exists:
             return True

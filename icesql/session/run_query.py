@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from icesql.parser.names import ColumnChain, Place, References, Span, TableName, TableReference
+from icesql.session.hidden_columns import Hidden, named_metadata_columns, shown_columns, star_edits
 from icesql.session.names import Address, Found
 from icesql.session.rewriting import Edit, Rewritten, padded, quote, rewrite
 from icesql.session.spark_errors import user_positions
@@ -82,10 +83,16 @@ def bound(session: Session, text: str, references: References, *, target: tuple[
     try:
         resolved = [(r, f) for r in references.tables if (f := _resolve(session, text, r, references)) is not None]
         aliases = _aliases(resolved)
+        named = named_metadata_columns(text)
+        hidden: list[Hidden] = []
         for (reference, source), alias in zip(resolved, aliases, strict=True):
-            views.append(_temporary_view(_frame(session, reference, source, text)))
+            frame, shown = _frame(session, reference, source, text, named)
+            views.append(_temporary_view(frame))
             result.sources.append(source)
             result.edits.extend(_edits(reference, views[-1], alias))
+            if shown:
+                hidden.append(Hidden(reference.start, reference.alias or alias, shown))
+        result.edits.extend(star_edits(text, hidden))
         result.edits.extend(_chain_edits(references.chains, _qualifiers_of_all(resolved, aliases, target)))
         yield result
     finally:
@@ -113,11 +120,15 @@ def _resolve(session: Session, text: str, reference: TableReference, references:
     raise names.not_found(reference.parts, text=text, offset=reference.start)
 
 
-def _frame(session: Session, reference: TableReference, source: Source, text: str) -> Any:
+def _frame(session: Session, reference: TableReference, source: Source, text: str, named: frozenset[str]) -> tuple[Any, tuple[str, ...]]:
+    """The reference's rows, and the metadata columns among its columns."""
     if isinstance(source, StoredView):
-        return view_frame(session, source.address, source.view)
+        return view_frame(session, source.address, source.view), ()
     point = read_point(source, reference.time_travel, text, session.microseconds, session.wap_branch)
-    return session.frames.scan(source, point, dict(reference.options))
+    shown: tuple[str, ...] = ()
+    if named and source.metadata_table is None and reference.place is Place.FROM:
+        shown = shown_columns(source.table.metadata, point.schema, named)
+    return session.frames.scan(source, point, dict(reference.options), shown), shown
 
 
 def _temporary_view(frame: Any) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from icesql.parser import statements as s
 from icesql.session.run_query import BoundText, bound
 from icesql.session.spark_errors import user_positions
 from icesql.session.write_target import SessionSettings, WriteTarget, write_target
+from icesql.spark.defaults import sql_literal
 from icesql.spark.row_level.target import Target
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ def run_row_level(session: Session, statement: s.Delete | s.Update | s.Merge, ar
     alias = statement.alias or name.parts[-1]
     session.temporary_views.refresh(statement.references)
     with bound(session, statement.text, statement.references, target=(name, target.found, alias) if statement.alias is None else None) as text:
-        with session.parameters(args), user_positions(session.spark, text.rewritten(), statement.text):
+        with user_positions(session.spark, text.rewritten(), statement.text):
             result = _changed(session, statement, target, alias, text)
         if result.builder is not None:
             _commit(session, target, result)
@@ -63,36 +65,39 @@ def _changed(session: Session, statement: s.Statement, target: WriteTarget, alia
         case s.Update():
             from icesql.spark.row_level.update import update_rows
 
-            assignments = [_assignment(session, assignment, text) for assignment in statement.assignments]
+            names = Qualifiers(target, alias, is_alias=statement.alias is not None)
+            assignments = [assignment_of(names, assignment, text) for assignment in statement.assignments]
             return update_rows(row_target, assignments, None if statement.condition is None else text.sql(statement.condition))
         case s.Merge():
-            return _merge(session, statement, target, row_target, text)
+            from icesql.session.run_merge import merge
+
+            return merge(session, statement, target, row_target, text)
     raise AssertionError(type(statement).__name__)
 
 
-def _assignment(session: Session, assignment: s.Assignment, text: BoundText) -> Any:
+class Qualifiers:
+    """The names by which assignment keys may call the target."""
+
+    def __init__(self, target: WriteTarget, alias: str, *, is_alias: bool) -> None:
+        self.schema = target.table.metadata.schema
+        full = tuple(part.lower() for part in target.found.address.parts)
+        self._known = {(alias.lower(),)} | (set() if is_alias else {full[start:] for start in range(len(full))})
+
+    def column(self, parts: Sequence[str]) -> tuple[str, ...]:
+        """The path below the table, its qualifier taken off. Longer qualifiers are tried first."""
+        lowered = tuple(part.lower() for part in parts)
+        for length in range(len(parts) - 1, 0, -1):
+            if lowered[:length] in self._known:
+                return tuple(parts[length:])
+        return tuple(parts)
+
+
+def assignment_of(names: Qualifiers, assignment: s.Assignment, text: BoundText) -> Any:
     from icesql.spark.row_level.assignments import Assignment
 
-    return Assignment(column=assignment.column, value=None if assignment.is_default else text.sql(assignment.value))
+    column = names.column(assignment.column)
+    if not assignment.is_default:
+        return Assignment(column=column, value=text.sql(assignment.value))
+    field = names.schema.find(".".join(column), case_sensitive=False)
+    return Assignment(column=column, value="NULL" if field is None else sql_literal(field.type, field.write_default))
 
-
-def _merge(session: Session, statement: s.Merge, target: WriteTarget, row_target: Target, text: BoundText) -> Any:
-    from icesql.spark.row_level.merge import Clause, merge_rows
-
-    clauses = [
-        Clause(
-            kind=clause.kind.value,
-            action=clause.action.value,
-            condition=None if clause.condition is None else text.sql(clause.condition),
-            assignments=tuple(_assignment(session, assignment, text) for assignment in clause.assignments),
-        )
-        for clause in statement.clauses
-    ]
-    return merge_rows(
-        row_target,
-        source=text.sql(statement.source),
-        source_alias=statement.source_alias,
-        condition=text.sql(statement.condition),
-        clauses=clauses,
-        schema_evolution=statement.schema_evolution,
-    )

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from icesql.catalog.base import Catalog
-from icesql.errors import NotFoundError, UnsupportedError
+from icesql.errors import NotFoundError
 from icesql.parser.filters import parse_filter
+from icesql.parser.parameters import bind_parameters
 from icesql.parser.parse import parse
+from icesql.parser.statements import Other, Query
 from icesql.session.catalogs import SPARK_CATALOG, Catalogs
 from icesql.session.dispatch import run_statement
 from icesql.session.frames import Frames
@@ -58,7 +59,10 @@ class Session:
         """
         with self._lock:
             self._begin()
-            return run_statement(self, parse(text), args)
+            statement = parse(text)
+            if args and not isinstance(statement, Query | Other):
+                statement, args = parse(bind_parameters(text, args)), None
+            return run_statement(self, statement, args)
 
     def run_script(self, script: str | Path, variables: Mapping[str, str] | None = None) -> list[DataFrame]:
         """Run a file (a Path, or a string that ends in ``.sql``) or the text of several statements; one DataFrame each.
@@ -155,13 +159,6 @@ class Session:
         if self._session_catalog is None:
             self._session_catalog = self.spark._jsparkSession.sessionState().catalog()  # type: ignore[attr-defined]
         return bool(self._session_catalog.getTempView(name).isDefined())
-
-    @contextmanager
-    def parameters(self, args: Any) -> Iterator[None]:
-        """Parameters of a row-level statement. Its expressions run in several queries, so parameter markers are refused rather than misread."""
-        if args:
-            raise UnsupportedError("Cannot use parameters here: DELETE, UPDATE and MERGE take literal values")
-        yield
 
     def drop_views(self, names: Iterable[str]) -> None:
         for name in names:

@@ -54,7 +54,9 @@ def metadata_frame(
 
 def table_frame(spark: SparkSession, rows: pa.Table, schema: Schema) -> DataFrame:
     """An Arrow table of an Iceberg schema's types as a DataFrame of the Spark types."""
-    shown = StructType([StructField(f.name, _plain(to_spark_type(f.type)), f.optional) for f in schema.fields])
+    shown = StructType(
+        [StructField(f.name, _plain(to_spark_type(f.type)), f.optional, {"comment": f.doc} if f.doc else {}) for f in schema.fields]
+    )
     targets = to_arrow_schema(shown)
     columns = [
         spark_array(_whole(column), field.type, target.type) for column, field, target in zip(rows.columns, schema.fields, targets, strict=True)

@@ -160,8 +160,10 @@ def partition_values(type_: Type, values: pa.Array) -> list[object]:
     """Arrow values of a partition column, as Spark sends them, in internal form."""
     from icesql.io.arrow_types import internal_values, to_arrow_type
     from icesql.spark.to_table_arrow import table_array
-    from icesql.spec.types import DecimalType
+    from icesql.spec.types import DecimalType, UnknownType
 
+    if isinstance(type_, UnknownType):
+        return [None] * len(values)  # a void field whose source column is gone
     if isinstance(type_, DecimalType):
         return values.to_pylist()  # a truncated value may have one digit more than its column
     return internal_values(type_, table_array(values, type_, to_arrow_type(type_, with_ids=False)))

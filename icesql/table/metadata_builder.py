@@ -327,8 +327,6 @@ class MetadataBuilder:
         if snapshot_id in self._added_snapshots:
             self._intermediate.add(snapshot_id)
         log = self._metadata.snapshot_log
-        if log and log[-1].snapshot_id == snapshot_id:  # retention of main changed, its head did not
-            return log
         return (*log, SnapshotLogEntry(snapshot_id=snapshot_id, timestamp_ms=self._last_updated_ms))
 
     def _remove_ref(self, name: str) -> None:
