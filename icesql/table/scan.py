@@ -18,6 +18,7 @@ from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema
 from icesql.spec.snapshots import Snapshot
 from icesql.table.manifest_access import spec_of
+from icesql.table.partition_groups import grouped_tuples, partition_tuples
 from icesql.table.planning import PlanContext, PlannedFiles, PlannedManifest, plan_snapshot
 from icesql.table.projection_schema import select_columns
 from icesql.table.scan_report import ScanReport
@@ -164,8 +165,9 @@ class ScanPlan:
     def _deletes_of(self, part: PlannedManifest) -> Iterator[tuple[DataFile, ...]]:
         columns, spec_id = part.columns, part.columns.manifest.partition_spec_id
         numbers = columns.sequence_number[part.rows].tolist()
-        for row, path, number in zip(part.rows.tolist(), columns.paths(part.rows), numbers, strict=True):
-            found = self.deletes.candidates(path, spec_id, columns.partition(row), number)
+        partitions = partition_tuples(columns, part.rows)
+        for row, path, partition, number in zip(part.rows.tolist(), columns.paths(part.rows), partitions, numbers, strict=True):
+            found = self.deletes.candidates(path, spec_id, partition, number)
             if any(delete.equality_ids for delete in found):
                 yield self.deletes.for_file(columns.data_file(row), number)
             else:
@@ -204,15 +206,18 @@ class ScanPlan:
         return not self.has_deletes and all(isinstance(task_residual, type(TRUE)) for task_residual in self._distinct_residuals())
 
     def _distinct_residuals(self) -> Iterator[Expression]:
+        if self.context.filter == TRUE:
+            return
         for part in self.manifests:
-            spec_id = part.columns.manifest.partition_spec_id
-            for partition in {part.columns.partition(row) for row in part.rows.tolist()}:
-                yield self.residual(spec_id, partition)
+            for partition in grouped_tuples(part.columns, part.rows)[1]:
+                yield self.residual(part.columns.manifest.partition_spec_id, partition)
 
     def partitions(self) -> list[tuple[int, tuple[object, ...]]]:
         """(spec id, partition tuple) of each file of ``paths``."""
         return [
-            (part.columns.manifest.partition_spec_id, part.columns.partition(row)) for part in self.manifests for row in part.rows.tolist()
+            (part.columns.manifest.partition_spec_id, partition)
+            for part in self.manifests
+            for partition in partition_tuples(part.columns, part.rows)
         ]
 
     def first_row_ids(self) -> list[int | None]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from icesql.io.manifest_columns import ManifestColumns, PartitionColumn
+from icesql.io.manifest_columns import ManifestColumns
 from icesql.spec.files import FileContent
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema
@@ -18,6 +18,7 @@ from icesql.table.delete_index import partition_key
 from icesql.table.metadata_tables.base import MetadataScan, MetadataTable, TimeTravel, column, table_of_rows
 from icesql.table.metadata_tables.file_columns import partition_column
 from icesql.table.metadata_tables.file_scan import columns_of, snapshot_manifests
+from icesql.table.partition_groups import group_rows
 from icesql.table.partition_types import coercion, union_partition_type
 from icesql.table.planning import live_rows
 
@@ -133,29 +134,6 @@ def _latest(
         if snapshot is not None and (held is None or snapshot.timestamp_ms > held):
             moments[group], by[group] = snapshot.timestamp_ms, snapshot_id
     return moments, by
-
-
-def group_rows(columns: ManifestColumns, chosen: Rows) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """(group of each chosen row, place of the first row of each group), by partition tuple."""
-    codes = [_codes(column, chosen) for _, column in sorted(columns.partition_columns.items())]
-    if not codes:
-        return np.zeros(len(chosen), np.int64), np.zeros(1, np.int64)
-    _, first, groups = np.unique(np.stack(codes), axis=1, return_index=True, return_inverse=True)
-    return groups.reshape(-1), first
-
-
-def _codes(column: PartitionColumn, chosen: Rows) -> np.ndarray[Any, Any]:
-    """A small number a distinct value; null is -1."""
-    valid = column.valid[chosen]
-    if column.integers is not None:
-        _, codes = np.unique(column.integers[chosen], return_inverse=True)
-    else:
-        known: dict[bytes | None, int] = {}
-        spans = column.spans
-        codes = np.fromiter(
-            (known.setdefault(None if spans is None else spans[row], len(known)) for row in chosen.tolist()), np.int64, len(chosen)
-        )
-    return np.where(valid, codes.reshape(-1), -1)
 
 
 TABLE = MetadataTable("partitions", schema, rows, TimeTravel.YES)
