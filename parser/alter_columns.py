@@ -50,6 +50,8 @@ def _replace(cursor: Cursor, table: TableName) -> ReplaceColumns:
     cursor.expect(")")
     cursor.expect_end()
     for column in columns:
+        if column.required:
+            cursor.fail("NOT NULL is not supported in Hive-style REPLACE COLUMNS.")
         if column.position is not None:
             cursor.fail(f"Operation not allowed: Column position is not supported in Hive-style REPLACE COLUMNS: {column.name}")
     return ReplaceColumns(text=cursor.text, table=table, columns=columns)

@@ -121,6 +121,9 @@ def _read_clauses(cursor: Cursor, types: TypeReader) -> _Clauses:
     found = _Clauses()
     while _read_clause(cursor, types, found):
         pass
+    if found.provider is not None and found.stored_as is not None:
+        form = f"CREATE TABLE ... USING ... STORED AS {found.stored_as.upper()}"
+        cursor.fail(f"[INVALID_STATEMENT_OR_CLAUSE] The statement or clause: {form} is not valid.")
     return found
 
 

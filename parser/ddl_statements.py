@@ -192,12 +192,11 @@ class DropNamespace(Statement):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlterNamespace(Statement):
-    """SET PROPERTIES (``set``), UNSET PROPERTIES [IF EXISTS] (``unset``) or SET LOCATION (``location``)."""
+    """SET PROPERTIES (``set``), UNSET PROPERTIES (``unset``) or SET LOCATION (``location``)."""
 
     namespace: TableName
     set: Properties = ()
     unset: tuple[str, ...] = ()
-    if_exists: bool = False
     location: str | None = None
 
 

@@ -58,8 +58,7 @@ def alter_namespace(cursor: Cursor) -> AlterNamespace:
     else:
         cursor.expect("UNSET")
         cursor.expect_any("DBPROPERTIES", "PROPERTIES")
-        if_exists = clauses.if_exists(cursor)
-        found = AlterNamespace(text=cursor.text, namespace=namespace, unset=clauses.property_keys(cursor), if_exists=if_exists)
+        found = AlterNamespace(text=cursor.text, namespace=namespace, unset=clauses.property_keys(cursor))
     cursor.expect_end()
     return found
 

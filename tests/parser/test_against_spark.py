@@ -30,7 +30,7 @@ def parsed(spark):
     """Text -> (accepted, tables of a query) as Spark sees it."""
     java = spark._jvm.scala.jdk.javaapi.CollectionConverters.asJava
     parser = spark._jsparkSession.sessionState().sqlParser()
-    found = {}
+    found: dict[str, tuple[bool, list[str] | None]] = {}
     for text in TEXTS:
         try:
             plan = parser.parsePlan(text)

@@ -86,6 +86,10 @@ alter table t alter column a
 
 Other(references=[t (target)], error=SqlError('Operation not allowed: ALTER TABLE table ALTER COLUMN requires a TYPE, a SET/DROP, a COMMENT, or a FIRST/AFTER. (line 1, column 29)'))
 
+alter table t replace columns (a int not null)
+
+Other(references=[t (target)], error=SqlError('NOT NULL is not supported in Hive-style REPLACE COLUMNS. (line 1, column 47)'))
+
 alter table t rename column a to b.c
 
 Other(references=[t (target)], error=SqlError("extraneous input '.' expecting end of statement (line 1, column 35)"))

@@ -10,9 +10,17 @@ create table if not exists db.t (id int, ts timestamp, s string) partitioned by 
 
 CreateTable(table=db.t, if_not_exists=True, columns=(ColumnDefinition(path=('id'), type=int, type_text='int'), ColumnDefinition(path=('ts'), type=timestamptz, type_text='timestamp'), ColumnDefinition(path=('s'), type=string, type_text='string')), partitioning=(TransformTerm(transform=bucket[16], column=('id'), function='bucket'), TransformTerm(transform=truncate[4], column=('s'), function='truncate'), TransformTerm(transform=year, column=('ts'), function='years'), TransformTerm(transform=month, column=('ts'), function='month'), TransformTerm(transform=day, column=('ts'), function='date'), TransformTerm(transform=hour, column=('ts'), function='date_hour'), TransformTerm(transform=identity, column=('s'), plain=True)), location='/x', comment='c', properties=(('k', 'v'), ('a.b.c', '5'), ('flag', 'true')))
 
-create table t (id int, `p q` string) using parquet clustered by (id) into 8 buckets options ('x'='y') stored as orc
+create table t (id int, `p q` string) using parquet clustered by (id) into 8 buckets options ('x'='y')
 
-CreateTable(table=t, columns=(ColumnDefinition(path=('id'), type=int, type_text='int'), ColumnDefinition(path=('p q'), type=string, type_text='string')), partitioning=(TransformTerm(transform=bucket[8], column=('id'), function='bucket')), provider='parquet', options=(('x', 'y')), stored_as='orc')
+CreateTable(table=t, columns=(ColumnDefinition(path=('id'), type=int, type_text='int'), ColumnDefinition(path=('p q'), type=string, type_text='string')), partitioning=(TransformTerm(transform=bucket[8], column=('id'), function='bucket')), provider='parquet', options=(('x', 'y')))
+
+create table t (id int) stored as orc
+
+CreateTable(table=t, columns=(ColumnDefinition(path=('id'), type=int, type_text='int')), stored_as='orc')
+
+create table t (id int) using parquet stored as orc
+
+Other(references=[t (target)], error=SqlError('[INVALID_STATEMENT_OR_CLAUSE] The statement or clause: CREATE TABLE ... USING ... STORED AS ORC is not valid. (line 1, column 52)'))
 
 create table t (id int) partitioned by (p string comment 'hive', q int)
 

@@ -422,6 +422,10 @@ alter table local.db.t change column a z bigint
 
 Other
 
+alter table local.db.t replace columns (a int not null)
+
+Other
+
 alter table local.db.t replace columns (a int first)
 
 Other
@@ -1167,10 +1171,6 @@ alter table local.db.t replace columns (a int, q int)
 ReplaceColumns
 
 alter table local.db.t replace columns (a int, a string)
-
-ReplaceColumns
-
-alter table local.db.t replace columns (a int not null)
 
 ReplaceColumns
 

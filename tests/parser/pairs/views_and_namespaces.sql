@@ -58,9 +58,9 @@ alter namespace n set properties ('a'='b')
 
 AlterNamespace(namespace=n, set=(('a', 'b')))
 
-alter database n unset dbproperties if exists ('a')
+alter database n unset dbproperties ('a')
 
-AlterNamespace(namespace=n, unset=('a'), if_exists=True)
+AlterNamespace(namespace=n, unset=('a'))
 
 alter schema n set location '/y'
 
