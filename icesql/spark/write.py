@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from icesql.errors import InvalidArgumentError
 from icesql.io.files import FileIO
 from icesql.spark.distribution import distributed, distribution_of, with_partition_values
+from icesql.spark.local_rows import collect_arrow
 from icesql.spark.shipping import ship
 from icesql.spark.store_assignment import lineage_schema
 from icesql.spark.write_tasks import RESULT_COLUMN, WriteJob, write_batches, write_task
@@ -118,7 +119,7 @@ def _overrides(settings: WriteSettings) -> dict[str, str]:
 
 
 def _write_in_driver(frame: DataFrame, job: WriteJob) -> list[DataFile]:
-    table: pa.Table = frame.toArrow()
+    table = collect_arrow(frame)
     if job.spec.fields and job.clustered:
         table = clustered(table, len(job.schema.fields))
     return write_batches(job, table.combine_chunks().to_batches())
@@ -137,5 +138,5 @@ def _write_in_tasks(spark: SparkSession, frame: DataFrame, job: WriteJob) -> lis
     def task(batches):  # type: ignore[no-untyped-def]
         yield from write_task(job, batches)
 
-    rows = frame.mapInArrow(task, f"{RESULT_COLUMN} binary").toArrow()
+    rows = collect_arrow(frame.mapInArrow(task, f"{RESULT_COLUMN} binary"))
     return [file for data in rows.column(RESULT_COLUMN).to_pylist() for file in pickle.loads(data)]

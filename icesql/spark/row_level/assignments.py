@@ -7,16 +7,17 @@ from dataclasses import dataclass, field
 
 from icesql.errors import NotFoundError, ValidationError, nearest
 from icesql.spark.columns import quoted
+from icesql.spark.defaults import sql_literal
 from icesql.spec.schema import Schema
 from icesql.spec.types import NestedField, StructType
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """``column``: the path below the table (no qualifier). ``value``: SQL text."""
+    """``column``: the path, perhaps behind the table's alias or name. ``value``: SQL text, ``None`` for the column's write default."""
 
     column: tuple[str, ...]
-    value: str
+    value: str | None
 
 
 @dataclass(slots=True)
@@ -34,9 +35,20 @@ def assigned_columns(schema: Schema, assignments: Sequence[Assignment], alias: s
     """
     root = _Node()
     for assignment in assignments:
-        _place(root, schema.as_struct(), assignment, 0)
+        _place(root, schema.as_struct(), Assignment(below_table(schema, assignment.column, alias), assignment.value), 0)
     texts = [_text(f, root.children.get(f.id), f"{quoted(alias)}.{quoted(f.name)}") for f in schema.fields]
     return [f"{text} AS {quoted(f.name)}" for text, f in zip(texts, schema.fields, strict=True)] if named else texts
+
+
+def below_table(schema: Schema, column: tuple[str, ...], alias: str) -> tuple[str, ...]:
+    """The path without its qualifier: the alias, or a table name before the first part that is a column."""
+    names = {f.name.lower() for f in schema.fields}
+    if len(column) > 1 and column[0].lower() == alias.lower() and column[1].lower() in names:
+        return column[1:]
+    if column[0].lower() in names:
+        return column
+    start = next((i for i, part in enumerate(column) if part.lower() in names), 0)
+    return column[start:]
 
 
 def _place(node: _Node, struct: StructType, assignment: Assignment, depth: int) -> None:
@@ -52,10 +64,10 @@ def _place(node: _Node, struct: StructType, assignment: Assignment, depth: int) 
     child = node.children.setdefault(found.id, _Node())
     if depth == len(assignment.column) - 1:
         if child.value is not None:
-            raise ValidationError(f"Multiple assignments for '{shown}': {child.value}, {assignment.value}")
+            raise ValidationError(f"Multiple assignments for '{shown}': {child.value}, {assignment.value or 'DEFAULT'}")
         if child.children:
             raise ValidationError(f"Conflicting assignments for '{shown}'")
-        child.value = assignment.value
+        child.value = sql_literal(found.type, found.write_default) if assignment.value is None else assignment.value
         return
     if child.value is not None:
         raise ValidationError(f"Conflicting assignments for '{shown}'")

@@ -35,7 +35,7 @@ class RowLevelResult:
 
     builder: SnapshotUpdate | None
     metadata_only: bool = False
-    metrics: Mapping[str, int] = field(default_factory=dict)
+    metrics: Mapping[str, int] = field(default_factory=dict)  # by their keys in the snapshot's summary
 
 
 def mode_of(target: Target, verb: str) -> str:

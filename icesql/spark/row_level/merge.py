@@ -5,23 +5,25 @@ The result of the join is kept for the statement's duration, so the join, the co
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
 from icesql.errors import ValidationError
 from icesql.spark.columns import quoted
-from icesql.spark.row_level.assignments import Assignment, assigned_columns
+from icesql.spark.local_rows import collect_arrow
+from icesql.spark.row_level.assignments import Assignment, assigned_columns, below_table
 from icesql.spark.row_level.changes import COPY_ON_WRITE, RowLevelResult, change, mode_of
 from icesql.spark.row_level.checks import require_deterministic
 from icesql.spark.row_level.target import FILE, LAST_UPDATED, POS, ROW_ID, Target, positions_of
 from icesql.spark.store_assignment import assigned_frame, lineage_schema
+from icesql.spark.types import from_spark
 
 CARDINALITY = (
     "[MERGE_CARDINALITY_VIOLATION] The ON search condition of the MERGE statement matched a single row from the target table with multiple rows "
@@ -39,31 +41,73 @@ class Kind(str, Enum):
 
 
 class Action(str, Enum):
+    """``*`` forms take every column of the table by its name in the source."""
+
     DELETE = "delete"
     UPDATE = "update"
+    UPDATE_ALL = "update *"
     INSERT = "insert"
+    INSERT_ALL = "insert *"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clause:
-    """One WHEN clause. ``assignments``: of UPDATE and INSERT; ``*`` is written out by the caller. ``condition``: SQL text."""
+    """One WHEN clause; kind and action may be given as their text. ``condition``: SQL text."""
 
-    kind: Kind
-    action: Action
+    kind: Kind | str
+    action: Action | str
     condition: str | None = None
     assignments: tuple[Assignment, ...] = ()
 
 
-def merge_rows(target: Target, source: str, source_alias: str, condition: str, clauses: Sequence[Clause]) -> RowLevelResult:
-    """``source``: text of a FROM item without its alias. Columns that an INSERT leaves out get their write default, else null.
+def merge_rows(
+    target: Target, source: str, source_alias: str | None, condition: str, clauses: Sequence[Clause], *, schema_evolution: bool = False
+) -> RowLevelResult:
+    """``source``: text of a FROM item, perhaps with its alias, by which expressions name it. Columns that an INSERT leaves out get their write
+    default, else null. With ``schema_evolution`` the table first gets the columns and wider types of the source, in a commit of its own.
 
-    Nothing is committed yet. Raises Spark's AnalysisException for expressions that do not fit, ValidationError
+    The merge itself is not committed yet. Raises Spark's AnalysisException for expressions that do not fit, ValidationError
     ``MERGE_CARDINALITY_VIOLATION`` where a target row matches several source rows.
     """
+    alias = source_alias or _last_name(source)
+    evolved = schema_evolution and evolve(target, source, clauses)
+    columns = target.sql(f"SELECT * FROM {source}").columns
+    clauses = [_written_out(target, alias, clause, columns if evolved or schema_evolution else None) for clause in clauses]
     try:
-        return _Merge(target, source, source_alias, condition, tuple(clauses)).run()
+        return _Merge(target, source, alias, condition, tuple(clauses)).run()
     finally:
         target.close()
+
+
+def _last_name(source: str) -> str:
+    """The name a FROM item without an alias goes by."""
+    found = re.search(r"(?:`((?:[^`]|``)+)`|([\w$]+))\s*$", source)
+    return "__source" if found is None else (found[1] or "").replace("``", "`") or found[2]
+
+
+def evolve(target: Target, source: str, clauses: Sequence[Clause]) -> bool:
+    """Add the source's columns to the table if a ``*`` clause takes them and the table allows it. True if the schema changed."""
+    takes_all = any(Action(clause.action) in (Action.UPDATE_ALL, Action.INSERT_ALL) for clause in clauses)
+    if not takes_all or target.metadata.properties.get("write.spark.auto-schema-evolution.enabled", "true").lower() != "true":
+        return False
+    before = target.metadata.current_schema_id
+    target.table.update_schema().union_by_name_with(from_spark(target.sql(f"SELECT * FROM {source}").schema)).commit()
+    return target.metadata.current_schema_id != before
+
+
+def _written_out(target: Target, source_alias: str, clause: Clause, known: Sequence[str] | None) -> Clause:
+    """The clause with ``*`` written out. ``known``: columns of the source, where those it lacks are left alone (schema evolution)."""
+    kind, action = Kind(clause.kind), Action(clause.action)
+    if action not in (Action.UPDATE_ALL, Action.INSERT_ALL):
+        return replace(clause, kind=kind, action=action)
+    present = None if known is None else {name.lower() for name in known}
+    assignments = tuple(
+        Assignment((f.name,), f"{quoted(source_alias)}.{quoted(f.name)}")
+        for f in target.metadata.schema.fields
+        if present is None or f.name.lower() in present
+    )
+    plain = Action.UPDATE if action is Action.UPDATE_ALL else Action.INSERT
+    return replace(clause, kind=kind, action=plain, assignments=assignments)
 
 
 class _Merge:
@@ -169,7 +213,7 @@ class _Merge:
 
     # -- the result ----------------------------------------------------------------------------------------------
     def _result(self, kept: DataFrame) -> RowLevelResult:
-        rows: pa.Table = kept.select(FILE, POS, _MATCHED, _ACTION).toArrow()
+        rows = collect_arrow(kept.select(FILE, POS, _MATCHED, _ACTION))
         if self._checks_cardinality and positions_of(rows.filter(rows[_MATCHED]))[1]:
             raise ValidationError(CARDINALITY)
         actions = rows[_ACTION].to_numpy()
@@ -178,7 +222,6 @@ class _Merge:
         comes = [n for n, clause in enumerate(self.clauses, 1) if clause.action is not Action.DELETE and (actions == n).any()]
         come = self._new_rows(kept, comes) if comes else None
         builder = change(self.target, "merge", gone, come)
-        builder.set_all({f"spark.merge-into.num-target-rows-{key}": str(value) for key, value in metrics.items()})
         return RowLevelResult(builder=builder, metrics=metrics)
 
     def _new_rows(self, kept: DataFrame, numbers: Sequence[int]) -> DataFrame:
@@ -196,7 +239,7 @@ class _Merge:
             for key in _counted(clause):
                 counts[key] += count
         counts["copied"] = self._copied(gone) if mode_of(self.target, "merge") == COPY_ON_WRITE else 0
-        return counts
+        return {f"spark.merge-into.num-target-rows-{key}": count for key, count in counts.items()}
 
     def _copied(self, gone: Mapping[str, Any]) -> int:
         """Rows that copy-on-write carries over unchanged."""
@@ -227,10 +270,11 @@ def inserted_columns(target: Target, assignments: Sequence[Assignment]) -> list[
     """SQL text of every column of an inserted row. Raises as ``assigned_columns``; ValidationError for a nested key."""
     from icesql.spark.defaults import sql_literal
 
+    schema = target.metadata.schema
+    assignments = [Assignment(below_table(schema, a.column, target.alias), a.value) for a in assignments]
     nested = next((a for a in assignments if len(a.column) > 1), None)
     if nested is not None:
         raise ValidationError(f"INSERT assignment keys cannot be nested fields: {'.'.join(nested.column)} = {nested.value}")
-    schema = target.metadata.schema
     texts = assigned_columns(schema, assignments, target.alias, named=False)
     assigned = {a.column[0].lower() for a in assignments}
     return [

@@ -21,6 +21,7 @@ from icesql.expr.tree import TRUE, Expression, or_
 from icesql.spark.columns import quoted
 from icesql.spark.deletes import DeletedPositions
 from icesql.spark.filters import exact_filter
+from icesql.spark.local_rows import collect_arrow
 from icesql.spark.scan import Read, ReadSettings, ScanListener
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import MAIN, Snapshot
@@ -160,8 +161,8 @@ def collected_positions(target: Target, frame: DataFrame) -> dict[str, Any]:
     """Positions by file of a frame's rows. Where there may be very many, Spark brings them together by file first."""
     total = target.snapshot.summary.get("total-records", "0") if target.snapshot else "0"
     if not total.isdigit() or int(total) <= MANY_ROWS:
-        return positions_of(frame.select(FILE, POS).toArrow())[0]
+        return positions_of(collect_arrow(frame.select(FILE, POS)))[0]
     from pyroaring import BitMap64
 
-    grouped = frame.groupBy(FILE).agg(F.collect_list(POS).alias(POS)).toArrow()
+    grouped = collect_arrow(frame.groupBy(FILE).agg(F.collect_list(POS).alias(POS)))
     return {path: BitMap64(values.values.to_pylist()) for path, values in zip(grouped[FILE].to_pylist(), grouped[POS], strict=True)}
