@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from icesql.io.avro_decode import MAX_DEPTH, Decoder, compile_decoder, field_key, key_value_fields, resolve
 from icesql.io.avro_container import write_bytes
+from icesql.io.avro_decode import MAX_DEPTH, Decoder, compile_decoder, field_key, key_value_fields, resolve
 from icesql.io.manifest_program import ARRAY, BOOL, BYTES, KEYED, MAP, NULL, RAW, RECORD, UNION, VARINT
 from icesql.io.native import native
 

@@ -17,6 +17,7 @@ from icesql.io.metrics import Metrics, MetricsConfig, metrics_config
 from icesql.spec.files import DataFile, FileContent
 from icesql.spec.name_mapping import mapping_for
 from icesql.spec.schema import Schema
+from icesql.spec.types import TimestampType, TimestamptzType
 
 DEFAULT_TARGET_BYTES = 512 * 1024 * 1024
 DEFAULT_ROW_GROUP_BYTES = 128 * 1024 * 1024
@@ -81,12 +82,26 @@ def _cast(table: pa.Table, schema: Schema) -> pa.Table:
     extra = [name for name in table.column_names if name not in known]
     if extra or len(set(table.column_names)) != table.num_columns:
         raise InvalidArgumentError(f"Cannot write rows: columns are not in the schema, or twice: {extra or table.column_names}")
+    table = _without_nanos(table, schema)
     file_schema = with_mapped_ids(table.schema, mapping_for(schema))
     wanted = to_arrow_schema(schema)
     try:
         return pa.Table.from_batches([project(batch, schema, file_schema=file_schema) for batch in table.to_batches()], wanted)
     except Exception as error:
         raise InvalidArgumentError(f"Cannot write rows: {error}") from error
+
+
+def _without_nanos(table: pa.Table, schema: Schema) -> pa.Table:
+    """Nanoseconds for a microsecond column only if none are lost."""
+    for index, field in enumerate(table.schema):
+        wanted = next(f for f in schema.fields if f.name == field.name)
+        if isinstance(wanted.type, (TimestampType, TimestamptzType)) and pa.types.is_timestamp(field.type) and field.type.unit == "ns":
+            micros = pa.timestamp("us", field.type.tz)
+            try:
+                table = table.set_column(index, field.with_type(micros), table.column(index).cast(micros))
+            except pa.ArrowInvalid as error:
+                raise InvalidArgumentError(f"Cannot write rows: nanoseconds would be lost in column {field.name}: {error}") from error
+    return table
 
 
 class DataFileWriter:

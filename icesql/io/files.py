@@ -31,7 +31,10 @@ class FileIO(Protocol):
         """A binary stream to a new file; parents are made. The file is whole once closed."""
 
     def write(self, location: str, data: bytes, *, overwrite: bool = True) -> None:
-        """Write a whole file durably; parents are made. With ``overwrite=False`` raises AlreadyExistsError if it is there, atomically where the store can."""
+        """Write a whole file durably; parents are made.
+
+        With ``overwrite=False`` raises AlreadyExistsError if it is there, atomically where the store can.
+        """
 
     def size(self, location: str) -> int:
         """Length in bytes. Raises NotFoundError."""

@@ -1,7 +1,9 @@
 """Entries of one manifest for another, with their data file records copied as bytes: rewriting manifests need not decode them.
 
-A record is copied whole where both schemas have the same shape. Where they differ only in the partition (some writers make it required) or in
-the optional fields at the end (row lineage and deletion vectors, by version and writer) and the row has none of these, those parts are written
+A record is copied whole where both schemas have the same shape. Where they differ only in the partition (some writers make it required)
+or in
+the optional fields at the end (row lineage and deletion vectors, by version and writer) and the row has none of these, those parts are
+written
 anew; any other row is decoded and encoded.
 """
 
@@ -47,12 +49,16 @@ def shape(schema: Any, names: dict[str, Any] | None = None) -> Any:
 
 def _split(schema: Any) -> tuple[Any, Any, tuple[int, ...]]:
     """(shape of the fields before the optional end, but for the partition; shape of the partition; field ids of the end)."""
-    fields = [(field_id, None if field_id == _PARTITION else kind) for field_id, kind in shape(schema)[1]]
+    fields: list[tuple[Any, Any]] = [(field_id, None if field_id == _PARTITION else kind) for field_id, kind in shape(schema)[1]]
     partition = next(kind for field_id, kind in shape(schema)[1] if field_id == _PARTITION)
     end = len(fields)
-    while end and fields[end - 1][0] in _TAIL and isinstance(fields[end - 1][1], tuple) and fields[end - 1][1][0] == "null":
+    while end and fields[end - 1][0] in _TAIL and _is_optional(fields[end - 1][1]):
         end -= 1
     return fields[:end], partition, tuple(field_id for field_id, _ in fields[end:])
+
+
+def _is_optional(kind: Any) -> bool:
+    return isinstance(kind, tuple) and bool(kind[0] == "null")
 
 
 def can_copy(source: Any, format_version: int, partition: StructType) -> bool:
@@ -87,7 +93,9 @@ def raw_entries(
         )
 
 
-def _records(columns: ManifestColumns, chosen: np.ndarray[Any, Any], source: Any, format_version: int, partition: StructType) -> Iterator[bytes]:
+def _records(
+    columns: ManifestColumns, chosen: np.ndarray[Any, Any], source: Any, format_version: int, partition: StructType
+) -> Iterator[bytes]:
     base, own_partition, tail = _split(source)
     target_base, target_partition, target_tail = _split(data_file_schema(format_version, partition))
     none = np.zeros(len(columns), bool)

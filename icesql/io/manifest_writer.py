@@ -154,11 +154,12 @@ class ManifestWriter:
             known = self._min_sequence_number
             self._min_sequence_number = sequence_number if known is None else min(known, sequence_number)
 
-    def _entry_start(self, status: EntryStatus, *numbers: int | None) -> bytes:
+    def _entry_start(self, status: EntryStatus, snapshot_id: int | None, number: int | None, file_number: int | None) -> bytes:
         """What precedes the data file; few entries differ in it."""
-        found = self._starts.get((status, *numbers))
+        key = (status, snapshot_id, number, file_number)
+        found = self._starts.get(key)
         if found is None:
-            found = self._starts[(status, *numbers)] = encode_entry(self._version, status, *numbers, data_file=b"")
+            found = self._starts[key] = encode_entry(self._version, status, snapshot_id, number, file_number, b"")
         return found
 
     def close(self) -> ManifestFile:

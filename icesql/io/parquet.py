@@ -54,7 +54,17 @@ def parquet_options(schema: pa.Schema, properties: Mapping[str, str]) -> dict[st
         options["compression_level"] = int(level)
     if "max_rows_per_page" in inspect.signature(pq.ParquetWriter.__init__).parameters:  # younger than the oldest pyarrow we take
         options["max_rows_per_page"] = int(properties.get("write.parquet.page-row-limit", 20_000))
+    blooms = bloom_filters(schema, properties)
+    if blooms and "bloom_filter_options" in inspect.signature(pq.ParquetWriter.__init__).parameters:
+        options["bloom_filter_options"] = blooms
     return options
+
+
+def bloom_filters(schema: pa.Schema, properties: Mapping[str, str]) -> dict[str, dict[str, float]]:
+    """Top-level columns that ``write.parquet.bloom-filter-enabled.column.<name>`` names, with the wanted rate of false hits."""
+    prefix, fpp = "write.parquet.bloom-filter-enabled.column.", "write.parquet.bloom-filter-fpp.column."
+    names = [key[len(prefix) :] for key, value in properties.items() if key.startswith(prefix) and value.lower() == "true"]
+    return {name: {"fpp": float(properties.get(fpp + name, 0.01))} for name in names if name in schema.names}
 
 
 class ParquetFileWriter:

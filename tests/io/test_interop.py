@@ -82,18 +82,38 @@ PY_SPEC = PySpec(
 )
 TUPLE = (5, 19_000, decimal.Decimal("-1.25"))
 FILE = DataFile(
-    file_path="/w/d=2022-01-08/f.parquet", file_format="parquet", spec_id=1, partition=TUPLE, record_count=10, file_size_in_bytes=99,
-    column_sizes={1: 20}, value_counts={1: 10, 3: 10}, null_value_counts={1: 0}, nan_value_counts={6: 1}, lower_bounds={1: b"\1" + b"\0" * 7}, upper_bounds={3: b"z"},
-    split_offsets=(4, 50), sort_order_id=0,
-)  # fmt: skip
+    file_path="/w/d=2022-01-08/f.parquet",
+    file_format="parquet",
+    spec_id=1,
+    partition=TUPLE,
+    record_count=10,
+    file_size_in_bytes=99,
+    column_sizes={1: 20},
+    value_counts={1: 10, 3: 10},
+    null_value_counts={1: 0},
+    nan_value_counts={6: 1},
+    lower_bounds={1: b"\1" + b"\0" * 7},
+    upper_bounds={3: b"z"},
+    split_offsets=(4, 50),
+    sort_order_id=0,
+)
 
 
 @pytest.mark.parametrize("version", [1, 2, 3])
 def test_pyiceberg_reads_our_manifests(tmp_path, version):
     manifest = write_our_manifest(
-        IO, str(tmp_path / "m.avro"), format_version=version, spec=SPEC, schema=SCHEMA, content=ManifestContent.DATA, snapshot_id=7,
-        entries=[ManifestEntry(status=EntryStatus.ADDED, snapshot_id=7, data_file=FILE), ManifestEntry(status=EntryStatus.EXISTING, snapshot_id=6, sequence_number=1, file_sequence_number=1, data_file=FILE)],
-    )  # fmt: skip
+        IO,
+        str(tmp_path / "m.avro"),
+        format_version=version,
+        spec=SPEC,
+        schema=SCHEMA,
+        content=ManifestContent.DATA,
+        snapshot_id=7,
+        entries=[
+            ManifestEntry(status=EntryStatus.ADDED, snapshot_id=7, data_file=FILE),
+            ManifestEntry(status=EntryStatus.EXISTING, snapshot_id=6, sequence_number=1, file_sequence_number=1, data_file=FILE),
+        ],
+    )
     write_manifest_list(
         IO,
         str(tmp_path / "l.avro"),
@@ -112,25 +132,44 @@ def test_pyiceberg_reads_our_manifests(tmp_path, version):
     ]
     added, existing = listed.fetch_manifest_entry(PYIO, discard_deleted=False)
     assert (added.status, added.sequence_number, existing.status, existing.sequence_number) == (
-        ManifestEntryStatus.ADDED, 0 if version == 1 else 2, ManifestEntryStatus.EXISTING, 0 if version == 1 else 1,
-    )  # fmt: skip
+        ManifestEntryStatus.ADDED,
+        0 if version == 1 else 2,
+        ManifestEntryStatus.EXISTING,
+        0 if version == 1 else 1,
+    )
     found = added.data_file
     assert (found.file_path, found.file_format, found.record_count) == (FILE.file_path, FileFormat.PARQUET, 10)
     assert [found.partition[0], found.partition[2]] == [TUPLE[0], TUPLE[2]]
     assert found.partition[1] in (TUPLE[1], dt.date(1970, 1, 1) + dt.timedelta(TUPLE[1]))
     assert (found.value_counts, found.lower_bounds, found.upper_bounds, list(found.split_offsets)) == (
-        FILE.value_counts, FILE.lower_bounds, FILE.upper_bounds, [4, 50],
-    )  # fmt: skip
+        FILE.value_counts,
+        FILE.lower_bounds,
+        FILE.upper_bounds,
+        [4, 50],
+    )
 
 
 @pytest.mark.parametrize("version", [1, 2])
 @pytest.mark.parametrize("codec", ["gzip", "zstandard", "null"])
 def test_we_read_pyicebergs_manifests(tmp_path, version, codec):
     file = PyDataFile.from_args(
-        content=DataFileContent.DATA, file_path=FILE.file_path, file_format=FileFormat.PARQUET, partition=Record(*TUPLE), record_count=10, file_size_in_bytes=99,
-        column_sizes={1: 20}, value_counts={1: 10, 3: 10}, null_value_counts={1: 0}, nan_value_counts={6: 1}, lower_bounds={1: b"\1" + b"\0" * 7}, upper_bounds={3: b"z"},
-        split_offsets=[4, 50], sort_order_id=0, equality_ids=None, key_metadata=None,
-    )  # fmt: skip
+        content=DataFileContent.DATA,
+        file_path=FILE.file_path,
+        file_format=FileFormat.PARQUET,
+        partition=Record(*TUPLE),
+        record_count=10,
+        file_size_in_bytes=99,
+        column_sizes={1: 20},
+        value_counts={1: 10, 3: 10},
+        null_value_counts={1: 0},
+        nan_value_counts={6: 1},
+        lower_bounds={1: b"\1" + b"\0" * 7},
+        upper_bounds={3: b"z"},
+        split_offsets=[4, 50],
+        sort_order_id=0,
+        equality_ids=None,
+        key_metadata=None,
+    )
     try:
         with write_manifest(version, PY_SPEC, PY_SCHEMA, PYIO.new_output(str(tmp_path / "m.avro")), 7, codec) as writer:
             for _ in range(3):
@@ -221,11 +260,21 @@ def test_pyiceberg_reads_our_parquet(tmp_path):
         assert isinstance(append, _FastAppendFiles)
         append.append_data_file(
             PyDataFile.from_args(
-                content=DataFileContent.DATA, file_path=file.file_path, file_format=FileFormat.PARQUET, partition=Record(), record_count=3,
-                file_size_in_bytes=file.file_size_in_bytes, column_sizes=dict(file.column_sizes), value_counts=dict(file.value_counts), null_value_counts=dict(file.null_value_counts),
-                nan_value_counts=dict(file.nan_value_counts), lower_bounds=dict(file.lower_bounds), upper_bounds=dict(file.upper_bounds), split_offsets=list(file.split_offsets),
+                content=DataFileContent.DATA,
+                file_path=file.file_path,
+                file_format=FileFormat.PARQUET,
+                partition=Record(),
+                record_count=3,
+                file_size_in_bytes=file.file_size_in_bytes,
+                column_sizes=dict(file.column_sizes),
+                value_counts=dict(file.value_counts),
+                null_value_counts=dict(file.null_value_counts),
+                nan_value_counts=dict(file.nan_value_counts),
+                lower_bounds=dict(file.lower_bounds),
+                upper_bounds=dict(file.upper_bounds),
+                split_offsets=list(file.split_offsets),
                 spec_id=0,
             )
-        )  # fmt: skip
+        )
     found = table.scan(row_filter="id > 1").to_arrow().to_pylist()
     assert [(r["id"], r["s"], r["n"], r["l"]) for r in found] == [(2, None, decimal.Decimal("-9.99"), []), (3, "é", None, None)]

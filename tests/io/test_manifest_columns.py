@@ -78,9 +78,15 @@ def test_raw_entries_rewrite_a_manifest(tmp_path_factory, files, version):
     assert not columns.can_copy(1, partition)
     for target in (2, 3):
         rewritten = write_manifest_raw(
-            IO, str(folder / "r.avro"), format_version=target, spec=SPEC, schema=SCHEMA, content=ManifestContent.DATA, snapshot_id=77,
+            IO,
+            str(folder / "r.avro"),
+            format_version=target,
+            spec=SPEC,
+            schema=SCHEMA,
+            content=ManifestContent.DATA,
+            snapshot_id=77,
             entries=columns.raw_entries(np.flatnonzero(columns.live).tolist(), format_version=target, partition=partition),
-        )  # fmt: skip
+        )
         expected = [e for e in read_manifest(IO, manifest, {4: SPEC}) if e.is_live]
         found = read_manifest(IO, replace(rewritten, sequence_number=9, first_row_id=10**12 if target == 3 else None), {4: SPEC})
         assert [e.status for e in found] == [EntryStatus.EXISTING] * len(expected)
@@ -120,9 +126,17 @@ def sample(tmp_path_factory):
 
     path = tmp_path_factory.mktemp("m") / "m.avro"
     file = DataFile(
-        file_path="/a/b", file_format="parquet", spec_id=4, partition=(True, 1, 2, 1.5, None, 1, None, 10**15, "é", None, b"abc", b"", None), record_count=3,
-        file_size_in_bytes=9, value_counts={1: 3, 2: 3}, lower_bounds={1: b"x", 5: b""}, split_offsets=(4, 8), sort_order_id=0,
-    )  # fmt: skip
+        file_path="/a/b",
+        file_format="parquet",
+        spec_id=4,
+        partition=(True, 1, 2, 1.5, None, 1, None, 10**15, "é", None, b"abc", b"", None),
+        record_count=3,
+        file_size_in_bytes=9,
+        value_counts={1: 3, 2: 3},
+        lower_bounds={1: b"x", 5: b""},
+        split_offsets=(4, 8),
+        sort_order_id=0,
+    )
     manifest = write(path, entries_of([file] * 3), 3, compression="null", sequence_number=1)
     return manifest, path.read_bytes()
 

@@ -129,9 +129,15 @@ def test_entries_round_trip(tmp_path_factory, files, version, codec):
 @pytest.mark.parametrize("version", [1, 2, 3])
 def test_fastavro_reads_the_same(tmp_path, version):
     file = DataFile(
-        file_path="/a", file_format="parquet", spec_id=4, record_count=3, file_size_in_bytes=9, value_counts={1: 3}, lower_bounds={1: b"x"},
+        file_path="/a",
+        file_format="parquet",
+        spec_id=4,
+        record_count=3,
+        file_size_in_bytes=9,
+        value_counts={1: 3},
+        lower_bounds={1: b"x"},
         partition=(True, 1, 2, 1.5, -0.5, 19_000, 5, 10**15, "é", uuid.UUID(int=7), b"abc", b"", Decimal("-1.25")),
-    )  # fmt: skip
+    )
     write(tmp_path / "m.avro", [ManifestEntry(status=EntryStatus.ADDED, snapshot_id=9, data_file=file)], version)
     reader = fastavro.reader(streams.BytesIO((tmp_path / "m.avro").read_bytes()))
     assert reader.metadata["format-version"] == str(version)
@@ -226,20 +232,47 @@ def test_manifest_list_round_trip(tmp_path, version):
 
 def test_v1_file_without_ids_and_with_old_columns(tmp_path):
     schema = {
-        "type": "record", "name": "manifest_entry", "fields": [
-            {"name": "status", "type": "int"}, {"name": "snapshot_id", "type": ["null", "long"]},
-            {"name": "data_file", "type": {"type": "record", "name": "r2", "fields": [
-                {"name": "file_path", "type": "string"}, {"name": "file_format", "type": "string"},
-                {"name": "partition", "type": {"type": "record", "name": "r102", "fields": [{"name": "i", "type": ["null", "int"]}]}},
-                {"name": "record_count", "type": "long"}, {"name": "file_size_in_bytes", "type": "long"},
-                {"name": "block_size_in_bytes", "type": "long"}, {"name": "file_ordinal", "type": ["null", "int"]},
-                {"name": "sort_columns", "type": ["null", {"type": "array", "items": "int"}]},
-            ]}},
+        "type": "record",
+        "name": "manifest_entry",
+        "fields": [
+            {"name": "status", "type": "int"},
+            {"name": "snapshot_id", "type": ["null", "long"]},
+            {
+                "name": "data_file",
+                "type": {
+                    "type": "record",
+                    "name": "r2",
+                    "fields": [
+                        {"name": "file_path", "type": "string"},
+                        {"name": "file_format", "type": "string"},
+                        {
+                            "name": "partition",
+                            "type": {"type": "record", "name": "r102", "fields": [{"name": "i", "type": ["null", "int"]}]},
+                        },
+                        {"name": "record_count", "type": "long"},
+                        {"name": "file_size_in_bytes", "type": "long"},
+                        {"name": "block_size_in_bytes", "type": "long"},
+                        {"name": "file_ordinal", "type": ["null", "int"]},
+                        {"name": "sort_columns", "type": ["null", {"type": "array", "items": "int"}]},
+                    ],
+                },
+            },
         ],
-    }  # fmt: skip
-    record = {"status": 1, "snapshot_id": 5, "data_file": {
-        "file_path": "/f", "file_format": "ORC", "partition": {"i": 8}, "record_count": 2, "file_size_in_bytes": 3, "block_size_in_bytes": 4,
-        "file_ordinal": 1, "sort_columns": [1, 2]}}  # fmt: skip
+    }
+    record = {
+        "status": 1,
+        "snapshot_id": 5,
+        "data_file": {
+            "file_path": "/f",
+            "file_format": "ORC",
+            "partition": {"i": 8},
+            "record_count": 2,
+            "file_size_in_bytes": 3,
+            "block_size_in_bytes": 4,
+            "file_ordinal": 1,
+            "sort_columns": [1, 2],
+        },
+    }
     with open(tmp_path / "m.avro", "wb") as out:  # noqa: PTH123
         fastavro.writer(out, fastavro.parse_schema(schema), [record])
     from icesql.spec.files import ManifestFile

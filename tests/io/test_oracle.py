@@ -3,6 +3,7 @@
 import datetime as dt
 import decimal
 import uuid
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -36,8 +37,8 @@ from icesql.spec.types import (
     NestedField,
     StringType,
     StructType,
-    TimestamptzType,
     TimestampType,
+    TimestamptzType,
     UUIDType,
 )
 
@@ -67,11 +68,25 @@ SCHEMA = Schema(
 SPEC = PartitionSpec(fields=(PartitionField(source_ids=(1,), field_id=1000, transform=bucket(4), name="id_bucket"),))
 UTC = dt.timezone.utc
 TIME = dt.datetime(2021, 5, 6, 7, 8, 9, 123456)
-ONE = {
-    "id": 1, "b": True, "i": -7, "f": 0.5, "x": -2.25, "d": dt.date(1960, 2, 29), "ts": TIME, "tz": TIME.replace(tzinfo=UTC), "s": "é'\"\U0001f600",
-    "u": uuid.UUID(int=2**100 + 5).bytes, "fx": b"abc", "bin": b"\0\xff", "n": decimal.Decimal("-1.25"), "wide": decimal.Decimal("12345678901234567890.125"),
-    "st": {"p": 3, "q r": "z"}, "l": [1.5, None], "m": [("k", 4), ("j", None)],
-}  # fmt: skip
+ONE: dict[str, Any] = {
+    "id": 1,
+    "b": True,
+    "i": -7,
+    "f": 0.5,
+    "x": -2.25,
+    "d": dt.date(1960, 2, 29),
+    "ts": TIME,
+    "tz": TIME.replace(tzinfo=UTC),
+    "s": "é'\"\U0001f600",
+    "u": uuid.UUID(int=2**100 + 5).bytes,
+    "fx": b"abc",
+    "bin": b"\0\xff",
+    "n": decimal.Decimal("-1.25"),
+    "wide": decimal.Decimal("12345678901234567890.125"),
+    "st": {"p": 3, "q r": "z"},
+    "l": [1.5, None],
+    "m": [("k", 4), ("j", None)],
+}
 ROWS = [{**ONE, "id": i} for i in range(1, 6)] + [{**dict.fromkeys(ONE), "id": 6}]
 
 
@@ -83,23 +98,56 @@ def publish(folder, version, files, deletes=()):
             entries = [ManifestEntry(status=EntryStatus.ADDED, snapshot_id=11, data_file=f) for f in found]
             manifests.append(
                 write_manifest(
-                    IO, f"{folder}/metadata/{content.name}.avro", format_version=version, spec=SPEC, schema=SCHEMA, content=content, snapshot_id=11, entries=entries
+                    IO,
+                    f"{folder}/metadata/{content.name}.avro",
+                    format_version=version,
+                    spec=SPEC,
+                    schema=SCHEMA,
+                    content=content,
+                    snapshot_id=11,
+                    entries=entries,
                 )
             )
     number = 0 if version == 1 else 1
     lists = f"{folder}/metadata/snap.avro"
     next_row_id = write_manifest_list(
-        IO, lists, format_version=version, snapshot_id=11, parent_snapshot_id=None, sequence_number=number, manifests=manifests, next_row_id=0
+        IO,
+        lists,
+        format_version=version,
+        snapshot_id=11,
+        parent_snapshot_id=None,
+        sequence_number=number,
+        manifests=manifests,
+        next_row_id=0,
     )
     snapshot = Snapshot(
-        snapshot_id=11, sequence_number=number, timestamp_ms=1_700_000_000_000, manifest_list=lists, summary={"operation": "append"}, schema_id=0,
-        first_row_id=0 if version == 3 else None, added_rows=next_row_id,
-    )  # fmt: skip
+        snapshot_id=11,
+        sequence_number=number,
+        timestamp_ms=1_700_000_000_000,
+        manifest_list=lists,
+        summary={"operation": "append"},
+        schema_id=0,
+        first_row_id=0 if version == 3 else None,
+        added_rows=next_row_id,
+    )
     metadata = TableMetadata(
-        format_version=version, table_uuid=str(uuid.uuid4()), location=folder, last_sequence_number=number, last_updated_ms=1_700_000_000_000, last_column_id=24,
-        current_schema_id=0, schemas=(SCHEMA,), default_spec_id=0, partition_specs=(SPEC,), last_partition_id=1000, current_snapshot_id=11, snapshots=(snapshot,),
-        refs={"main": SnapshotRef(snapshot_id=11)}, snapshot_log=(SnapshotLogEntry(snapshot_id=11, timestamp_ms=1_700_000_000_000),), next_row_id=next_row_id,
-    )  # fmt: skip
+        format_version=version,
+        table_uuid=str(uuid.uuid4()),
+        location=folder,
+        last_sequence_number=number,
+        last_updated_ms=1_700_000_000_000,
+        last_column_id=24,
+        current_schema_id=0,
+        schemas=(SCHEMA,),
+        default_spec_id=0,
+        partition_specs=(SPEC,),
+        last_partition_id=1000,
+        current_snapshot_id=11,
+        snapshots=(snapshot,),
+        refs={"main": SnapshotRef(snapshot_id=11)},
+        snapshot_log=(SnapshotLogEntry(snapshot_id=11, timestamp_ms=1_700_000_000_000),),
+        next_row_id=next_row_id,
+    )
     write_metadata(IO, f"{folder}/metadata/v1.metadata.json", metadata)
     IO.write(f"{folder}/metadata/version-hint.text", b"1")
 
@@ -154,12 +202,19 @@ def test_the_runtime_applies_our_deletes(oracle, file_format):
     name = f"deletes_{file_format}"
     folder = f"{oracle.warehouse}/io/{name}"
     (file,) = write_files(folder, file_format)
-    position = write_position_deletes(IO, f"{folder}/data/pos.{file_format}", {file.file_path: [0, 2]}, file_format=file_format, partition=(2,))
+    position = write_position_deletes(
+        IO, f"{folder}/data/pos.{file_format}", {file.file_path: [0, 2]}, file_format=file_format, partition=(2,)
+    )
     (equality,) = write_equality_deletes(
         IO, lambda: f"{folder}/data/eq.{file_format}", pa.table({"id": [5]}), SCHEMA, [1], file_format=file_format, partition=(2,)
     )
     publish(folder, 2, [file], [position, equality])
-    assert [r[0] for r in oracle.rows(f"SELECT id FROM local.io.{name} ORDER BY id")] == [2, 4, 5, 6]  # equality deletes need a later number
+    assert [r[0] for r in oracle.rows(f"SELECT id FROM local.io.{name} ORDER BY id")] == [
+        2,
+        4,
+        5,
+        6,
+    ]  # equality deletes need a later number
 
 
 @pytest.mark.parametrize("file_format", ["parquet", "orc", "avro"])
@@ -179,17 +234,22 @@ def test_we_read_the_runtimes_files(oracle, file_format, version):
     name = f"theirs_{file_format}_{version}"
     table = f"local.io.{name}"
     oracle.sql(
-        f"CREATE TABLE {table} (id BIGINT, x DOUBLE, s STRING, tz TIMESTAMP, n DECIMAL(9, 2), st STRUCT<p: INT, q: STRING>, l ARRAY<BIGINT>, m MAP<STRING, DATE>) "
-        f"USING iceberg PARTITIONED BY (bucket(2, id), truncate(2, s)) TBLPROPERTIES ('format-version'='{version}', 'write.format.default'='{file_format}', "
+        f"CREATE TABLE {table} (id BIGINT, x DOUBLE, s STRING, tz TIMESTAMP, n DECIMAL(9, 2), st STRUCT<p: INT, q: STRING>, "
+        f"l ARRAY<BIGINT>, m MAP<STRING, DATE>) "
+        f"USING iceberg PARTITIONED BY (bucket(2, id), truncate(2, s)) "
+        f"TBLPROPERTIES ('format-version'='{version}', 'write.format.default'='{file_format}', "
         f"'write.delete.mode'='merge-on-read')"
     )
-    row = "'abc', TIMESTAMP '2021-05-06 07:08:09.123456 UTC', -1.25, named_struct('p', 1, 'q', 'z'), array(1, null), map('k', DATE '1960-02-29')"
+    time = "TIMESTAMP '2021-05-06 07:08:09.123456 UTC'"
+    row = f"'abc', {time}, -1.25, named_struct('p', 1, 'q', 'z'), array(1, null), map('k', DATE '1960-02-29')"
     oracle.sql(f"INSERT INTO {table} SELECT /*+ COALESCE(1) */ id, double(id), {row} FROM range(10)")
     if version > 1:
         oracle.sql(f"DELETE FROM {table} WHERE id IN (3, 7)")
     hint = IO.read(f"{oracle.warehouse}/io/{name}/metadata/version-hint.text").decode().strip()
     metadata = read_metadata(IO, f"{oracle.warehouse}/io/{name}/metadata/v{hint}.metadata.json")
     snapshot = metadata.current_snapshot
+    assert snapshot is not None
+    assert snapshot.manifest_list is not None
     data, deleted = [], {}
     for manifest in read_manifest_list(IO, snapshot.manifest_list):
         entries = read_manifest(IO, manifest, metadata.specs_by_id)
@@ -211,7 +271,12 @@ def test_we_read_the_runtimes_files(oracle, file_format, version):
     ]
     wanted = [i for i in range(10) if version == 1 or i not in (3, 7)]
     one = {
-        "s": "abc", "tz": TIME.replace(tzinfo=UTC), "n": ONE["n"], "st": {"p": 1, "q": "z"}, "l": [1, None], "m": [("k", dt.date(1960, 2, 29))],
-    }  # fmt: skip
+        "s": "abc",
+        "tz": TIME.replace(tzinfo=UTC),
+        "n": ONE["n"],
+        "st": {"p": 1, "q": "z"},
+        "l": [1, None],
+        "m": [("k", dt.date(1960, 2, 29))],
+    }
     assert sorted(rows, key=lambda r: r["id"]) == [{"id": i, "x": float(i), **one} for i in wanted]
     assert {f.partition[1] for f in data} == {"ab"}
