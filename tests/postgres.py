@@ -15,6 +15,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 _START_SECONDS = 60
 _USER = "icesql"
@@ -81,7 +82,7 @@ class PostgresServer:
 
         where = f"host=127.0.0.1 port={self.port} user={_USER} dbname=postgres connect_timeout=5"
         with psycopg.connect(where, autocommit=True) as connection:
-            connection.execute(statement)  # type: ignore[arg-type]
+            connection.execute(statement)
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
         """SIGINT is a fast, clean shutdown; SIGQUIT an immediate one, as after a crash."""
@@ -129,6 +130,6 @@ def _unprivileged() -> pwd.struct_passwd | None:
     raise RuntimeError("Cannot start PostgreSQL: no unprivileged user to run it as")
 
 
-def _as_unprivileged() -> dict[str, object]:
+def _as_unprivileged() -> dict[str, Any]:
     user = _unprivileged()
     return {"cwd": "/"} if user is None else {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": [], "cwd": "/"}

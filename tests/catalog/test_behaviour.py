@@ -18,6 +18,7 @@ from icesql.errors import (
     UnsupportedError,
     ValidationError,
 )
+from icesql.spec.metadata import TableMetadata
 from tests.catalog.tables import BY_ID, SCHEMA, rows
 
 
@@ -335,7 +336,7 @@ def test_several_tables_commit_together_or_not_at_all(metastore: Catalog) -> Non
     assert files_below(Path(metastore.warehouse)) == before
 
 
-def _with_property(metadata, key: str, value: str):
+def _with_property(metadata: TableMetadata, key: str, value: str) -> TableMetadata:
     from icesql.table.update_values import SetProperties
     from icesql.table.updates import apply
 
