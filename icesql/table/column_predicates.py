@@ -18,7 +18,8 @@ from icesql.expr.evaluate import value_test
 from icesql.expr.metrics import has_ordered_bounds
 from icesql.expr.tree import AlwaysTrue, And, BoundReference, Expression, Op, Or, Predicate
 from icesql.io.byte_columns import BytesColumn
-from icesql.io.manifest_columns import ManifestColumns, PartitionColumn
+from icesql.io.manifest_columns import ManifestColumns
+from icesql.io.partition_columns import PartitionColumn
 from icesql.spec.schema import Schema
 from icesql.spec.transforms import transform_function
 from icesql.spec.types import (

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from icesql.io.manifest_columns import ManifestColumns, PartitionColumn
+from icesql.io.manifest_columns import ManifestColumns
+from icesql.io.partition_columns import PartitionColumn
 from icesql.table.column_predicates import Rows
 
 

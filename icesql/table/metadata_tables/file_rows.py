@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from icesql.expr.metrics import has_ordered_bounds
 from icesql.io.arrow_types import to_arrow_value
-from icesql.io.manifest_columns import ManifestColumns, PartitionColumn
+from icesql.io.manifest_columns import ManifestColumns
+from icesql.io.partition_columns import PartitionColumn
 from icesql.spec.files import DataFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema
