@@ -66,6 +66,13 @@ def int_field(node: dict[str, Any], key: str, *, default: int | None = None) -> 
     return value
 
 
+def long_field(node: dict[str, Any], key: str) -> int:
+    value = required(node, key)
+    if type(value) is not int or value not in LONG_RANGE:
+        raise JsonFault(f"expected a long, got {kind(value)}", key)
+    return value
+
+
 def string_field(node: dict[str, Any], key: str) -> str:
     value = required(node, key)
     if not isinstance(value, str):
@@ -89,6 +96,14 @@ def array_field(node: dict[str, Any], key: str) -> list[Any]:
     if not isinstance(value, list):
         raise JsonFault(f"expected an array, got {kind(value)}", key)
     return value
+
+
+def long_array(node: dict[str, Any], key: str) -> list[int]:
+    values = array_field(node, key)
+    for path, value in each(values, key):
+        if type(value) is not int or value not in LONG_RANGE:
+            raise JsonFault(f"expected a long, got {kind(value)}", path)
+    return values
 
 
 def int_array(node: dict[str, Any], key: str) -> list[int]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from icesql.errors import ValidationError
 from icesql.spec.files import DataFile, FileContent
-from icesql.spec.json_faults import JsonFault, array_field, as_object, int_array, int_field, string_field, within
+from icesql.spec.json_faults import JsonFault, array_field, as_object, int_array, int_field, long_array, long_field, string_field, within
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.types import LongType, StringType, Type
 from icesql.spec.value_json import from_json, to_json
@@ -108,13 +108,13 @@ def content_file_from_json(node: Any, metadata: TableMetadata) -> DataFile:
         lower_bounds=_bounds(found, "lower-bounds", metadata),
         upper_bounds=_bounds(found, "upper-bounds", metadata),
         key_metadata=_optional(found, "key-metadata", lambda n, k: bytes.fromhex(string_field(n, k))),
-        split_offsets=tuple(int_array(found, "split-offsets")) if found.get("split-offsets") is not None else (),
+        split_offsets=tuple(long_array(found, "split-offsets")) if found.get("split-offsets") is not None else (),
         equality_ids=tuple(int_array(found, "equality-ids")) if found.get("equality-ids") is not None else (),
         referenced_data_file=_optional(found, "referenced-data-file", string_field),
         sort_order_id=_optional(found, "sort-order-id", int_field),
-        first_row_id=_optional(found, "first-row-id", int_field),
-        content_offset=_optional(found, "content-offset", int_field),
-        content_size_in_bytes=_optional(found, "content-size-in-bytes", int_field),
+        first_row_id=_optional(found, "first-row-id", long_field),
+        content_offset=_optional(found, "content-offset", long_field),
+        content_size_in_bytes=_optional(found, "content-size-in-bytes", long_field),
     )
 
 
@@ -128,7 +128,7 @@ def _optional(node: Node, key: str, read: Callable[[Node, str], Any]) -> Any:
 
 
 def _not_negative(node: Node, key: str) -> int:
-    value = int_field(node, key)
+    value = long_field(node, key)
     if value < 0:
         raise JsonFault(f"must not be negative: {value}", key)
     return value

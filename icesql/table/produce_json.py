@@ -12,7 +12,7 @@ from icesql.errors import UnsupportedError
 from icesql.expr.expr_json import expression_from_json, expression_to_json
 from icesql.expr.tree import FALSE, TRUE, AlwaysFalse, AlwaysTrue, Expression
 from icesql.spec.files import DataFile
-from icesql.spec.json_faults import JsonFault, array_field, as_object, each, int_field, string_field, within
+from icesql.spec.json_faults import JsonFault, array_field, as_object, each, int_field, long_field, string_field, within
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema
 from icesql.spec.snapshots import MAIN, Operation
@@ -87,7 +87,7 @@ def produce_from_json(node: Any, metadata: TableMetadata) -> ProduceSnapshot:
         action=_action(found),
         branch=string_field(found, "branch") if found.get("branch") is not None else MAIN,
         stage_only=flags["stage-only"],
-        base_snapshot_id=_optional_int(found, "base-snapshot-id"),
+        base_snapshot_id=_optional_long(found, "base-snapshot-id"),
         add_data_files=data,
         add_delete_files=deletes,
         remove_data_files=removed_data,
@@ -95,7 +95,7 @@ def produce_from_json(node: Any, metadata: TableMetadata) -> ProduceSnapshot:
         drop_partitions=_partitions(found, "drop-partitions", metadata) or frozenset(),
         delete_row_filter=_filter(found, "delete-row-filter", FALSE, metadata.schema),
         case_sensitive=flags["case-sensitive"],
-        data_sequence_number=_optional_int(found, "data-sequence-number"),
+        data_sequence_number=_optional_long(found, "data-sequence-number"),
         delete_sequence_numbers={file.key: number for file, number in files["add-delete-files"] if number is not None},
         merge_manifests=flags["merge-manifests"],
         fail_missing_deletes=flags["fail-missing-deletes"],
@@ -114,8 +114,8 @@ def _action(node: Node) -> Operation:
         raise JsonFault(f"expected append, replace, overwrite or delete, got {text!r}", "action") from None
 
 
-def _optional_int(node: Node, key: str) -> int | None:
-    return None if node.get(key) is None else int_field(node, key)
+def _optional_long(node: Node, key: str) -> int | None:
+    return None if node.get(key) is None else long_field(node, key)
 
 
 def _flag(node: Node, key: str, default: bool) -> bool:
@@ -133,7 +133,7 @@ def _files(node: Node, key: str, metadata: TableMetadata) -> list[tuple[DataFile
     found = []
     for path, item in each(array_field(node, key), key):
         with within(path):
-            found.append((content_file_from_json(item, metadata), _optional_int(as_object(item), "data-sequence-number")))
+            found.append((content_file_from_json(item, metadata), _optional_long(as_object(item), "data-sequence-number")))
     return found
 
 

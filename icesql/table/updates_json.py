@@ -6,7 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 from icesql.errors import InvalidArgumentError
-from icesql.spec.json_faults import JsonFault, array_field, as_object, int_array, int_field, required, string_field, within
+from icesql.spec.json_faults import (
+    JsonFault,
+    array_field,
+    as_object,
+    int_array,
+    int_field,
+    long_array,
+    long_field,
+    required,
+    string_field,
+    within,
+)
 from icesql.spec.schema import Schema
 from icesql.spec.snapshots_json import (
     encrypted_key_from_json,
@@ -156,15 +167,15 @@ _READERS: dict[str, Callable[[Node], u.Update]] = {
     "set-default-sort-order": lambda n: u.SetDefaultSortOrder(int_field(n, "sort-order-id")),
     "add-snapshot": lambda n: u.AddSnapshot(snapshot_from_json(required(n, "snapshot"))),
     "set-snapshot-ref": lambda n: u.SetSnapshotRef(string_field(n, "ref-name"), ref_from_json(_without(n, "action", "ref-name"))),
-    "remove-snapshots": lambda n: u.RemoveSnapshots(tuple(int_array(n, "snapshot-ids"))),
+    "remove-snapshots": lambda n: u.RemoveSnapshots(tuple(long_array(n, "snapshot-ids"))),
     "remove-snapshot-ref": lambda n: u.RemoveSnapshotRef(string_field(n, "ref-name")),
     "set-location": lambda n: u.SetLocation(string_field(n, "location")),
     "set-properties": lambda n: u.SetProperties(_properties(n)),
     "remove-properties": lambda n: u.RemoveProperties(_texts(n, "removals", "removed")),
     "set-statistics": lambda n: u.SetStatistics(statistics_from_json(required(n, "statistics"))),
-    "remove-statistics": lambda n: u.RemoveStatistics(int_field(n, "snapshot-id")),
+    "remove-statistics": lambda n: u.RemoveStatistics(long_field(n, "snapshot-id")),
     "set-partition-statistics": lambda n: u.SetPartitionStatistics(partition_statistics_from_json(required(n, "partition-statistics"))),
-    "remove-partition-statistics": lambda n: u.RemovePartitionStatistics(int_field(n, "snapshot-id")),
+    "remove-partition-statistics": lambda n: u.RemovePartitionStatistics(long_field(n, "snapshot-id")),
     "remove-partition-specs": lambda n: u.RemovePartitionSpecs(tuple(int_array(n, "spec-ids"))),
     "remove-schemas": lambda n: u.RemoveSchemas(tuple(int_array(n, "schema-ids"))),
     "add-encryption-key": lambda n: u.AddEncryptionKey(encrypted_key_from_json(required(n, "encryption-key"))),
@@ -205,7 +216,7 @@ def requirement_from_json(node: Any) -> r.Requirement:
 
 
 def _ref(node: Node) -> r.Requirement:
-    snapshot_id = None if node.get("snapshot-id") is None else int_field(node, "snapshot-id")
+    snapshot_id = None if node.get("snapshot-id") is None else long_field(node, "snapshot-id")
     return r.AssertRefSnapshotId(string_field(node, "ref"), snapshot_id)
 
 

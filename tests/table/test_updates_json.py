@@ -15,13 +15,14 @@ from icesql.table import updates as u
 from icesql.table.updates_json import requirement_from_json, requirement_to_json, update_from_json, update_to_json
 from tests.table.memory import BY_P, SCHEMA
 
+BIG = 2**62 + 1  # ids are 64 bits wide
 SNAPSHOT = Snapshot(
-    snapshot_id=3, parent_snapshot_id=2, sequence_number=4, timestamp_ms=5, manifest_list="/l", summary={"operation": "append", "k": "v"},
+    snapshot_id=BIG, parent_snapshot_id=2, sequence_number=4, timestamp_ms=5, manifest_list="/l", summary={"operation": "append", "k": "v"},
     schema_id=0, first_row_id=7, added_rows=8,
 )  # fmt: skip
 STATISTICS = StatisticsFile(
-    snapshot_id=3, statistics_path="/s", file_size_in_bytes=9, file_footer_size_in_bytes=2,
-    blob_metadata=(BlobMetadata(type="apache-datasketches-theta-v1", snapshot_id=3, sequence_number=4, fields=(1,), properties={"ndv": "2"}),),
+    snapshot_id=BIG, statistics_path="/s", file_size_in_bytes=9, file_footer_size_in_bytes=2,
+    blob_metadata=(BlobMetadata(type="apache-datasketches-theta-v1", snapshot_id=BIG, sequence_number=4, fields=(1,), properties={"ndv": "2"}),),
 )  # fmt: skip
 UPDATES = [
     u.AssignUuid("00000000-0000-0000-0000-000000000001"),
@@ -33,17 +34,17 @@ UPDATES = [
     u.AddSortOrder(SortOrder(order_id=1, fields=(SortField(source_ids=(1,), transform=bucket(4)),))),
     u.SetDefaultSortOrder(1),
     u.AddSnapshot(SNAPSHOT),
-    u.SetSnapshotRef("b", SnapshotRef(snapshot_id=3, min_snapshots_to_keep=2, max_snapshot_age_ms=3, max_ref_age_ms=4)),
-    u.SetSnapshotRef("g", SnapshotRef(snapshot_id=3, type=RefType.TAG)),
-    u.RemoveSnapshots((1, 2)),
+    u.SetSnapshotRef("b", SnapshotRef(snapshot_id=BIG, min_snapshots_to_keep=2, max_snapshot_age_ms=3, max_ref_age_ms=4)),
+    u.SetSnapshotRef("g", SnapshotRef(snapshot_id=BIG, type=RefType.TAG)),
+    u.RemoveSnapshots((1, BIG)),
     u.RemoveSnapshotRef("b"),
     u.SetLocation("/x"),
     u.SetProperties({"a": "b"}),
     u.RemoveProperties(("a",)),
     u.SetStatistics(STATISTICS),
-    u.RemoveStatistics(3),
-    u.SetPartitionStatistics(PartitionStatisticsFile(snapshot_id=3, statistics_path="/p", file_size_in_bytes=1)),
-    u.RemovePartitionStatistics(3),
+    u.RemoveStatistics(BIG),
+    u.SetPartitionStatistics(PartitionStatisticsFile(snapshot_id=BIG, statistics_path="/p", file_size_in_bytes=1)),
+    u.RemovePartitionStatistics(BIG),
     u.RemovePartitionSpecs((1,)),
     u.RemoveSchemas((1,)),
     u.AddEncryptionKey(EncryptedKey(key_id="k", encrypted_key_metadata="AAEC")),
@@ -52,7 +53,7 @@ UPDATES = [
 REQUIREMENTS = [
     r.AssertCreate(),
     r.AssertTableUuid("00000000-0000-0000-0000-000000000001"),
-    r.AssertRefSnapshotId("main", 3),
+    r.AssertRefSnapshotId("main", BIG),
     r.AssertRefSnapshotId("main", None),
     r.AssertLastAssignedFieldId(1),
     r.AssertCurrentSchemaId(2),

@@ -1,0 +1,131 @@
+"""Runs the groups of a rewrite, several at once, and commits them: all together, or part by part.
+
+What was written and cannot be committed any more is removed again; what may have been committed never is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from icesql.errors import CommitStateUnknownError, IcesqlError
+from icesql.io.files import FileIO
+from icesql.spec.files import DataFile
+from icesql.table.rewrite_options import RewriteOptions
+from icesql.table.rewrite_plan import FileGroup
+
+Task = TypeVar("Task")
+
+
+@dataclass(frozen=True, slots=True)
+class RewrittenGroup(Generic[Task]):
+    group: FileGroup[Task]
+    added: tuple[DataFile, ...]
+
+
+@dataclass(slots=True)
+class RewriteOutcome(Generic[Task]):
+    """``failed``: groups that could not be written or committed, with the reason."""
+
+    done: list[RewrittenGroup[Task]] = field(default_factory=list)
+    failed: list[tuple[FileGroup[Task], Exception]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteRun(Generic[Task]):
+    """``write`` makes the new files of a group; ``commit`` puts some groups in place in one commit."""
+
+    io: FileIO
+    options: RewriteOptions
+    write: Callable[[FileGroup[Task]], Sequence[DataFile]]
+    commit: Callable[[Sequence[RewrittenGroup[Task]]], None]
+    progress: Callable[[int, int], None] = lambda done, total: None
+
+    def run(self, groups: Sequence[FileGroup[Task]]) -> RewriteOutcome[Task]:
+        """With partial progress a failure costs its own group or commit only; without it the first one ends all, and nothing is changed.
+
+        Raises the failure; IcesqlError when more commits failed than allowed.
+        """
+        if not groups:
+            return RewriteOutcome()
+        return self._partial(groups) if self.options.partial_progress else self._at_once(groups)
+
+    def _at_once(self, groups: Sequence[FileGroup[Task]]) -> RewriteOutcome[Task]:
+        written: list[RewrittenGroup[Task]] = []
+        try:
+            with ThreadPoolExecutor(self.options.max_concurrent_file_group_rewrites, "icesql-rewrite") as pool:
+                futures = {pool.submit(self._write, group): group for group in groups}
+                try:
+                    for future in as_completed(futures):
+                        written.append(future.result())
+                        self.progress(len(written), len(groups))
+                except BaseException:
+                    pool.shutdown(wait=True, cancel_futures=True)
+                    written += [f.result() for f in futures if _succeeded(f) and f.result() not in written]
+                    raise
+            self.commit(written)
+        except CommitStateUnknownError:
+            raise
+        except BaseException:
+            self._remove(written)
+            raise
+        return RewriteOutcome(done=written)
+
+    def _write(self, group: FileGroup[Task]) -> RewrittenGroup[Task]:
+        return RewrittenGroup(group, tuple(self.write(group)))
+
+    def _partial(self, groups: Sequence[FileGroup[Task]]) -> RewriteOutcome[Task]:
+        outcome: RewriteOutcome[Task] = RewriteOutcome()
+        per_commit = math.ceil(len(groups) / self.options.max_commits)
+        waiting: list[RewrittenGroup[Task]] = []
+        failures: list[Exception] = []
+        with ThreadPoolExecutor(self.options.max_concurrent_file_group_rewrites, "icesql-rewrite") as pool:
+            futures = {pool.submit(self._write, group): group for group in groups}
+            try:
+                for finished, future in enumerate(as_completed(futures), 1):
+                    try:
+                        waiting.append(future.result())
+                    except Exception as error:
+                        outcome.failed.append((futures[future], error))
+                    if len(waiting) >= per_commit:
+                        self._commit_some(waiting, outcome, failures)
+                        waiting = []
+                    self.progress(finished, len(groups))
+            except BaseException:
+                pool.shutdown(wait=True, cancel_futures=True)
+                self._remove([*waiting, *(f.result() for f in futures if _succeeded(f) and not _held(f.result(), outcome))])
+                raise
+        if waiting:
+            self._commit_some(waiting, outcome, failures)
+        if len(failures) > self.options.max_failed_commits:
+            raise IcesqlError(
+                f"partial-progress.enabled is true but {len(failures)} rewrite commits failed. This is more than the maximum allowed "
+                f"failures of {self.options.max_failed_commits}: {failures[0]}"
+            ) from failures[0]
+        return outcome
+
+    def _commit_some(self, groups: list[RewrittenGroup[Task]], outcome: RewriteOutcome[Task], failures: list[Exception]) -> None:
+        try:
+            self.commit(groups)
+        except CommitStateUnknownError:
+            raise
+        except IcesqlError as error:
+            failures.append(error)
+            outcome.failed += [(group.group, error) for group in groups]
+            self._remove(groups)
+        else:
+            outcome.done += groups
+
+    def _remove(self, groups: Iterable[RewrittenGroup[Task]]) -> None:
+        self.io.delete_many(sorted({file.file_path for group in groups for file in group.added}))
+
+
+def _succeeded(future: Future[RewrittenGroup[Task]]) -> bool:
+    return future.done() and not future.cancelled() and future.exception() is None
+
+
+def _held(group: RewrittenGroup[Task], outcome: RewriteOutcome[Task]) -> bool:
+    return any(done is group for done in outcome.done) or any(failed is group.group for failed, _ in outcome.failed)
