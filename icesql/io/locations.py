@@ -1,0 +1,58 @@
+"""What a location says, and what all file systems share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+
+from icesql.errors import InvalidArgumentError, NotFoundError
+from icesql.io.files import FileIO
+
+_DELETE_THREADS = 16
+
+
+def scheme_of(location: str) -> str:
+    """The scheme in lower case; ``"file"`` for a plain absolute path. Raises InvalidArgumentError for a relative path."""
+    if location.startswith("/"):
+        return "file"
+    scheme, colon, _ = location.partition(":")
+    if not colon or not scheme or "/" in scheme:
+        raise InvalidArgumentError(f"Cannot open file: location must be an absolute path or a URI: {location}", location=location)
+    return scheme.lower()
+
+
+def local_path(location: str) -> str:
+    """The path of a plain or ``file:`` location, byte for byte: nothing is percent-decoded. Raises InvalidArgumentError for other
+    schemes."""
+    if location.startswith("/"):
+        return location
+    if scheme_of(location) != "file":
+        raise InvalidArgumentError(f"Cannot open file: not a local location: {location}", location=location)
+    rest = location[5:]
+    if rest.startswith("//"):
+        host, slash, path = rest[2:].partition("/")
+        if host not in ("", "localhost") or not slash:
+            raise InvalidArgumentError(f"Cannot open file: file URI names another host: {location}", location=location)
+        return "/" + path
+    if not rest.startswith("/"):
+        raise InvalidArgumentError(f"Cannot open file: file URI must be absolute: {location}", location=location)
+    return rest
+
+
+def missing(location: str) -> NotFoundError:
+    return NotFoundError(f"Cannot open file: File does not exist: {location}", location=location)
+
+
+def delete_each(io: FileIO, locations: Iterable[str]) -> list[tuple[str, str]]:
+    def attempt(location: str) -> tuple[str, str] | None:
+        try:
+            io.delete(location)
+        except Exception as error:  # reported, never raised: a clean-up goes on with the rest
+            return (location, str(error))
+        return None
+
+    names = list(locations)
+    if len(names) < 2:
+        return [failure for failure in map(attempt, names) if failure]
+    with ThreadPoolExecutor(min(_DELETE_THREADS, len(names))) as pool:
+        return [failure for failure in pool.map(attempt, names) if failure]
