@@ -115,7 +115,9 @@ def new_table(
     return operations
 
 
-def data_file(name: str, partition: Sequence[object] = (), *, records: int = 10, ids: tuple[int, int] | None = None, spec_id: int = 0) -> DataFile:
+def data_file(
+    name: str, partition: Sequence[object] = (), *, records: int = 10, ids: tuple[int, int] | None = None, spec_id: int = 0
+) -> DataFile:
     """A data file that exists on paper; ``ids`` are the bounds of column ``id``."""
     bounds = {} if ids is None else {1: ids}
     return DataFile(
@@ -145,13 +147,14 @@ def position_deletes(name: str, partition: Sequence[object] = (), *, of: DataFil
 
 
 def equality_deletes(name: str, partition: Sequence[object] = (), *, records: int = 1) -> DataFile:
-    return replace(
-        position_deletes(name, partition, records=records), content=FileContent.EQUALITY_DELETES, equality_ids=(1,)
-    )
+    return replace(position_deletes(name, partition, records=records), content=FileContent.EQUALITY_DELETES, equality_ids=(1,))
 
 
 def deletion_vector(name: str, of: DataFile, *, records: int = 1) -> DataFile:
     return replace(
         position_deletes(name, of=of, records=records),
-        file_path=f"/data/{name}.puffin", file_format="puffin", content_offset=4, content_size_in_bytes=40,
-    )  # fmt: skip
+        file_path=f"/data/{name}.puffin",
+        file_format="puffin",
+        content_offset=4,
+        content_size_in_bytes=40,
+    )

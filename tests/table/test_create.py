@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,11 +29,13 @@ from tests.table.test_snapshot_producer import live_files, metadata_files, names
 
 GIVEN = Schema(
     (
-        NestedField(70, "s", StructType((NestedField(71, "a", LongType()),))), NestedField(80, "l", ListType(81, StringType())),
-        NestedField(90, "id", LongType(), True), NestedField(91, "ts", TimestampType()),
+        NestedField(70, "s", StructType((NestedField(71, "a", LongType()),))),
+        NestedField(80, "l", ListType(81, StringType())),
+        NestedField(90, "id", LongType(), True),
+        NestedField(91, "ts", TimestampType()),
     ),
     identifier_field_ids=(90,),
-)  # fmt: skip
+)
 
 
 def spec(*fields: tuple[int, object, str]) -> PartitionSpec:
@@ -85,7 +88,7 @@ def test_properties_of_a_new_table() -> None:
         (((5, IDENTITY, "d"),), "Cannot find source column: 5"),
     ],
 )
-def test_specs_that_cannot_be(fields, words: str) -> None:
+def test_specs_that_cannot_be(fields: Any, words: str) -> None:
     with pytest.raises((InvalidArgumentError, ValidationError, NotFoundError), match=words):
         new_metadata(GIVEN, location="/t", spec=spec(*fields))
 
@@ -228,6 +231,6 @@ def test_locations_agree_with_pyiceberg() -> None:
 
 def test_a_custom_java_provider_is_refused() -> None:
     metadata = new_metadata(GIVEN, location="/t", properties={"write.location-provider.impl": "x.Y"})
-    with pytest.raises(NotImplementedError, match="Java classes cannot be loaded: x.Y"):
+    with pytest.raises(NotImplementedError, match=r"Java classes cannot be loaded: x.Y"):
         location_provider(metadata)
     assert location_provider(replace(metadata, properties={})).data_folder == "/t/data"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -38,10 +39,15 @@ def chain(t: MemoryOperations, times: list[int]) -> list[int]:
         for i, at in enumerate(times)
     )
     log = tuple(SnapshotLogEntry(snapshot_id=s.snapshot_id, timestamp_ms=s.timestamp_ms) for s in snapshots)
+    head = len(times)
     metadata = replace(
-        version.metadata, snapshots=snapshots, snapshot_log=log, current_snapshot_id=len(times), refs={MAIN: SnapshotRef(snapshot_id=len(times))},
-        last_sequence_number=len(times),
-    )  # fmt: skip
+        version.metadata,
+        snapshots=snapshots,
+        snapshot_log=log,
+        current_snapshot_id=head,
+        refs={MAIN: SnapshotRef(snapshot_id=head)},
+        last_sequence_number=head,
+    )
     t.version = TableVersion(metadata, version.metadata_location)
     return [s.snapshot_id for s in snapshots]
 
@@ -119,14 +125,20 @@ def test_gc_can_be_forbidden(tmp_path: Path) -> None:
         ExpireSnapshots(t)
 
 
-def expire_all(t: MemoryOperations) -> tuple[list[str], set[str]]:
-    deleted: list[str] = []
+def noting(deleted: list[str]) -> Callable[[Iterable[str]], list[tuple[str, str]]]:
+    """A deleter that only writes down what it is told to delete."""
 
-    def delete(paths) -> list[tuple[str, str]]:
+    def delete(paths: Iterable[str]) -> list[tuple[str, str]]:
         deleted.extend(paths)
         return []
 
-    result = ExpireSnapshots(t).expire_older_than(EVER).delete_with(delete).commit()
+    return delete
+
+
+def expire_all(t: MemoryOperations) -> tuple[list[str], set[str]]:
+    deleted: list[str] = []
+
+    result = ExpireSnapshots(t).expire_older_than(EVER).delete_with(noting(deleted)).commit()
     return deleted, set(result.files.content.all())
 
 
@@ -174,7 +186,7 @@ def test_nothing_is_deleted_when_the_outcome_is_unknown(tmp_path: Path) -> None:
     t.fail_next = [CommitStateUnknownError("no answer")]
     deleted: list[str] = []
     with pytest.raises(CommitStateUnknownError):
-        ExpireSnapshots(t).expire_older_than(EVER).delete_with(lambda paths: deleted.extend(paths) or []).commit()
+        ExpireSnapshots(t).expire_older_than(EVER).delete_with(noting(deleted)).commit()
     assert deleted == []
 
 
@@ -186,7 +198,7 @@ def test_what_a_concurrent_writer_still_needs_stays(tmp_path: Path) -> None:
     expire = ExpireSnapshots(t, t.load()).expire_older_than(EVER)
     ManageSnapshots(t).create_tag("keep", first).commit()  # between the plan and the commit
     deleted: list[str] = []
-    expire.delete_with(lambda paths: deleted.extend(paths) or []).commit()
+    expire.delete_with(noting(deleted)).commit()
     assert "keep" in t.metadata.refs
     assert deleted == []
 
@@ -204,7 +216,7 @@ def test_unused_specs_and_schemas_go_if_asked(tmp_path: Path) -> None:
 def test_random_histories_lose_no_file_that_is_reached() -> None:
     rng = random.Random(5)
     for round_ in range(6):
-        t, io = memory_table(f"expire{round_}", spec=BY_P, version=2)
+        t, _ = memory_table(f"expire{round_}", spec=BY_P, version=2)
         live: dict[str, DataFile] = {}
         for i in range(12):
             _random_step(rng, t, live, i)

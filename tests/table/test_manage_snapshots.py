@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,9 +46,9 @@ def test_an_empty_table_can_have_a_branch_but_no_tag(tmp_path: Path) -> None:
     ManageSnapshots(t).create_branch("b").commit()
     assert set(t.metadata.refs) == {"b"}
     assert t.metadata.current_snapshot_id is None
-    with pytest.raises(ValidationError, match="Cannot complete create or replace tag operation on memory.db.t, main has no snapshot"):
+    with pytest.raises(ValidationError, match=r"Cannot complete create or replace tag operation on memory.db.t, main has no snapshot"):
         ManageSnapshots(t).create_tag("g").commit()
-    with pytest.raises(ValidationError, match="Cannot complete replace branch operation on memory.db.t, main has no snapshot"):
+    with pytest.raises(ValidationError, match=r"Cannot complete replace branch operation on memory.db.t, main has no snapshot"):
         ManageSnapshots(t).replace_branch("b").commit()
 
 
@@ -80,7 +82,7 @@ def test_an_empty_table_can_have_a_branch_but_no_tag(tmp_path: Path) -> None:
         (lambda m, ids: m.publish("nope"), ValidationError, "Cannot apply unknown WAP ID 'nope'"),
     ],
 )
-def test_refusals(tmp_path: Path, change, error: type[IcesqlError], words: str) -> None:
+def test_refusals(tmp_path: Path, change: Callable[..., Any], error: type[IcesqlError], words: str) -> None:
     t, ids = table(tmp_path)
     ManageSnapshots(t).create_branch("b", ids[1]).create_tag("g", ids[1]).commit()
     before = t.load()

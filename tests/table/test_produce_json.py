@@ -7,6 +7,7 @@ import uuid
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -50,9 +51,16 @@ from tests.table.memory import BY_P, data_file, deletion_vector, equality_delete
 from tests.table.test_snapshot_producer import live_files, names
 
 VALUES: list[tuple[object, object]] = [
-    (LongType(), -(2**40)), (StringType(), "ä\n"), (DecimalType(9, 2), Decimal("-1.50")), (DateType(), 18000), (TimestamptzType(), 1_600_000_000_000_001),
-    (UUIDType(), uuid.UUID(int=7)), (BinaryType(), b"\x00\xff"), (BooleanType(), True), (DoubleType(), 1.5),
-]  # fmt: skip
+    (LongType(), -(2**40)),
+    (StringType(), "ä\n"),
+    (DecimalType(9, 2), Decimal("-1.50")),
+    (DateType(), 18000),
+    (TimestamptzType(), 1_600_000_000_000_001),
+    (UUIDType(), uuid.UUID(int=7)),
+    (BinaryType(), b"\x00\xff"),
+    (BooleanType(), True),
+    (DoubleType(), 1.5),
+]
 SCHEMA = Schema(tuple(NestedField(i + 1, f"c{i}", type_) for i, (type_, _) in enumerate(VALUES)))  # type: ignore[arg-type]
 SPEC = PartitionSpec(
     fields=(
@@ -63,10 +71,22 @@ SPEC = PartitionSpec(
 METADATA = new_metadata(SCHEMA, location="/t", spec=SPEC, format_version=3)
 BOUNDS = {i + 1: to_bytes(type_, value) for i, (type_, value) in enumerate(VALUES)}  # type: ignore[arg-type]
 FULL = DataFile(
-    file_path="/d/x y%20.parquet", file_format="parquet", partition=("ä", None), record_count=2**40, file_size_in_bytes=2**41, column_sizes={1: 2**33},
-    value_counts={1: 3}, null_value_counts={1: 0}, nan_value_counts={9: 1}, lower_bounds=BOUNDS, upper_bounds=BOUNDS, key_metadata=b"\x01\xab",
-    split_offsets=(4, 2**35), sort_order_id=0, first_row_id=2**45,
-)  # fmt: skip
+    file_path="/d/x y%20.parquet",
+    file_format="parquet",
+    partition=("ä", None),
+    record_count=2**40,
+    file_size_in_bytes=2**41,
+    column_sizes={1: 2**33},
+    value_counts={1: 3},
+    null_value_counts={1: 0},
+    nan_value_counts={9: 1},
+    lower_bounds=BOUNDS,
+    upper_bounds=BOUNDS,
+    key_metadata=b"\x01\xab",
+    split_offsets=(4, 2**35),
+    sort_order_id=0,
+    first_row_id=2**45,
+)
 FILTER = Predicate(Op.GT, Reference("c0"), (5,))
 
 
@@ -114,9 +134,14 @@ def test_defaults_are_left_out() -> None:
     node = produce_to_json(change, plain)
     assert set(node) == {"action", "add-data-files"}
     assert node["add-data-files"][0] == {
-        "content": "data", "file-path": "/data/a.parquet", "file-format": "parquet", "spec-id": 0, "partition": [], "file-size-in-bytes": 100,
+        "content": "data",
+        "file-path": "/data/a.parquet",
+        "file-format": "parquet",
+        "spec-id": 0,
+        "partition": [],
+        "file-size-in-bytes": 100,
         "record-count": 10,
-    }  # fmt: skip
+    }
     assert through(change, plain) == change
 
 
@@ -156,13 +181,14 @@ def test_damage_is_named(node: dict, words: str) -> None:
 def test_files_must_fit_the_table() -> None:
     node = produce_to_json(ProduceSnapshot(action=Operation.APPEND, add_data_files=(FULL,)), METADATA)
     file = node["add-data-files"][0]
-    for change, error, words in [
+    broken: list[tuple[dict[str, Any], type[Exception], str]] = [
         ({"spec-id": 5}, ValidationError, "Cannot find partition spec 5"),
         ({"partition": [1]}, CorruptMetadataError, "expected 2 values, got 1"),
         ({"record-count": -1}, CorruptMetadataError, "must not be negative"),
         ({"lower-bounds": {"keys": [1], "values": []}}, CorruptMetadataError, "as many values as keys"),
         ({"key-metadata": "xyz"}, CorruptMetadataError, "key-metadata"),
-    ]:
+    ]
+    for change, error, words in broken:
         with pytest.raises(error, match=words):
             produce_from_json({"action": "append", "add-data-files": [{**file, **change}]}, METADATA)
 
@@ -170,7 +196,9 @@ def test_files_must_fit_the_table() -> None:
 def test_rewritten_manifests_cannot_be_sent() -> None:
     from icesql.spec.files import ManifestFile
 
-    change = ProduceSnapshot(action=Operation.REPLACE, add_manifests=(ManifestFile(manifest_path="/m", manifest_length=1, partition_spec_id=0),))
+    change = ProduceSnapshot(
+        action=Operation.REPLACE, add_manifests=(ManifestFile(manifest_path="/m", manifest_length=1, partition_spec_id=0),)
+    )
     with pytest.raises(UnsupportedError, match="rewrites manifests"):
         produce_to_json(change, METADATA)
 
@@ -188,5 +216,6 @@ def test_a_commit_sent_as_json_is_the_same_commit(tmp_path: Path) -> None:
     overwrite = OverwriteFiles().delete_file(a).add_file(data_file("a2", (1,))).validate_from_snapshot(base)
     send(overwrite.validate_no_conflicting_data().validate_no_conflicting_deletes().change())
     assert names(live_files(t)) == ["a2", "b"]
+    again = OverwriteFiles().delete_file(a).add_file(data_file("a3", (1,))).validate_from_snapshot(t.metadata.current_snapshot_id)
     with pytest.raises(ValidationError, match="Missing required files to delete"):
-        send(overwrite.change())
+        send(again.validate_no_conflicting_data().change())

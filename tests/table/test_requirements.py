@@ -39,10 +39,15 @@ def test_failures_are_named(requirement: r.Requirement, words: str) -> None:
 
 def test_what_holds_passes() -> None:
     holding = (
-        r.AssertTableUuid(BASE.table_uuid.upper()), r.AssertRefSnapshotId(MAIN, 2), r.AssertRefSnapshotId("nope", None),
-        r.AssertLastAssignedFieldId(3), r.AssertCurrentSchemaId(0), r.AssertLastAssignedPartitionId(1000), r.AssertDefaultSpecId(0),
+        r.AssertTableUuid(BASE.table_uuid.upper()),
+        r.AssertRefSnapshotId(MAIN, 2),
+        r.AssertRefSnapshotId("nope", None),
+        r.AssertLastAssignedFieldId(3),
+        r.AssertCurrentSchemaId(0),
+        r.AssertLastAssignedPartitionId(1000),
+        r.AssertDefaultSpecId(0),
         r.AssertDefaultSortOrderId(0),
-    )  # fmt: skip
+    )
     r.check_all(holding, BASE)
     r.check(r.AssertCreate(), None)
     with pytest.raises(CommitFailedError, match="metadata is missing"):
@@ -57,11 +62,15 @@ def test_requirements_follow_from_updates() -> None:
     assert r.requirements_for(BASE, [new_main, new_main]) == (uuid, r.AssertRefSnapshotId(MAIN, 2))
     assert r.requirements_for(BASE, [new_main, u.SetCurrentSchema(0)], replace=True) == (uuid,)
     assert r.requirements_for(BASE, [u.AddSchema(SCHEMA), u.SetCurrentSchema()]) == (
-        uuid, r.AssertLastAssignedFieldId(3), r.AssertCurrentSchemaId(0),
-    )  # fmt: skip
+        uuid,
+        r.AssertLastAssignedFieldId(3),
+        r.AssertCurrentSchemaId(0),
+    )
     assert r.requirements_for(BASE, [u.AddPartitionSpec(PartitionSpec()), u.SetDefaultSpec()]) == (
-        uuid, r.AssertLastAssignedPartitionId(1000), r.AssertDefaultSpecId(0),
-    )  # fmt: skip
+        uuid,
+        r.AssertLastAssignedPartitionId(1000),
+        r.AssertDefaultSpecId(0),
+    )
     assert r.requirements_for(BASE, [u.RemoveSchemas((4,))]) == (uuid, r.AssertCurrentSchemaId(0), r.AssertRefSnapshotId("audit", 1))
 
 

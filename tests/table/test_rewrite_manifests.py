@@ -19,7 +19,7 @@ from tests.table.memory import BY_P, MemoryOperations, data_file, equality_delet
 
 def entries(t: MemoryOperations) -> dict[str, tuple[object, ...]]:
     """Everything about the live files but the status."""
-    found = {}
+    found: dict[str, tuple[object, ...]] = {}
     for manifest in manifests_of(t.io, t.metadata.current_snapshot):
         for e in read_manifest(t.io, manifest, t.metadata.specs_by_id):
             if e.is_live:
@@ -50,7 +50,13 @@ def test_entries_stay_as_they_are(tmp_path: Path, version: int) -> None:
     assert partitions == [None] * 6 + [0] * 6 + [1] * 6 + [2] * 6
     snapshot = t.metadata.current_snapshot
     assert snapshot is not None
-    expected = {"operation": "replace", "manifests-created": "1", "manifests-kept": "0", "manifests-replaced": "6", "entries-processed": "24"}
+    expected = {
+        "operation": "replace",
+        "manifests-created": "1",
+        "manifests-kept": "0",
+        "manifests-replaced": "6",
+        "entries-processed": "24",
+    }
     assert {key: snapshot.summary[key] for key in expected} == expected
     assert snapshot.summary["total-data-files"] == "24"
 
@@ -125,6 +131,8 @@ def test_a_manifest_to_replace_must_be_there(tmp_path: Path) -> None:
 
     t = filled(tmp_path, 2)
     (first, *_) = manifests_of(t.io, t.metadata.current_snapshot)
-    change = ProduceSnapshot(action=Operation.REPLACE, remove_manifests=(replace(first, manifest_path="/gone.avro"),), merge_manifests=False)
-    with pytest.raises(ValidationError, match="Manifest is missing: /gone.avro"):
+    change = ProduceSnapshot(
+        action=Operation.REPLACE, remove_manifests=(replace(first, manifest_path="/gone.avro"),), merge_manifests=False
+    )
+    with pytest.raises(ValidationError, match=r"Manifest is missing: /gone.avro"):
         commit(t, [SnapshotProducer(change, t.io)])

@@ -61,15 +61,20 @@ def test_appends_add_up_and_pyiceberg_reads_them(tmp_path: Path, version: int) -
     assert snapshot is not None
     assert snapshot.summary["operation"] == "append"
     assert {k: snapshot.summary[k] for k in ("added-data-files", "total-data-files", "total-records", "changed-partition-count")} == {
-        "added-data-files": "1", "total-data-files": "3", "total-records": "30", "changed-partition-count": "1",
-    }  # fmt: skip
+        "added-data-files": "1",
+        "total-data-files": "3",
+        "total-records": "30",
+        "changed-partition-count": "1",
+    }
     assert (snapshot.summary["manifests-created"], snapshot.summary["manifests-kept"]) == ("1", "1")
     location = operations.load().metadata_location
     assert location is not None
     planned = StaticTable.from_metadata(location).scan().plan_files()
     assert {(task.file.file_path, task.file.partition[0]) for task in planned} == {
-        ("/data/a.parquet", 1), ("/data/b.parquet", None), ("/data/c.parquet", 2),
-    }  # fmt: skip
+        ("/data/a.parquet", 1),
+        ("/data/b.parquet", None),
+        ("/data/c.parquet", 2),
+    }
 
 
 def test_sequence_numbers_are_inherited_and_kept(tmp_path: Path) -> None:
@@ -138,7 +143,7 @@ def test_removed_files_are_gone_and_the_rest_stays(tmp_path: Path, version: int)
     assert (summary["deleted-data-files"], summary["total-data-files"], summary["manifests-replaced"]) == ("1", "2", "1")
     DeleteFiles(operations).delete_file("/data/b.parquet").commit()
     assert names(live_files(operations)) == ["c"]
-    with pytest.raises(ValidationError, match="Missing required files to delete: /data/b.parquet"):
+    with pytest.raises(ValidationError, match=r"Missing required files to delete: /data/b.parquet"):
         DeleteFiles(operations).delete_file(b).validate_files_exist().commit()
     DeleteFiles(operations).delete_file(b).commit()
     assert operations.metadata.current_snapshot.summary["manifests-replaced"] == "0"  # type: ignore[union-attr]
@@ -203,7 +208,7 @@ def test_added_files_must_match_the_overwritten_filter(tmp_path: Path) -> None:
         return OverwriteFiles(operations).overwrite_by_row_filter(by_p).add_file(file).validate_added_files_match_overwrite_filter()
 
     overwrite(data_file("a", (1,))).commit()
-    with pytest.raises(ValidationError, match="Cannot append file with rows that do not match filter: p = 1: /data/b.parquet"):
+    with pytest.raises(ValidationError, match=r"Cannot append file with rows that do not match filter: p = 1: /data/b.parquet"):
         overwrite(data_file("b", (2,))).commit()
 
 
@@ -256,7 +261,7 @@ def test_rewrites_keep_rows_and_numbers(tmp_path: Path) -> None:
         RewriteFiles(operations).delete_file(data_file("ab")).add_file(data_file("more", records=21)).commit()
     with pytest.raises(InvalidArgumentError, match="Files to delete cannot be empty"):
         RewriteFiles(operations).add_file(a).commit()
-    with pytest.raises(ValidationError, match="Missing required files to delete: /data/a.parquet"):
+    with pytest.raises(ValidationError, match=r"Missing required files to delete: /data/a.parquet"):
         RewriteFiles(operations).delete_file(a).add_file(b).commit()
 
 
@@ -298,7 +303,7 @@ def test_staging_moves_no_branch_and_a_new_branch_forks_from_main(tmp_path: Path
     assert names(live_files(operations)) == ["a"]
     ManageSnapshots(operations).create_tag("g").commit()
     assert operations.metadata.refs["g"].type is RefType.TAG
-    with pytest.raises(InvalidArgumentError, match="g is a tag, not a branch. Tags cannot be targets for producing snapshots"):
+    with pytest.raises(InvalidArgumentError, match=r"g is a tag, not a branch. Tags cannot be targets for producing snapshots"):
         AppendFiles(operations).append_file(data_file("c")).to_branch("g").commit()
 
 

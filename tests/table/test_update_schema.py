@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -61,10 +63,14 @@ def test_columns_are_added_with_new_ids_at_any_depth(tmp_path: Path) -> None:
     t = table(tmp_path)
     last = t.metadata.last_column_id
     update = UpdateSchema(t).add_column("n", StructType((NestedField(0, "a", LongType()),)), doc="why")
-    update.add_column("z", IntegerType(), parent="point").add_column(("points", "q"), StringType()).add_column(("places", "value", "v"), LongType())
+    update.add_column("z", IntegerType(), parent="point").add_column(("points", "q"), StringType()).add_column(
+        ("places", "value", "v"), LongType()
+    )
     update.commit()
     schema = t.metadata.schema
-    assert [schema.field_id(name) for name in ("n", "n.a", "point.z", "points.element.q", "places.value.v")] == [last + i for i in (1, 2, 3, 4, 5)]
+    assert [schema.field_id(name) for name in ("n", "n.a", "point.z", "points.element.q", "places.value.v")] == [
+        last + i for i in (1, 2, 3, 4, 5)
+    ]
     assert (t.metadata.last_column_id, schema.field("n").doc, schema.schema_id) == (last + 5, "why", 1)
 
 
@@ -136,10 +142,16 @@ def test_required_columns_need_a_default(tmp_path: Path) -> None:
         (lambda u: u.add_column("x", LongType(), parent="point"), "Cannot add column, name already exists: point.x"),
         (lambda u: u.add_column("x", LongType(), parent="nope"), "Cannot find parent struct: nope"),
         (lambda u: u.add_column("x", LongType(), parent="data"), "Cannot add to non-struct column: data: string"),
-        (lambda u: u.delete_column("point").add_column("q", LongType(), parent="point"), "Cannot add to a column that will be deleted: point"),
+        (
+            lambda u: u.delete_column("point").add_column("q", LongType(), parent="point"),
+            "Cannot add to a column that will be deleted: point",
+        ),
         (lambda u: u.delete_column("nope"), "Cannot delete missing column: nope"),
         (lambda u: u.rename_column("data", "d").delete_column("data"), "Cannot delete a column that has updates: data"),
-        (lambda u: u.add_column("q", LongType(), parent="point").delete_column("point"), "Cannot delete a column that has additions: point"),
+        (
+            lambda u: u.add_column("q", LongType(), parent="point").delete_column("point"),
+            "Cannot delete a column that has additions: point",
+        ),
         (lambda u: u.rename_column("nope", "n"), "Cannot rename missing column: nope"),
         (lambda u: u.delete_column("data").rename_column("data", "n"), "Cannot rename a column that will be deleted: data"),
         (lambda u: u.update_column_doc("nope", "x"), "Cannot update missing column: nope"),
@@ -151,7 +163,7 @@ def test_required_columns_need_a_default(tmp_path: Path) -> None:
         (lambda u: u.add_column("n", LongType(), parent="keyed.key").schema(), "Cannot add fields to map keys: map<struct"),
     ],
 )
-def test_refusals(tmp_path: Path, change, words: str) -> None:
+def test_refusals(tmp_path: Path, change: Callable[..., Any], words: str) -> None:
     with pytest.raises(InvalidArgumentError, match=words):
         change(UpdateSchema(table(tmp_path)))
 
@@ -178,7 +190,7 @@ def test_identifier_fields(tmp_path: Path) -> None:
     ]:
         with pytest.raises(InvalidArgumentError, match=f"as an identifier field: {why}"):
             UpdateSchema(t).set_identifier_fields(name).commit()
-    with pytest.raises(InvalidArgumentError, match="Cannot delete identifier field 1: key: required int. To force deletion"):
+    with pytest.raises(InvalidArgumentError, match=r"Cannot delete identifier field 1: key: required int. To force deletion"):
         UpdateSchema(t).delete_column("key").commit()
     with pytest.raises(InvalidArgumentError, match="operation: field nope not found"):
         UpdateSchema(t).drop_identifier_fields("nope")
@@ -275,7 +287,7 @@ STEPS = st.one_of(
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.lists(STEPS, max_size=4), max_size=5))
-def test_evolution_never_moves_a_value_to_another_column(batches) -> None:
+def test_evolution_never_moves_a_value_to_another_column(batches: list[list[tuple[Any, ...]]]) -> None:
     """A field id keeps its type family and its place in the tree for ever, and an id once dropped never comes back."""
     schema, last_id = WIDE, WIDE.highest_field_id
     owner = {i: schema.parents.get(i) for i in schema.fields_by_id}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,10 +21,12 @@ from tests.table.memory import MemoryOperations, new_table
 
 SCHEMA = Schema(
     (
-        NestedField(1, "id", LongType()), NestedField(2, "data", StringType()), NestedField(3, "ts", TimestampType()),
+        NestedField(1, "id", LongType()),
+        NestedField(2, "data", StringType()),
+        NestedField(3, "ts", TimestampType()),
         NestedField(4, "s", StructType((NestedField(5, "b", LongType()),))),
     )
-)  # fmt: skip
+)
 
 
 def table(tmp_path: Path, version: int = 2) -> MemoryOperations:
@@ -92,21 +96,37 @@ def test_an_equal_spec_is_found_again(tmp_path: Path) -> None:
     [
         (lambda u: u.add_field("nope"), NotFoundError, "Cannot find field 'nope' in struct"),
         (lambda u: u.add_field(term("data", DAY)), ValidationError, "Invalid source type string for transform: day"),
-        (lambda u: u.add_field(term("id", bucket(8))), InvalidArgumentError, "Cannot add duplicate partition field None=bucket.8.*conflicts with 1000"),
+        (
+            lambda u: u.add_field(term("id", bucket(8))),
+            InvalidArgumentError,
+            "Cannot add duplicate partition field None=bucket.8.*conflicts with 1000",
+        ),
         (lambda u: u.add_field("data", "shard"), InvalidArgumentError, "Cannot add duplicate partition field name: shard"),
         (lambda u: u.add_field("id", "data").commit(), InvalidArgumentError, "sourced from different field in schema: data"),
         (lambda u: u.add_field(term("id", bucket(4)), "data").commit(), InvalidArgumentError, "name that exists in schema: data"),
-        (lambda u: u.add_field(term("ts", DAY)).add_field(term("ts", YEAR)), InvalidArgumentError, "Cannot add redundant partition field: .* conflicts with"),
+        (
+            lambda u: u.add_field(term("ts", DAY)).add_field(term("ts", YEAR)),
+            InvalidArgumentError,
+            "Cannot add redundant partition field: .* conflicts with",
+        ),
         (lambda u: u.add_field("id").add_field("id"), InvalidArgumentError, "already added"),
         (lambda u: u.remove_field("nope"), InvalidArgumentError, "Cannot find partition field to remove: nope"),
         (lambda u: u.remove_field(term("ts", DAY)), InvalidArgumentError, "Cannot find partition field to remove: day"),
         (lambda u: u.add_field("data").remove_field("data"), InvalidArgumentError, "Cannot delete newly added field"),
         (lambda u: u.rename_field("nope", "x"), InvalidArgumentError, "Cannot find partition field to rename: nope"),
-        (lambda u: u.rename_field("shard", "x").remove_field("shard"), InvalidArgumentError, "Cannot rename and delete partition field: shard"),
-        (lambda u: u.remove_field("shard").rename_field("shard", "x"), InvalidArgumentError, "Cannot delete and rename partition field: shard"),
+        (
+            lambda u: u.rename_field("shard", "x").remove_field("shard"),
+            InvalidArgumentError,
+            "Cannot rename and delete partition field: shard",
+        ),
+        (
+            lambda u: u.remove_field("shard").rename_field("shard", "x"),
+            InvalidArgumentError,
+            "Cannot delete and rename partition field: shard",
+        ),
     ],
 )
-def test_refusals(tmp_path: Path, change, error: type[IcesqlError], words: str) -> None:
+def test_refusals(tmp_path: Path, change: Callable[..., Any], error: type[IcesqlError], words: str) -> None:
     t = table(tmp_path)
     UpdatePartitionSpec(t).add_field(term("id", bucket(8)), "shard").commit()
     before = t.load()
@@ -126,8 +146,10 @@ def test_sort_orders_are_replaced_and_listed(tmp_path: Path) -> None:
     ReplaceSortOrder(t).asc("id").desc(term("ts", DAY), NullOrder.NULLS_FIRST).desc("data").commit()
     order = t.metadata.sort_order
     assert [(f.source_id, f.direction, f.null_order) for f in order.fields] == [
-        (1, SortDirection.ASC, NullOrder.NULLS_FIRST), (3, SortDirection.DESC, NullOrder.NULLS_FIRST), (2, SortDirection.DESC, NullOrder.NULLS_LAST),
-    ]  # fmt: skip
+        (1, SortDirection.ASC, NullOrder.NULLS_FIRST),
+        (3, SortDirection.DESC, NullOrder.NULLS_FIRST),
+        (2, SortDirection.DESC, NullOrder.NULLS_LAST),
+    ]
     ReplaceSortOrder(t).commit()
     assert (t.metadata.default_sort_order_id, len(t.metadata.sort_orders)) == (0, 2)
     with pytest.raises(NotFoundError, match="Cannot find field 'nope' in struct"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -23,11 +24,17 @@ def table(version: int = 2, spec: PartitionSpec = BY_P) -> TableMetadata:
     return new_metadata(SCHEMA, location="/t", spec=spec, format_version=version, now_ms=1)
 
 
-def snapshot(snapshot_id: int, parent: int | None = None, *, sequence: int = 1, timestamp_ms: int = 10, **more: int) -> Snapshot:
+def snapshot(snapshot_id: int, parent: int | None = None, *, sequence: int = 1, timestamp_ms: int = 10, **more: Any) -> Snapshot:
     return Snapshot(
-        snapshot_id=snapshot_id, parent_snapshot_id=parent, sequence_number=sequence, timestamp_ms=timestamp_ms, manifest_list=f"/m/{snapshot_id}",
-        summary={"operation": "append"}, schema_id=0, **more,
-    )  # fmt: skip
+        snapshot_id=snapshot_id,
+        parent_snapshot_id=parent,
+        sequence_number=sequence,
+        timestamp_ms=timestamp_ms,
+        manifest_list=f"/m/{snapshot_id}",
+        summary={"operation": "append"},
+        schema_id=0,
+        **more,
+    )
 
 
 def on_main(metadata: TableMetadata, *ids: int) -> TableMetadata:
@@ -40,10 +47,18 @@ def on_main(metadata: TableMetadata, *ids: int) -> TableMetadata:
 
 def test_an_update_that_changes_nothing_returns_the_same_metadata() -> None:
     base = table()
-    nothing = [
-        u.SetCurrentSchema(0), u.AddSchema(base.schema), u.SetLocation("/t"), u.RemoveProperties(("absent",)), u.UpgradeFormatVersion(2),
-        u.RemoveSnapshotRef("absent"), u.RemoveSnapshots((7,)), u.AddPartitionSpec(base.spec), u.AddSortOrder(SortOrder()), u.RemoveStatistics(4),
-    ]  # fmt: skip
+    nothing: list[u.Update] = [
+        u.SetCurrentSchema(0),
+        u.AddSchema(base.schema),
+        u.SetLocation("/t"),
+        u.RemoveProperties(("absent",)),
+        u.UpgradeFormatVersion(2),
+        u.RemoveSnapshotRef("absent"),
+        u.RemoveSnapshots((7,)),
+        u.AddPartitionSpec(base.spec),
+        u.AddSortOrder(SortOrder()),
+        u.RemoveStatistics(4),
+    ]
     assert u.fold(base, nothing) is base
 
 
@@ -58,7 +73,7 @@ def test_a_schema_equal_to_an_old_one_is_reused() -> None:
 
 def test_last_added_needs_an_addition() -> None:
     for update in (u.SetCurrentSchema(), u.SetDefaultSpec(), u.SetDefaultSortOrder()):
-        with pytest.raises(ValidationError, match="Cannot set last added .*: no .* has been added"):
+        with pytest.raises(ValidationError, match=r"Cannot set last added .*: no .* has been added"):
             u.apply(table(), update)
 
 
@@ -172,12 +187,19 @@ def test_removing_a_snapshot_cuts_history_before_it() -> None:
 def test_removing_a_snapshot_takes_its_refs_and_statistics() -> None:
     base = on_main(table(), 1, 2)
     files = [
-        u.SetStatistics(StatisticsFile(snapshot_id=i, statistics_path=f"/s/{i}", file_size_in_bytes=1, file_footer_size_in_bytes=1)) for i in (1, 2)
+        u.SetStatistics(StatisticsFile(snapshot_id=i, statistics_path=f"/s/{i}", file_size_in_bytes=1, file_footer_size_in_bytes=1))
+        for i in (1, 2)
     ]
-    parts = [u.SetPartitionStatistics(PartitionStatisticsFile(snapshot_id=i, statistics_path=f"/p/{i}", file_size_in_bytes=1)) for i in (1, 2)]
+    parts = [
+        u.SetPartitionStatistics(PartitionStatisticsFile(snapshot_id=i, statistics_path=f"/p/{i}", file_size_in_bytes=1)) for i in (1, 2)
+    ]
     base = u.fold(base, [*files, *parts, u.SetSnapshotRef("g", SnapshotRef(snapshot_id=1, type=RefType.TAG))])
     left = u.apply(base, u.RemoveSnapshots((1,)))
-    assert (set(left.refs), [s.snapshot_id for s in left.statistics], [s.snapshot_id for s in left.partition_statistics]) == ({MAIN}, [2], [2])
+    assert (set(left.refs), [s.snapshot_id for s in left.statistics], [s.snapshot_id for s in left.partition_statistics]) == (
+        {MAIN},
+        [2],
+        [2],
+    )
 
 
 def test_statistics_of_a_snapshot_are_replaced() -> None:

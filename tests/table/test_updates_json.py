@@ -17,14 +17,26 @@ from tests.table.memory import BY_P, SCHEMA
 
 BIG = 2**62 + 1  # ids are 64 bits wide
 SNAPSHOT = Snapshot(
-    snapshot_id=BIG, parent_snapshot_id=2, sequence_number=4, timestamp_ms=5, manifest_list="/l", summary={"operation": "append", "k": "v"},
-    schema_id=0, first_row_id=7, added_rows=8,
-)  # fmt: skip
+    snapshot_id=BIG,
+    parent_snapshot_id=2,
+    sequence_number=4,
+    timestamp_ms=5,
+    manifest_list="/l",
+    summary={"operation": "append", "k": "v"},
+    schema_id=0,
+    first_row_id=7,
+    added_rows=8,
+)
 STATISTICS = StatisticsFile(
-    snapshot_id=BIG, statistics_path="/s", file_size_in_bytes=9, file_footer_size_in_bytes=2,
-    blob_metadata=(BlobMetadata(type="apache-datasketches-theta-v1", snapshot_id=BIG, sequence_number=4, fields=(1,), properties={"ndv": "2"}),),
-)  # fmt: skip
-UPDATES = [
+    snapshot_id=BIG,
+    statistics_path="/s",
+    file_size_in_bytes=9,
+    file_footer_size_in_bytes=2,
+    blob_metadata=(
+        BlobMetadata(type="apache-datasketches-theta-v1", snapshot_id=BIG, sequence_number=4, fields=(1,), properties={"ndv": "2"}),
+    ),
+)
+UPDATES: list[u.Update] = [
     u.AssignUuid("00000000-0000-0000-0000-000000000001"),
     u.UpgradeFormatVersion(3),
     u.AddSchema(SCHEMA),
@@ -50,7 +62,7 @@ UPDATES = [
     u.AddEncryptionKey(EncryptedKey(key_id="k", encrypted_key_metadata="AAEC")),
     u.RemoveEncryptionKey("k"),
 ]
-REQUIREMENTS = [
+REQUIREMENTS: list[r.Requirement] = [
     r.AssertCreate(),
     r.AssertTableUuid("00000000-0000-0000-0000-000000000001"),
     r.AssertRefSnapshotId("main", BIG),

@@ -211,7 +211,7 @@ def test_two_vectors_of_one_file_conflict_whatever_was_asked(tmp_path: Path) -> 
     AppendFiles(table).append_file(a).commit()
     base = table.metadata.current_snapshot_id
     RowDelta(table).add_deletes(deletion_vector("v1", a)).commit()
-    with pytest.raises(ValidationError, match="Found concurrently added DV for /data/a.parquet: /data/v1.puffin"):
+    with pytest.raises(ValidationError, match=r"Found concurrently added DV for /data/a.parquet: /data/v1.puffin"):
         RowDelta(table).add_deletes(deletion_vector("v2", a)).validate_from_snapshot(base).commit()
 
 
