@@ -1,0 +1,75 @@
+"""Spark's executors get icesql as a zip and have pyarrow and numpy only: data files and position deletes must work there."""
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import icesql
+from icesql.errors import CorruptMetadataError
+from icesql.io import avro_container
+from icesql.io.avro_container import AvroFileBuilder, read_records
+
+ROOT = Path(icesql.__file__).parent
+TASK = """
+import sys
+sys.path.insert(0, {archive!r})
+ABSENT = set("fastavro isal zstandard cramjam pyroaring msgspec orjson mmh3 sqlglot pyspark sqlalchemy pandas fsspec".split())
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ABSENT:
+            raise ImportError(name)
+
+sys.meta_path.insert(0, Absent())
+import icesql
+assert "shipped.zip" in icesql.__file__, icesql.__file__
+import pyarrow as pa
+from icesql.io.data_files import DataFileWriter, read_data_file
+from icesql.io.delete_files import write_position_deletes
+from icesql.io.file_systems import ArrowFileIO
+from icesql.spec.schema import Schema
+from icesql.spec.types import LongType, NestedField, StringType
+
+schema = Schema((NestedField(1, "a", LongType()), NestedField(2, "s", StringType())))
+for file_format in ("parquet", "orc", "avro"):
+    writer = DataFileWriter(lambda: {folder!r} + "/f." + file_format, schema, file_format=file_format)
+    writer.write(pa.table({{"a": [1, 2], "s": ["x", None]}}))
+    (file,) = writer.close()
+    batches = read_data_file(ArrowFileIO(), file, schema)
+    print(file_format, [row["a"] for batch in batches for row in batch.to_pylist()], file.upper_bounds[2])
+print(write_position_deletes(ArrowFileIO(), {folder!r} + "/d", {{"/a": [1, 4]}}).record_count)
+"""
+
+
+def test_data_files_in_a_task(tmp_path):
+    archive = tmp_path / "shipped.zip"
+    with zipfile.ZipFile(archive, "w") as out:
+        for room in ("", "spec", "expr", "io"):
+            for file in (ROOT / room).glob("*.py"):
+                out.write(file, Path("icesql") / room / file.name)
+    code = TASK.format(archive=str(archive), folder=str(tmp_path))
+    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == ["parquet [1, 2] b'x'", "orc [1, 2] b'x'", "avro [1, 2] b'x'", "2"]
+
+
+def test_blocks_split_alike_without_the_native_module(monkeypatch):
+    for codec in ("null", "deflate", "zstd", "snappy"):
+        builder = AvroFileBuilder("string", {}, codec)
+        builder.add_all(bytes([10]) + b"%05d" % i for i in range(50_000))
+        data = builder.finish()
+        native = read_records(data, "f")
+        assert len(native.blocks) > 3
+        monkeypatch.setattr(avro_container, "native", None)
+        assert read_records(data, "f") == native
+        for at in (len(data) - 1, len(data) // 2, native.header.start):
+            spoiled = data[:at] + bytes([data[at] ^ 0xFF]) + data[at + 1 :]
+            outcomes = []
+            for module in (None, __import__("icesql.io.native", fromlist=["native"]).native):
+                monkeypatch.setattr(avro_container, "native", module)
+                try:
+                    outcomes.append(str(read_records(spoiled, "f").blocks))
+                except CorruptMetadataError as error:
+                    outcomes.append(f"damaged at {error.context['place']}")
+            assert outcomes[0] == outcomes[1]
