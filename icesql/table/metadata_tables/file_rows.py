@@ -17,9 +17,12 @@ from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema
 from icesql.spec.types import (
     DateType,
+    DoubleType,
+    FloatType,
     IntegerType,
     LongType,
     NestedField,
+    StringType,
     StructType,
     TimestampNanoType,
     TimestampType,
@@ -179,16 +182,22 @@ def _bounds_array(raw: list[bytes | None], type_: Type) -> pa.Array:
     target = arrow_type(type_)
     if not has_ordered_bounds(type_):
         return pa.nulls(len(raw), target)
-    width = _WIDTHS.get(type(type_))
-    if width is None or any(data is not None and len(data) != width for data in raw):
+    if isinstance(type_, StringType):
+        return pa.array(raw, pa.binary()).cast(target)
+    form = _FORMS.get(type(type_))
+    width = 0 if form is None else np.dtype(form).itemsize
+    if form is None or any(data is not None and len(data) != width for data in raw):
         return pa.array([None if data is None else to_arrow_value(type_, from_bytes(type_, data)) for data in raw], target)
     absent = bytes(width)
-    numbers = np.frombuffer(b"".join(absent if data is None else data for data in raw), f"<i{width}")
+    numbers = np.frombuffer(b"".join([absent if data is None else data for data in raw]), form)
     return pa.array(numbers, mask=np.fromiter((data is None for data in raw), bool, len(raw))).cast(target)
 
 
-_WIDTHS: dict[type[Type], int] = {
-    IntegerType: 4, DateType: 4, LongType: 8, TimeType: 8, TimestampType: 8, TimestamptzType: 8, TimestampNanoType: 8,
-    TimestamptzNanoType: 8,
-}  # fmt: skip
-"""Bounds of these are little-endian integers of so many bytes, but for those from before a promotion."""
+_FORMS: dict[type[Type], str] = {
+    IntegerType: "<i4",
+    DateType: "<i4",
+    FloatType: "<f4",
+    DoubleType: "<f8",
+    **dict.fromkeys((LongType, TimeType, TimestampType, TimestamptzType, TimestampNanoType, TimestamptzNanoType), "<i8"),
+}
+"""How bounds of these are stored, but for those from before a promotion."""
