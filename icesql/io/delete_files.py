@@ -85,7 +85,8 @@ def sorted_positions(positions: Mapping[str, Iterable[int]] | pa.Table) -> pa.Ta
     paths: list[pa.Array] = []
     numbers: list[pa.Array] = []
     for path in sorted(positions, key=lambda p: p.encode()):
-        found = np.unique(np.fromiter(positions[path], np.int64))
+        given = positions[path]
+        found = np.unique(given.astype(np.int64) if isinstance(given, np.ndarray) else np.fromiter(given, np.int64))
         if len(found):
             paths.append(pa.repeat(pa.scalar(path, pa.string()), len(found)))
             numbers.append(pa.array(found))
