@@ -13,6 +13,7 @@ NAMES = (
     "rollback_to_timestamp",
     "set_current_snapshot",
     "cherrypick_snapshot",
+    "rewrite_data_files",
     "rewrite_manifests",
     "expire_snapshots",
     "ancestors_of",

@@ -1,0 +1,74 @@
+"""rewrite_data_files(table, strategy, sort_order, options, where, branch): fewer, larger or better sorted files with the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from icesql.procedures.base import TABLE, Output, Parameter, Procedure, Row
+from icesql.procedures.context import ProcedureContext
+from icesql.procedures.row_filters import row_filter
+from icesql.procedures.sort_strategies import Strategy, strategy_of, writer_of
+from icesql.spec.snapshots import MAIN
+from icesql.table.rewrite_data_files import RewriteDataFiles
+from icesql.table.rewrite_options import data_rewrite_options
+
+
+def call(
+    context: ProcedureContext,
+    table: str,
+    strategy: str | None,
+    sort_order: str | None,
+    options: dict[str, str] | None,
+    where: str | None,
+    branch: str | None,
+) -> Iterator[Row]:
+    loaded, own_branch = context.table_and_branch(table)
+    chosen = strategy_of(loaded.metadata, strategy, sort_order)
+    checked = data_rewrite_options(options or {}, loaded.metadata, chosen.rewriter)
+    rewrite = RewriteDataFiles(table=loaded, options=checked, where=row_filter(context, loaded, where), branch=branch or own_branch or MAIN)
+    if not rewrite.plan.groups:
+        context.notice(f"rewrite_data_files rewrote nothing: {rewrite.plan.why_not}")
+    result = rewrite.rehearse() if context.dry_run else rewrite.run(writer_of(context.spark, rewrite, chosen), _progress(context))
+    if context.dry_run:
+        _explain(context, rewrite, chosen)
+    for group, error in result.outcome.failed:
+        context.notice(f"a group of {len(group.tasks)} files failed and stays as it was: {error}")
+    yield result.rewritten_files, result.added_files, result.rewritten_bytes, result.failed_files, result.removed_deletes
+
+
+def _progress(context: ProcedureContext) -> Any:
+    return lambda done, total: context.progress("file groups rewritten", done, total)
+
+
+def _explain(context: ProcedureContext, rewrite: RewriteDataFiles, strategy: Strategy) -> None:
+    for group in rewrite.plan.groups:
+        for task in group.tasks:
+            context.planned("rewrite file", task.data_file.file_path, size_in_bytes=task.data_file.file_size_in_bytes, reason=group.reason)
+        context.planned(
+            "write files", f"{group.expected_files} by {strategy.rewriter}", size_in_bytes=group.input_bytes, reason=group.reason
+        )
+
+
+PROCEDURE = Procedure(
+    name="rewrite_data_files",
+    summary="Rewrite data files: combine small ones, split large ones, apply deletes, sort or Z-order rows.",
+    parameters=(
+        TABLE,
+        Parameter(name="strategy", type="string", description="binpack (default) or sort"),
+        Parameter(
+            name="sort_order", type="string", description="'c1 DESC NULLS LAST, bucket(4, c2)' or 'zorder(c1, c2)'; default: the table's"
+        ),
+        Parameter(name="options", type="map<string,string>", description="sizes, thresholds, partial progress: see docs/procedures.md"),
+        Parameter(name="where", type="string", description="only files that may hold rows matching this predicate"),
+        Parameter(name="branch", type="string", description="branch to rewrite; default: main"),
+    ),
+    output=(
+        Output(name="rewritten_data_files_count", type="int"),
+        Output(name="added_data_files_count", type="int"),
+        Output(name="rewritten_bytes_count", type="bigint"),
+        Output(name="failed_data_files_count", type="int"),
+        Output(name="removed_delete_files_count", type="int"),
+    ),
+    call=call,
+)

@@ -1,0 +1,84 @@
+"""The strategy of rewrite_data_files: bin-packing, a sort order, or a Z-order, from the text of its arguments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from icesql.errors import InvalidArgumentError, ValidationError
+from icesql.expr.tree import Reference
+from icesql.parser.sort_orders import ParsedSortOrder, parse_sort_order
+from icesql.spec.metadata import TableMetadata
+from icesql.spec.sorting import SortDirection, SortOrder
+from icesql.table.replace_sort_order import ReplaceSortOrder
+from icesql.table.rewrite_data_files import GroupWriter, RewriteDataFiles
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Strategy:
+    """``rewriter``: BIN-PACK, SORT or Z-ORDER. ``zorder``: places of columns in the table's schema."""
+
+    rewriter: str = "BIN-PACK"
+    order: SortOrder = SortOrder()
+    zorder: tuple[int, ...] = ()
+    sort_order_id: int = 0
+
+
+def strategy_of(metadata: TableMetadata, strategy: str | None, sort_order: str | None) -> Strategy:
+    """Raises InvalidArgumentError, ValidationError and SqlError in the reference's words."""
+    parsed = None if sort_order is None else parse_sort_order(sort_order)
+    name = "sort" if strategy is None and parsed is not None else (strategy or "binpack").lower()
+    if name == "binpack":
+        if parsed is not None:
+            raise InvalidArgumentError("Cannot set rewrite mode, it has already been set to BIN-PACK")
+        return Strategy()
+    if name != "sort":
+        raise InvalidArgumentError(f"unsupported strategy: {strategy}. Only binpack or sort is supported", strategy=strategy)
+    if parsed is None:
+        return _table_order(metadata)
+    if parsed.zorder:
+        return Strategy(rewriter="Z-ORDER", zorder=_zorder_columns(metadata, parsed))
+    return Strategy(rewriter="SORT", order=_order(metadata, parsed))
+
+
+def _table_order(metadata: TableMetadata) -> Strategy:
+    if metadata.sort_order.is_unsorted:
+        raise InvalidArgumentError(
+            f"Cannot sort data without a valid sort order, table '{metadata.location}' is unsorted and no sort order is provided"
+        )
+    return Strategy(rewriter="SORT", order=metadata.sort_order, sort_order_id=metadata.default_sort_order_id)
+
+
+def _order(metadata: TableMetadata, parsed: ParsedSortOrder) -> SortOrder:
+    builder = ReplaceSortOrder().case_sensitive(False)
+    for term in parsed.terms:
+        reference = Reference(".".join(term.term.column), term.term.transform)
+        (builder.asc if term.direction is SortDirection.ASC else builder.desc)(reference, term.null_order)
+    return builder.sort_order(metadata)
+
+
+def _zorder_columns(metadata: TableMetadata, parsed: ParsedSortOrder) -> tuple[int, ...]:
+    """Identity partition columns are the same for all rows of a file group, so they are left out."""
+    schema, names = metadata.schema, [field.name.lower() for field in metadata.schema.fields]
+    identity = {field.source_id for field in metadata.spec.fields if field.transform.is_identity}
+    places = []
+    for parts in parsed.zorder:
+        name = ".".join(parts)
+        if name.lower() not in names:
+            raise ValidationError(
+                f"Cannot find column '{name}' in table schema (case sensitive = false): {schema.as_struct()}", column=name
+            )
+        place = names.index(name.lower())
+        if schema.fields[place].id not in identity:
+            places.append(place)
+    if not places:
+        raise InvalidArgumentError("Cannot ZOrder, all columns provided were identity partition columns and cannot be used")
+    return tuple(places)
+
+
+def writer_of(spark: Any, rewrite: RewriteDataFiles, strategy: Strategy) -> GroupWriter:
+    from icesql.spark.rewrite_files import BinPack, Sorted, ZOrdered
+
+    if strategy.rewriter == "Z-ORDER":
+        return ZOrdered(spark, rewrite, strategy.zorder)
+    return Sorted(spark, rewrite, strategy.order, strategy.sort_order_id) if strategy.rewriter == "SORT" else BinPack(spark, rewrite)
