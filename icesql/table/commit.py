@@ -93,7 +93,11 @@ def commit(operations: TableOperations, changes: Sequence[Change], *, base: Tabl
     once the retries of ``commit.retry.*`` are used up, ValidationError where a change no longer holds, CommitStateUnknownError with
     nothing removed.
     """
-    return attempt_until_committed(operations, changes, base or operations.load(), lambda version: MetadataBuilder(version.metadata))
+    return attempt_until_committed(operations, changes, base or operations.load(), _plain, may_be_stale=base is not None)
+
+
+def _plain(version: TableVersion) -> MetadataBuilder:
+    return MetadataBuilder(version.metadata)
 
 
 def attempt_until_committed(
@@ -101,8 +105,13 @@ def attempt_until_committed(
     changes: Sequence[Change],
     version: TableVersion,
     begin: Callable[[TableVersion], MetadataBuilder],
+    *,
+    may_be_stale: bool = True,
 ) -> TableVersion:
-    """The loop of ``commit``, with the builder that each attempt starts from."""
+    """The loop of ``commit``, with the builder that each attempt starts from.
+
+    ``may_be_stale``: the caller has held ``version`` for a while, so losing with it says nothing about contention and costs no wait.
+    """
     policy = RetryPolicy.of(version.metadata.properties)
     deadline = time.monotonic() + policy.total_timeout_ms / 1000
     waits = policy.waits_ms()
@@ -114,6 +123,9 @@ def attempt_until_committed(
         try:
             committed = operations.commit(version, metadata)
         except CommitFailedError:
+            if may_be_stale:
+                may_be_stale, version = False, operations.load()
+                continue
             wait_ms = next(waits, None)
             if wait_ms is None or time.monotonic() + wait_ms / 1000 > deadline:
                 abandon(changes)
