@@ -71,7 +71,7 @@ class ManifestFilter:
         for manifest in manifests:
             rewritten = self._rewritten(metadata, manifest, removals, pruning)
             result.manifests.append(rewritten.manifest)
-            if rewritten.manifest is not manifest:
+            if rewritten.manifest.manifest_path != manifest.manifest_path:
                 result.replaced += 1
             for file in rewritten.removed:
                 if file.key in seen:
