@@ -75,7 +75,11 @@ def exact_filter(frame: DataFrame, schema: Schema, names: Mapping[str, str]) -> 
 
     ``None`` where the plan is more than a filter, or some part of it has no counterpart: subqueries, functions, uuids (text in Spark).
     """
-    plan = frame._jdf.queryExecution().optimizedPlan()
+    return exact_condition_of(frame._jdf.queryExecution().optimizedPlan(), schema, names)
+
+
+def exact_condition_of(plan: Any, schema: Schema, names: Mapping[str, str]) -> Expression | None:
+    """As ``exact_filter``, of an optimised logical plan."""
     while plan.nodeName() == "Project":
         plan = plan.children().apply(0)
     if plan.nodeName() == "LocalRelation":
@@ -89,10 +93,10 @@ def exact_filter(frame: DataFrame, schema: Schema, names: Mapping[str, str]) -> 
     if below.children().size():
         return None
     try:
-        translated = _Translation(expression.apply, exact=True).exact(_tree(iter(enumerate(json.loads(expression.toJSON())))))
+        translated = _Translation(expression.apply, exact=True).exact(catalyst_tree(expression.toJSON()))
         renamed = map_leaves(translated, lambda leaf: _renamed(leaf, names))
         bound = bind(schema, renamed)
-    except (_Unknown, IcesqlError, StopIteration):
+    except (_Unknown, IcesqlError):
         return None
     return None if _compares_uuid(bound) else bound
 
@@ -113,12 +117,12 @@ def catalyst_expression(text: str, jvm_node: JvmNode | None = None) -> Expressio
 
     ``jvm_node(i)`` gives the JVM's node at place ``i`` in pre-order.
     """
-    nodes = iter(enumerate(json.loads(text)))
-    try:
-        root = _tree(nodes)
-    except StopIteration:
-        return TRUE
-    return _Translation(jvm_node).implied(root)
+    return _Translation(jvm_node).implied(catalyst_tree(text))
+
+
+def catalyst_tree(text: str) -> Node:
+    """The nodes of one Catalyst expression in JSON form."""
+    return _tree(iter(enumerate(json.loads(text))))
 
 
 def _tree(nodes: Iterator[tuple[int, dict[str, Any]]]) -> Node:

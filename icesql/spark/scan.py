@@ -50,6 +50,7 @@ class ReadSettings:
 
     ``where`` only prunes (its rows are not filtered). ``files`` restricts the read to those data files; ``tasks`` replaces planning altogether.
     ``gone``: positions to leave out beside those the delete files name, as bitmaps by data file.
+    ``extra``: further constants to show, behind the metadata columns.
     """
 
     schema: Schema | None = None
@@ -58,6 +59,7 @@ class ReadSettings:
     files: frozenset[str] | None = None
     tasks: tuple[FileScanTask, ...] | None = None
     gone: Mapping[str, Any] | None = None
+    extra: tuple[Constant, ...] = ()
     options: Mapping[str, str] = field(default_factory=dict)
     listener: ScanListener | None = None
 
@@ -116,7 +118,7 @@ class Read:
     ) -> None:
         self.spark, self.io, self.metadata, self.name, self.snapshot, self.settings = spark, io, metadata, name, snapshot, settings
         self.schema = settings.schema or metadata.schema
-        self.columns = read_columns(metadata, self.schema, settings.metadata_columns)
+        self.columns = _with_extra(read_columns(metadata, self.schema, settings.metadata_columns), settings.extra)
         self.planner = SharedPlanner(io, metadata, name, snapshot, self.schema, settings)
         self.key = f"icesql[{name} snapshot={snapshot.snapshot_id if snapshot else None} schema={self.schema.schema_id}"
         self.key += f" metadata={table_key(metadata, settings)}]"
@@ -252,6 +254,13 @@ class Read:
             kinds = frozenset(file.content for task in self.settings.tasks for file in task.delete_files)
             return kinds | {FileContent.POSITION_DELETES} if self.settings.gone else kinds
         return deletes.delete_kinds(self.io, self.metadata, self.snapshot)
+
+
+def _with_extra(columns: ReadColumns, extra: tuple[Constant, ...]) -> ReadColumns:
+    if not extra:
+        return columns
+    shown = columns.projection or tuple(map(quoted, columns.physical.names))
+    return replace(columns, constants=(*columns.constants, *extra), projection=(*shown, *(quoted(c.field.name) for c in extra)))
 
 
 class SharedPlanner:

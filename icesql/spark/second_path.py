@@ -116,7 +116,7 @@ def _tasks_frame(read: Read, belongs: Any) -> DataFrame:
     relation = datasources.HadoopFsRelation(
         index,
         bridge.jvm_schema(constants),
-        bridge.jvm_schema(StructType([StructField("path", BinaryType())])),
+        bridge.module("org.apache.spark.sql.execution.datasources.binaryfile.BinaryFileFormat").schema(),
         bridge.none,
         datasources.binaryfile.BinaryFileFormat(),
         bridge.scala_map({}),

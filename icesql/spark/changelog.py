@@ -1,0 +1,77 @@
+"""Changes between snapshots as DataFrames: the ``changes`` table, and the rows that appends added.
+
+Rows of files that came or went are read by Spark like any others. Rows that deletes took out of files that stay are read in the driver:
+they are as few as the deletes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import IntegerType, LongType, StringType, StructField
+
+from icesql.errors import InvalidArgumentError
+from icesql.expr.tree import TRUE, Expression
+from icesql.io.arrow_types import to_arrow_schema
+from icesql.spark.columns import Constant
+from icesql.spark.metadata_frames import table_frame
+from icesql.spark.scan import Read, ReadSettings, ScanListener
+from icesql.spark.second_path import foreign_schema
+from icesql.table.changelog import CHANGE_COLUMNS, ChangelogReader, ChangelogScan, ChangelogTask
+from icesql.table.incremental import IncrementalAppendScan
+from icesql.table.snapshot_ranges import append_range, changelog_range
+from icesql.table.table import Table
+
+
+def changelog_frame(
+    spark: SparkSession, table: Table, *, options: Mapping[str, str] | None = None, where: Expression = TRUE
+) -> DataFrame:
+    """The table's columns, ``_change_type``, ``_change_ordinal`` and ``_commit_snapshot_id``. ``where`` may name them all.
+
+    ``options``: ``start-snapshot-id`` (excluded) or ``start-timestamp``, and ``end-...``. Raises InvalidArgumentError, NotFoundError.
+    """
+    scan = ChangelogScan(table.io, table.metadata, changelog_range(table.metadata, options or {}), where, name=table.name)
+    tasks = list(scan.plan())
+    in_spark = [] if foreign_schema(table.metadata.schema) else [task for task in tasks if task.only_hit_by is None]
+    in_driver = [task for task in tasks if task not in in_spark] if len(in_spark) < len(tasks) else []
+    frames = [_changed_files(spark, table, in_spark)] if in_spark else []
+    if in_driver or not frames:
+        frames.append(_changed_rows(spark, scan, in_driver))
+    return frames[0] if len(frames) == 1 else frames[0].union(frames[1])
+
+
+def _changed_files(spark: SparkSession, table: Table, tasks: list[ChangelogTask]) -> DataFrame:
+    """Rows of files that were added or removed, with the change as constants of the files."""
+    by_task = {id(task.task): task for task in tasks}  # one file may be added in one snapshot and removed in another
+    types = (StringType(), IntegerType(), LongType())
+    constants = tuple(
+        Constant(StructField(column.name, type_, column.optional), lambda task, field_id=column.id: by_task[id(task)].constant(field_id))
+        for column, type_ in zip(CHANGE_COLUMNS, types, strict=True)
+    )
+    settings = ReadSettings(schema=table.metadata.schema, tasks=tuple(task.task for task in tasks), extra=constants)
+    return Read(spark, table.io, table.metadata, table.name, table.current_snapshot, settings).frame()
+
+
+def _changed_rows(spark: SparkSession, scan: ChangelogScan, tasks: list[ChangelogTask]) -> DataFrame:
+    reader = ChangelogReader(scan)
+    batches = [batch for task in tasks for batch in reader.batches(task)]
+    return table_frame(spark, pa.Table.from_batches(batches, to_arrow_schema(scan.schema)), scan.schema)
+
+
+def incremental_frame(
+    spark: SparkSession, table: Table, *, options: Mapping[str, str], listener: ScanListener | None = None
+) -> DataFrame:
+    """Rows that appends after ``start-snapshot-id`` up to ``end-snapshot-id`` added, under the current schema.
+
+    Raises InvalidArgumentError where the options ask for no such scan, NotFoundError.
+    """
+    wanted = append_range(table.metadata, options)
+    if wanted is None:
+        raise InvalidArgumentError("Cannot read incrementally: start-snapshot-id is not set")
+    plan = IncrementalAppendScan(table.io, table.metadata, wanted, name=table.name).plan_files()
+    if listener is not None:
+        listener(plan.report)
+    settings = ReadSettings(schema=table.metadata.schema, tasks=tuple(plan.tasks))
+    return Read(spark, table.io, table.metadata, table.name, table.current_snapshot, settings).frame()

@@ -1,0 +1,121 @@
+"""Reading: evolved schemas, pruning, metadata columns, paths with any character, other formats, changes, aggregates."""
+
+from __future__ import annotations
+
+import pytest
+
+from icesql.errors import CorruptMetadataError
+from icesql.expr.tree import TRUE
+from icesql.spark.aggregates import aggregate_frame
+from icesql.spark.bridge import bridge_of
+from icesql.spark.changelog import changelog_frame, incremental_frame
+from icesql.spark.metadata_frames import metadata_frame
+from icesql.spark.relation import parquet_relation
+from icesql.spark.scan import scan_dataframe
+from icesql.spark.types import to_spark_schema
+from icesql.spec.transforms import IDENTITY, bucket
+from tests.spark.conftest import append
+
+pytestmark = pytest.mark.spark
+
+
+def tuples(frame):
+    return sorted(map(tuple, frame.collect()), key=repr)
+
+
+def test_a_reused_name_never_sees_old_values_nor_old_statistics(spark, make_table):
+    table = make_table("t", spark.sql("SELECT id AS a, id * 0 AS b FROM range(10)"))
+    table.update_schema().delete_column("b").commit()
+    table.update_schema().rename_column("a", "b").commit()
+    frame = scan_dataframe(spark, table)
+    assert tuples(frame.where("b >= 5")) == [(i,) for i in range(5, 10)]
+    append(spark, table, spark.sql("SELECT 100L AS b"))
+    assert tuples(scan_dataframe(spark, table).where("b > 7")) == [(100,), (8,), (9,)]
+
+
+def test_only_matching_files_are_planned(spark, make_table):
+    rows = spark.sql("SELECT id, CAST(id % 4 AS STRING) AS p FROM range(100)")
+    table = make_table("t", rows, [("p", IDENTITY), ("id", bucket(2))])
+    reports = []
+    frame = scan_dataframe(spark, table, listener=reports.append)
+    assert tuples(frame.where("p = '2' AND id = 42")) == [(42, "2")]
+    assert (reports[-1].files_planned, reports[-1].files_total) == (1, 8)
+    frame.createOrReplaceTempView("t")
+    assert spark.sql("SELECT count(*) FROM t x JOIN t y ON x.id = y.id WHERE x.p IN ('1', '3')").first()[0] == 50
+    assert reports[-1].files_planned == 4
+
+
+def test_metadata_columns_and_filters_over_them(spark, make_table):
+    rows = spark.sql("SELECT id, elt(1 + id % 3, 'a b', 'ü%20#', 'x=y/z') AS p FROM range(30)").coalesce(1)
+    table = make_table("t", rows, [("p", IDENTITY)])
+    frame = scan_dataframe(spark, table, metadata_columns=("_file", "_pos", "_spec_id", "_partition"))
+    got = frame.where("id = 4").first()
+    assert (got.p, got._pos, got._spec_id, got._partition.p) == ("ü%20#", 1, 0, "ü%20#")
+    paths = {row[0] for row in frame.select("_file").distinct().collect()}
+    files = metadata_frame(spark, table, "files").select("file_path")
+    assert paths == {row[0] for row in files.collect()} and len(paths) == 3
+    assert frame.where(frame["_file"] == got._file).count() == 10
+    assert frame.where("_partition.p = 'a b' AND _pos < 2").count() == 2
+
+
+def test_errors_of_planning_reach_the_caller_as_they_are(spark, make_table):
+    table = make_table("t", spark.range(3).toDF("id"))
+
+    def broken(expression):
+        raise CorruptMetadataError("Cannot read manifest: it ends too early: /m.avro")
+
+    frame = parquet_relation(
+        bridge_of(spark), key="broken", plan=broken, schema=to_spark_schema(table.schema), constants=to_spark_schema(type(table.schema)(())), size_in_bytes=1
+    )
+    with pytest.raises(CorruptMetadataError, match="ends too early"):
+        frame.collect()
+
+
+@pytest.mark.parametrize("file_format", ["avro", "orc"])
+def test_other_formats_take_the_second_path(spark, make_table, file_format):
+    rows = spark.sql("SELECT id, CAST(id % 2 AS INT) AS p, concat('s', id) AS s, IF(id = 3, NULL, array(id)) AS l FROM range(20)")
+    table = make_table("t", rows, [("p", IDENTITY)], {"write.format.default": file_format})
+    assert tuples(scan_dataframe(spark, table).where("id > 2")) == tuples(rows.where("id > 2"))
+    assert {r[0] for r in metadata_frame(spark, table, "files").select("file_format").collect()} == {file_format.upper()}
+
+
+def test_a_snapshot_of_its_own_and_incremental_reads(spark, make_table):
+    table = make_table("t", spark.range(3).toDF("id"))
+    first = table.metadata.current_snapshot_id
+    append(spark, table, spark.range(3, 6).toDF("id"))
+    assert tuples(scan_dataframe(spark, table, snapshot_id=first)) == [(0,), (1,), (2,)]
+    assert tuples(incremental_frame(spark, table, options={"start-snapshot-id": str(first)})) == [(3,), (4,), (5,)]
+    changes = changelog_frame(spark, table)
+    assert tuples(changes.select("id", "_change_type", "_change_ordinal")) == [(i, "INSERT", i // 3) for i in range(6)]
+
+
+def test_aggregates_come_from_metadata(spark, make_table):
+    table = make_table("t", spark.sql("SELECT id, CAST(id % 4 AS INT) AS p, IF(id < 5, NULL, id) AS v FROM range(40)"), [("p", IDENTITY)])
+    scan_dataframe(spark, table).createOrReplaceTempView("t")
+
+    def answer(query):
+        frame = spark.sql(query)
+        found = aggregate_frame(spark, frame, table, snapshot_id=table.metadata.current_snapshot_id, schema=table.schema)
+        if found is not None:
+            assert found.schema == frame.schema
+            assert tuples(found) == tuples(frame)
+        return None if found is None else tuple(found.first())
+
+    assert answer("SELECT count(*), min(id), max(v), count(v) AS n FROM t") == (40, 0, 39, 35)
+    assert answer("SELECT count(*) FROM t WHERE p = 3") == (10,)
+    assert answer("SELECT count(*) FROM t WHERE id = 3") is None
+    assert answer("SELECT sum(id) FROM t") is None
+    assert answer("SELECT p, count(*) FROM t GROUP BY p") is None
+
+
+def test_failed_writes_leave_nothing(spark, make_table):
+    table = make_table("t", spark.range(3).toDF("id"))
+    before = [info.location for info in table.io.list_files(table.location)]
+    with pytest.raises(Exception, match="DIVIDE_BY_ZERO"):
+        append(spark, table, spark.range(0, 3_000_000, 1, 4).selectExpr("id DIV (id - 2500000) AS id"))
+    assert [info.location for info in table.io.list_files(table.location)] == before
+
+
+def test_nothing_is_pruned_by_true(spark, make_table):
+    table = make_table("t", spark.range(3).toDF("id"))
+    assert scan_dataframe(spark, table, where=TRUE).count() == 3
