@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from icesql.session.reader import Reader
     from icesql.session.session_table import SessionTable
     from icesql.session.transactions import SessionTransaction
+    from icesql.session.writer import Writer
 
 
 class Session:
@@ -49,6 +50,7 @@ class Session:
         self._wap: dict[str, str | None] = {}
         self._session_catalog: Any = None
         self.open_views: list[str] = []
+        self.is_inside = False  # a statement of ours is running: what it asks of Spark is Spark's
         self.engine: dict[str, str] | None = None
 
     # -- SQL -----------------------------------------------------------------------------------------------------
@@ -62,7 +64,11 @@ class Session:
             statement = parse(text)
             if args and not isinstance(statement, Query | Other):
                 statement, args = parse(bind_parameters(text, args)), None
-            return run_statement(self, statement, args)
+            self.is_inside = True
+            try:
+                return run_statement(self, statement, args)
+            finally:
+                self.is_inside = False
 
     def run_script(self, script: str | Path, variables: Mapping[str, str] | None = None) -> list[DataFrame]:
         """Run a file (a Path, or a string that ends in ``.sql``) or the text of several statements; one DataFrame each.
@@ -113,6 +119,12 @@ class Session:
     def catalog(self, name: str | None = None) -> Catalog:
         """One of the session's catalogs; the current one by default. Raises NotFoundError."""
         return self.names.catalog(name)
+
+    def write_to(self, frame: DataFrame, name: str) -> Writer:
+        """A writer with DataFrameWriterV2's verbs: ``session.write_to(df, "db.t").append()``."""
+        from icesql.session.writer import Writer
+
+        return Writer(self, frame, name)
 
     def transaction(self) -> SessionTransaction:
         """``with session.transaction(): ...``: what is done inside is committed together at the end, or not at all."""

@@ -1,0 +1,107 @@
+"""``%sql`` and ``%%sql``: statements in, tables out, variables both ways.
+
+``%%sql result`` keeps the DataFrame of the last statement in the variable ``result``; ``{name}`` in the text is the Python variable of that
+name, as a SQL literal. A variable ``spark`` or ``ice`` of the notebook is used where there is one.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from icesql.cli.output import text as cell_text
+from icesql.errors import InvalidArgumentError
+from icesql.parser.script import split
+from icesql.session.connect import connect
+from icesql.session.pruning_line import pruning_line
+from icesql.session.run_call import sql_literal
+from icesql.session.session import Session
+
+SHOWN_ROWS = 200
+_VARIABLE = re.compile(r"\{([A-Za-z_]\w*)\}")
+_SESSION = "ice"
+
+
+class Result:
+    """What a cell shows: rows as a table, notices, and a line with time, rows and pruning. ``frame`` is the DataFrame itself."""
+
+    def __init__(self, session: Session, frame: Any, started: float) -> None:
+        self.frame = frame
+        rows = frame.limit(SHOWN_ROWS + 1).collect() if frame.columns else []
+        self.columns: Sequence[str] = frame.columns
+        self.rows, self.has_more = rows[:SHOWN_ROWS], len(rows) > SHOWN_ROWS
+        parts = [f"{time.perf_counter() - started:.3f} s", f"{len(self.rows)}{'+' if self.has_more else ''} rows" if self.columns else ""]
+        self.footer = ", ".join(part for part in (*parts, pruning_line(session.frames.reports)) if part)
+        planned = [f"would {action.action}: {action.what} {action.reason}".strip() for action in session.last_plan]
+        self.notices = [*session.last_notices, *planned]
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in self.columns)
+        body = "".join("<tr>" + "".join(f"<td>{html.escape(cell_text(value))}</td>" for value in row) + "</tr>" for row in self.rows)
+        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notices)
+        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" if self.columns else ""
+        return f"{table}{notes}<small>{html.escape(self.footer)}</small>"
+
+    def __repr__(self) -> str:
+        from icesql.cli.output import as_text
+
+        return "\n".join([as_text(self.columns, self.rows).rstrip(), *self.notices, self.footer]).strip()
+
+
+def substituted(text: str, variables: Mapping[str, Any]) -> str:
+    """``{name}`` -> the literal of that variable; other braces stay. Raises InvalidArgumentError for a value without a literal."""
+
+    def literal(match: re.Match[str]) -> str:
+        if match[1] not in variables:
+            return match[0]
+        value = variables[match[1]]
+        if value is None or isinstance(value, bool | int | float | str | list | tuple | dict) or hasattr(value, "isoformat"):
+            return sql_literal(value)
+        raise InvalidArgumentError(f"Cannot put variable into SQL: no literal for {type(value).__name__}: {match[1]}")
+
+    return _VARIABLE.sub(literal, text)
+
+
+def session_of(variables: dict[str, Any]) -> Session:
+    """The notebook's session: ``ice``, else one over ``spark``, else a new one; kept as ``ice``."""
+    found = variables.get(_SESSION)
+    if isinstance(found, Session):
+        return found
+    spark = variables.get("spark")
+    session = connect(spark) if hasattr(spark, "_jsparkSession") else connect()
+    variables[_SESSION] = session
+    return session
+
+
+def run_cell(line: str, cell: str | None, variables: dict[str, Any]) -> Result | None:
+    """Run the statements of a cell (or line) and return what the last one gives. ``line`` of a cell may name the variable to keep it in."""
+    target = line.strip() if cell is not None else ""
+    if target and not target.isidentifier():
+        raise InvalidArgumentError(f"Cannot keep result: not a variable's name: {target}")
+    session = session_of(variables)
+    frame, started = None, time.perf_counter()
+    for statement in split(substituted(line if cell is None else cell, variables)):
+        started = time.perf_counter()
+        frame = session.sql(statement.text)
+    if frame is None:
+        return None
+    if target:
+        variables[target] = frame
+    return Result(session, frame, started)
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Called by ``%load_ext icesql``."""
+
+    def sql(line: str, cell: str | None = None) -> Result | None:
+        return run_cell(line, cell, shell.user_ns)
+
+    shell.register_magic_function(sql, magic_kind="line_cell", magic_name="sql")
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    for kind in ("line", "cell"):
+        shell.magics_manager.magics[kind].pop("sql", None)

@@ -1,0 +1,79 @@
+"""``session.read``: options for one read, then a table."""
+
+from __future__ import annotations
+
+
+from typing import TYPE_CHECKING, Any
+
+from icesql.errors import InvalidArgumentError
+from icesql.parser.identifiers import parse_name
+from icesql.session.names import Found
+from icesql.session.time_travel import ReadPoint, at_ref, at_timestamp, at_version, read_point
+
+if TYPE_CHECKING:
+    from icesql.session.session import Session
+
+_GONE = {"snapshot-id": "versionAsOf", "as-of-timestamp": "timestampAsOf", "tag": "versionAsOf"}
+
+
+class Reader:
+    """Options: ``versionAsOf``, ``timestampAsOf``, ``branch``, and those of scans (``start-snapshot-id``, ``split-size`` ...)."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._options: dict[str, str] = {}
+
+    def option(self, key: str, value: Any) -> Reader:
+        self._options[key] = str(value)
+        return self
+
+    def options(self, **options: Any) -> Reader:
+        for key, value in options.items():
+            self.option(key, value)
+        return self
+
+    def format(self, name: str) -> Reader:
+        """Only ``iceberg``. Raises InvalidArgumentError."""
+        if name.lower() != "iceberg":
+            raise InvalidArgumentError(f"Cannot read format: only iceberg is read here, use spark.read: {name}")
+        return self
+
+    def load(self, name: str) -> Any:
+        return self.table(name)
+
+    def table(self, name: str) -> Any:
+        """The DataFrame. Raises NotFoundError, InvalidArgumentError for options that contradict each other."""
+        parts = parse_name(name)
+        found = self._session.require(parts)
+        point, rest = self._point(found)
+        return self._session.frames.scan(found, point, rest)
+
+    def _point(self, found: Found) -> tuple[ReadPoint, dict[str, str]]:
+        rest = {key: value for key, value in self._options.items() if key.lower() not in ("versionasof", "timestampasof", "branch")}
+        for gone, instead in _GONE.items():
+            if gone in rest:
+                raise InvalidArgumentError(f"Time travel option `{gone}` is no longer supported, use Spark built-in `{instead}` instead")
+        asked = {key.lower(): value for key, value in self._options.items()}
+        version, timestamp, branch = asked.get("versionasof"), asked.get("timestampasof"), asked.get("branch")
+        if version is not None and timestamp is not None:
+            raise InvalidArgumentError("Cannot specify both version and timestamp when time travelling the table.")
+        if branch is not None and (version is not None or timestamp is not None):
+            raise InvalidArgumentError("Can't time travel in branch")
+        metadata = found.table.metadata
+        if version is not None:
+            return at_version(metadata, version), rest
+        if timestamp is not None:
+            micros = self._session.microseconds(_sql_text(timestamp))
+            if micros is None:
+                raise InvalidArgumentError(f"[INVALID_TIME_TRAVEL_TIMESTAMP_EXPR.OPTION] Timestamp string in the options must be able to cast to TIMESTAMP: {timestamp}")
+            return at_timestamp(metadata, micros // 1000), rest
+        if branch is not None:
+            return at_ref(metadata, branch), rest
+        return read_point(found, None, "", self._session.microseconds, self._session.wap_branch), rest
+
+
+def _sql_text(timestamp: str) -> str:
+    return "'" + timestamp.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+

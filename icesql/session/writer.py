@@ -1,0 +1,138 @@
+"""A writer with the verbs of Spark's DataFrameWriterV2, for DataFrames of any origin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from icesql.errors import InvalidArgumentError
+from icesql.expr.tree import TRUE, Expression
+from icesql.parser.filters import parse_filter
+from icesql.parser.identifiers import parse_name
+from icesql.session.names import Address
+from icesql.session.schemas import partition_spec
+from icesql.session.sql_errors import table_exists, table_not_found
+from icesql.session.write_target import WriteTarget, target_of
+from icesql.spark.store_assignment import assigned_frame
+from icesql.spark.types import from_spark
+
+if TYPE_CHECKING:
+    from icesql.session.session import Session
+
+
+def write_rows(session: Session, target: WriteTarget, frame: Any, verb: str, where: Expression = TRUE) -> None:
+    """``append``, ``overwrite`` (of the rows that match) or ``overwritePartitions``; columns match by name. One commit."""
+    from icesql.session.run_insert import _evolved, _overwrite, _replace_partitions, write
+
+    evolved = _evolved(session, target, frame)
+    metadata = evolved.table.metadata
+    files = write(session, evolved, assigned_frame(session.spark, frame, metadata.schema, table_name=target.found.dotted, by_name=True))
+    match verb:
+        case "append":
+            session.commit(evolved, evolved.applied(evolved.table.new_append()).append_files(files))
+        case "overwrite":
+            _overwrite(session, evolved, where, files)
+        case "overwritePartitions":
+            _replace_partitions(session, evolved, files)
+        case _:
+            raise InvalidArgumentError(f"Cannot write: unknown verb: {verb}")
+
+
+class Writer:
+    """``session.write_to(df, "db.t").option("branch", "audit").append()``; made by ``Session.write_to`` and, enabled, ``df.writeTo``."""
+
+    def __init__(self, session: Session, frame: Any, name: str) -> None:
+        self._session, self._frame, self._name = session, frame, name
+        self._options: dict[str, str] = {}
+        self._properties: dict[str, str] = {}
+        self._partitioning: tuple[str, ...] = ()
+        self._provider: str | None = None
+
+    # -- settings ------------------------------------------------------------------------------------------------
+    def using(self, provider: str) -> Writer:
+        self._provider = provider
+        return self
+
+    def option(self, key: str, value: Any) -> Writer:
+        self._options[key] = str(value).lower() if isinstance(value, bool) else str(value)
+        return self
+
+    def options(self, **options: Any) -> Writer:
+        for key, value in options.items():
+            self.option(key, value)
+        return self
+
+    def tableProperty(self, key: str, value: str) -> Writer:
+        self._properties[key] = value
+        return self
+
+    def partitionedBy(self, *terms: Any) -> Writer:
+        """Columns and transforms, as Columns (``F.days("ts")``) or as SQL text (``"bucket(16, id)"``)."""
+        self._partitioning = tuple(_term_text(term) for term in terms)
+        return self
+
+    # -- verbs ---------------------------------------------------------------------------------------------------
+    def append(self) -> None:
+        self._write("append")
+
+    def overwrite(self, condition: Any) -> None:
+        """Replace the rows for which the condition (a Column or SQL text) is true."""
+        text = condition if isinstance(condition, str) else condition._jc.toString()
+        self._write("overwrite", parse_filter(text))
+
+    def overwritePartitions(self) -> None:
+        self._write("overwritePartitions")
+
+    def create(self) -> None:
+        self._make(create=True, replace=False)
+
+    def replace(self) -> None:
+        self._make(create=False, replace=True)
+
+    def createOrReplace(self) -> None:
+        self._make(create=True, replace=True)
+
+    def _write(self, verb: str, where: Expression = TRUE) -> None:
+        parts = parse_name(self._name)
+        found = self._session.require(parts)
+        write_rows(self._session, target_of(self._session, found, self._options), self._frame, verb, where)
+
+    def _make(self, *, create: bool, replace: bool) -> None:
+        from icesql.parser.parse import parse
+        from icesql.parser.statements import CreateTable
+        from icesql.session.create_as import fill
+        from icesql.session.table_properties import table_properties
+
+        parts = parse_name(self._name)
+        address = self._session.names.target(parts)
+        if address is None:
+            raise InvalidArgumentError(f"Cannot write table: no catalog of ours holds it: {self._name}")
+        self._check_exists(address, create=create, replace=replace)
+        partitioned = f" PARTITIONED BY ({', '.join(self._partitioning)})" if self._partitioning else ""
+        using = f" USING {self._provider}" if self._provider else ""
+        statement = parse(f"CREATE TABLE t{using}{partitioned} AS SELECT 1")
+        assert isinstance(statement, CreateTable)
+        schema = from_spark(self._frame.schema)
+        properties: Mapping[str, str] = {**table_properties(self._session, statement), **self._properties}
+        stage: dict[str, Any] = {"spec": partition_spec(statement.partitioning, schema), "properties": properties}
+        if replace:
+            transaction = address.catalog.stage_replace(address.identifier, schema, **stage, or_create=create)
+        else:
+            transaction = address.catalog.stage_create(address.identifier, schema, **stage)
+        fill(self._session, transaction, self._frame, overwrite=replace)
+
+    @staticmethod
+    def _check_exists(address: Address, *, create: bool, replace: bool) -> None:
+        exists = address.catalog.table_exists(address.identifier)
+        if exists and not replace:
+            raise table_exists(address.parts)
+        if not exists and not create:
+            raise table_not_found(address.parts)
+
+
+def _term_text(term: Any) -> str:
+    """``partition_transform_days(ts)`` and the like come from ``pyspark.sql.functions``."""
+    if isinstance(term, str):
+        return term
+    text = str(term._jc.toString())
+    return text.removeprefix("partition_transform_")
