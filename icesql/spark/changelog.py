@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import IntegerType, LongType, StringType, StructField
+from pyspark.sql.types import DataType, IntegerType, LongType, StringType, StructField
 
 from icesql.errors import InvalidArgumentError
 from icesql.expr.tree import TRUE, Expression
@@ -19,15 +19,14 @@ from icesql.spark.columns import Constant
 from icesql.spark.metadata_frames import table_frame
 from icesql.spark.scan import Read, ReadSettings, ScanListener
 from icesql.spark.second_path import foreign_schema
+from icesql.spec.types import NestedField
 from icesql.table.changelog import CHANGE_COLUMNS, ChangelogReader, ChangelogScan, ChangelogTask
 from icesql.table.incremental import IncrementalAppendScan
 from icesql.table.snapshot_ranges import append_range, changelog_range
 from icesql.table.table import Table
 
 
-def changelog_frame(
-    spark: SparkSession, table: Table, *, options: Mapping[str, str] | None = None, where: Expression = TRUE
-) -> DataFrame:
+def changelog_frame(spark: SparkSession, table: Table, *, options: Mapping[str, str] | None = None, where: Expression = TRUE) -> DataFrame:
     """The table's columns, ``_change_type``, ``_change_ordinal`` and ``_commit_snapshot_id``. ``where`` may name them all.
 
     ``options``: ``start-snapshot-id`` (excluded) or ``start-timestamp``, and ``end-...``. Raises InvalidArgumentError, NotFoundError.
@@ -46,10 +45,11 @@ def _changed_files(spark: SparkSession, table: Table, tasks: list[ChangelogTask]
     """Rows of files that were added or removed, with the change as constants of the files."""
     by_task = {id(task.task): task for task in tasks}  # one file may be added in one snapshot and removed in another
     types = (StringType(), IntegerType(), LongType())
-    constants = tuple(
-        Constant(StructField(column.name, type_, column.optional), lambda task, field_id=column.id: by_task[id(task)].constant(field_id))
-        for column, type_ in zip(CHANGE_COLUMNS, types, strict=True)
-    )
+
+    def constant(column: NestedField, type_: DataType) -> Constant:
+        return Constant(StructField(column.name, type_, column.optional), lambda task: by_task[id(task)].constant(column.id))
+
+    constants = tuple(constant(column, type_) for column, type_ in zip(CHANGE_COLUMNS, types, strict=True))
     settings = ReadSettings(schema=table.metadata.schema, tasks=tuple(task.task for task in tasks), extra=constants)
     return Read(spark, table.io, table.metadata, table.name, table.current_snapshot, settings).frame()
 
@@ -60,9 +60,7 @@ def _changed_rows(spark: SparkSession, scan: ChangelogScan, tasks: list[Changelo
     return table_frame(spark, pa.Table.from_batches(batches, to_arrow_schema(scan.schema)), scan.schema)
 
 
-def incremental_frame(
-    spark: SparkSession, table: Table, *, options: Mapping[str, str], listener: ScanListener | None = None
-) -> DataFrame:
+def incremental_frame(spark: SparkSession, table: Table, *, options: Mapping[str, str], listener: ScanListener | None = None) -> DataFrame:
     """Rows that appends after ``start-snapshot-id`` up to ``end-snapshot-id`` added, under the current schema.
 
     Raises InvalidArgumentError where the options ask for no such scan, NotFoundError.

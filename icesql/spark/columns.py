@@ -1,6 +1,7 @@
 """What one read of a table shows: its columns under names safe to push filters by, metadata columns, and constants of each file.
 
-A scan's relation has the *physical* columns and constants; one projection (SQL text, so one call to the JVM) makes the shown columns of them.
+A scan's relation has the *physical* columns and constants; one projection (SQL text, so one call to the JVM) makes the
+shown columns of them.
 """
 
 from __future__ import annotations

@@ -51,7 +51,9 @@ def has_equality_deletes(task: FileScanTask) -> bool:
 def is_deleted(spark: SparkSession, frame: DataFrame) -> Column:
     """True for deleted rows of a frame that has the column of bitmaps; never null."""
     bridge = bridge_of(spark)
-    buffer = bridge.static_invoke("java.nio.ByteBuffer", "wrap", bridge.object_type("java.nio.ByteBuffer"), bridge.expression(frame[DELETES]))
+    buffer = bridge.static_invoke(
+        "java.nio.ByteBuffer", "wrap", bridge.object_type("java.nio.ByteBuffer"), bridge.expression(frame[DELETES])
+    )
     bitmap = bridge.construct(_BITMAP, buffer)
     # Long.hashCode of a number below 2**32 is its low half, which is how Roaring takes unsigned positions.
     int_type = bridge.type_module("IntegerType")

@@ -50,7 +50,8 @@ def distribution_of(
 ) -> Distribution:
     """What a write asks: option, then session setting, then table property, then the default.
 
-    ``verb``: write, delete, update or merge; the last three have modes of their own, hash by default. Raises InvalidArgumentError for an unknown mode.
+    ``verb``: write, delete, update or merge; the last three have modes of their own, hash by default.
+    Raises InvalidArgumentError for an unknown mode.
     """
     options, session, properties = options or {}, session or {}, metadata.properties
     key = P.WRITE_DISTRIBUTION_MODE if verb == "write" else f"write.{verb}.distribution-mode"

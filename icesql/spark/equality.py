@@ -1,7 +1,7 @@
 """Equality deletes as null-safe anti joins. Spec: "Equality Delete Files", "Scan Planning".
 
-A row is deleted if a delete row of its partition (of any, under an unpartitioned spec) with a higher sequence number equals it on the file's
-equality columns; null equals null. The deleted rows are read in the driver: writers that make them (streams) keep such files small.
+A row is deleted if a delete row of its partition (of any, under an unpartitioned spec) with a higher sequence number equals it on the
+file's equality columns; null equals null. The deleted rows are read in the driver: writers that make them (streams) keep such files small.
 """
 
 from __future__ import annotations
@@ -123,7 +123,9 @@ def _deleted_rows(read: Read, known: Schema, ids: tuple[int, ...], entries: Sequ
 
 
 def _one(column: pa.ChunkedArray) -> pa.Array:
-    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+    return (
+        column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+    )
 
 
 def _match(frame: DataFrame, names: dict[int, str], group: DeletedRows) -> Column:

@@ -132,7 +132,11 @@ def _tree(nodes: Iterator[tuple[int, dict[str, Any]]]) -> Node:
 
 
 _COMPARISONS = {
-    "EqualTo": Op.EQ, "LessThan": Op.LT, "LessThanOrEqual": Op.LT_EQ, "GreaterThan": Op.GT, "GreaterThanOrEqual": Op.GT_EQ,
+    "EqualTo": Op.EQ,
+    "LessThan": Op.LT,
+    "LessThanOrEqual": Op.LT_EQ,
+    "GreaterThan": Op.GT,
+    "GreaterThanOrEqual": Op.GT_EQ,
 }
 _FLIPPED = {Op.EQ: Op.EQ, Op.LT: Op.GT, Op.LT_EQ: Op.GT_EQ, Op.GT: Op.LT, Op.GT_EQ: Op.LT_EQ}
 _INTEGERS = {"byte": 0, "short": 1, "integer": 2, "long": 3}
@@ -190,6 +194,7 @@ class _Translation:
         if _type_of(node) != "boolean" or (self._exact and node.fields.get("value") is None):
             raise _Unknown
         return TRUE if node.fields.get("value") == "true" else FALSE  # null keeps no row either; its negation over-reports
+
     def _comparison(self, node: Node) -> Expression:
         op, (left, right) = _COMPARISONS[node.kind], node.children
         if left.kind == "Literal":

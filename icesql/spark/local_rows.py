@@ -46,7 +46,10 @@ def arrow_frame(spark: SparkSession, table: pa.Table, schema: StructType) -> Dat
 
 
 def collect_arrow(frame: DataFrame) -> pa.Table:
-    """All rows of a frame as one Arrow table, in the types Spark sends. (``toArrow`` casts, and fails on a null struct with required fields.)"""
+    """All rows of a frame as one Arrow table, in the types Spark sends.
+
+    ``toArrow`` would cast, and fail on a null struct with required fields.
+    """
     return pa.Table.from_batches(frame._collect_as_arrow(empty_list_if_zero_records=False))
 
 

@@ -59,7 +59,8 @@ def table_frame(spark: SparkSession, rows: pa.Table, schema: Schema) -> DataFram
     )
     targets = to_arrow_schema(shown)
     columns = [
-        spark_array(_whole(column), field.type, target.type) for column, field, target in zip(rows.columns, schema.fields, targets, strict=True)
+        spark_array(_whole(column), field.type, target.type)
+        for column, field, target in zip(rows.columns, schema.fields, targets, strict=True)
     ]
     return arrow_frame(spark, pa.Table.from_arrays(columns, schema=targets), shown)
 

@@ -48,7 +48,8 @@ _scan_numbers = itertools.count(1)
 class ReadSettings:
     """What a read shows and of which files.
 
-    ``where`` only prunes (its rows are not filtered). ``files`` restricts the read to those data files; ``tasks`` replaces planning altogether.
+    ``where`` only prunes (its rows are not filtered). ``files`` restricts the read to those data files; ``tasks`` replaces
+    planning altogether.
     ``gone``: positions to leave out beside those the delete files name, as bitmaps by data file.
     ``extra``: further constants to show, behind the metadata columns.
     """
@@ -309,7 +310,8 @@ class SharedPlanner:
         if formats - {"parquet"}:
             second_path.remember_mixed(self._metadata)
             raise second_path.MixedFormatsError(
-                f"Cannot plan files of {self._name}: it has {', '.join(sorted(formats))} files but its properties say parquet: run the query again"
+                f"Cannot plan files of {self._name}: it has {', '.join(sorted(formats))} files but its properties say parquet: "
+                "run the query again"
             )
 
     def _plan(self, expression: Expression) -> _Plan:
@@ -372,4 +374,3 @@ def table_key(metadata: TableMetadata, settings: ReadSettings) -> str:
     if settings.tasks is not None or settings.files is not None:
         return f"{metadata.table_uuid}/{next(_scan_numbers)}"
     return f"{metadata.table_uuid}/{settings.where!r}/{sorted(settings.options.items())}"
-

@@ -50,7 +50,9 @@ def remember_mixed(metadata: TableMetadata) -> None:
 def foreign_schema(schema: Schema) -> bool:
     """True if some column, at any depth, has a type or a default that Spark's reader cannot give."""
     for _, field, parent in schema.walk():
-        if isinstance(field.type, _FOREIGN) or (parent is not None and (field.initial_default is not None or isinstance(field.type, I.UnknownType))):
+        if isinstance(field.type, _FOREIGN) or (
+            parent is not None and (field.initial_default is not None or isinstance(field.type, I.UnknownType))
+        ):
             return True
     return False
 
@@ -111,7 +113,9 @@ def _tasks_frame(read: Read, belongs: Any) -> DataFrame:
         tasks = [task for task in planner.tasks(expression) if belongs(task)]
         return FileSet(*paths_and_sizes(tasks), constants_table((constant,), tasks))
 
-    index = PythonFileIndex(bridge, key=f"{read.key} second path", plan=plan, size_in_bytes=read.size_in_bytes(), constants=constants, names={})
+    index = PythonFileIndex(
+        bridge, key=f"{read.key} second path", plan=plan, size_in_bytes=read.size_in_bytes(), constants=constants, names={}
+    )
     datasources = bridge.jvm.org.apache.spark.sql.execution.datasources
     relation = datasources.HadoopFsRelation(
         index,

@@ -208,4 +208,6 @@ def _micros(array: pa.Array) -> pa.Array:
 
 
 def _rebuilt(array: pa.Array, target: pa.DataType, child: pa.Array) -> pa.Array:
-    return pa.Array.from_buffers(target, len(array), array.buffers()[:2], null_count=array.null_count, offset=array.offset, children=[child])
+    return pa.Array.from_buffers(
+        target, len(array), array.buffers()[:2], null_count=array.null_count, offset=array.offset, children=[child]
+    )

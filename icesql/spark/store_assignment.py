@@ -1,6 +1,7 @@
 """A query's columns made to fit a table, by Spark's own rules: ANSI store assignment with Spark's own errors.
 
-``INSERT_COLUMN_ARITY_MISMATCH`` and ``INCOMPATIBLE_DATA_FOR_TABLE`` are raised here; overflow and ``NOT_NULL_ASSERT_VIOLATION`` when rows are computed.
+``INSERT_COLUMN_ARITY_MISMATCH`` and ``INCOMPATIBLE_DATA_FOR_TABLE`` are raised here;
+overflow and ``NOT_NULL_ASSERT_VIOLATION`` when rows are computed.
 """
 
 from __future__ import annotations

@@ -84,12 +84,16 @@ def _placeholder(type_: pa.DataType) -> pa.Scalar:
 
 
 def _list(array: pa.Array, values: pa.Array, target: pa.DataType) -> pa.Array:
-    return pa.Array.from_buffers(target, len(array), array.buffers()[:2], null_count=array.null_count, offset=array.offset, children=[values])
+    return pa.Array.from_buffers(
+        target, len(array), array.buffers()[:2], null_count=array.null_count, offset=array.offset, children=[values]
+    )
 
 
 def _map(array: pa.Array, keys: pa.Array, items: pa.Array, target: pa.DataType) -> pa.Array:
     entries = pa.StructArray.from_arrays([keys, items], fields=[target.key_field, target.item_field])
-    return pa.Array.from_buffers(target, len(array), array.buffers()[:2], null_count=array.null_count, offset=array.offset, children=[entries])
+    return pa.Array.from_buffers(
+        target, len(array), array.buffers()[:2], null_count=array.null_count, offset=array.offset, children=[entries]
+    )
 
 
 def _uuids(array: pa.Array) -> pa.Array:
@@ -104,6 +108,3 @@ def _fixed(array: pa.Array, length: int) -> pa.Array:
         return array.cast(pa.binary(length))
     except pa.ArrowInvalid:
         raise InvalidArgumentError(f"Cannot write column: values of fixed[{length}] must have {length} bytes") from None
-
-
-

@@ -160,7 +160,9 @@ def _micros_of_day(column: Column) -> Column:
 def _floor_div(bridge: Bridge, column: Column, divisor: int) -> Column:
     long_type = bridge.type_module("LongType")
     return bridge.column(
-        bridge.static_invoke("java.lang.Math", "floorDiv", long_type, bridge.expression(column), bridge.expression(F.lit(divisor).cast("long")))
+        bridge.static_invoke(
+            "java.lang.Math", "floorDiv", long_type, bridge.expression(column), bridge.expression(F.lit(divisor).cast("long"))
+        )
     )
 
 

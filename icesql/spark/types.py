@@ -125,7 +125,9 @@ def _from_type(type_: T.DataType, ids: Iterator[int]) -> I.Type:
             return I.ListType(element_id, _from_type(type_.elementType, ids), not type_.containsNull)
         case T.MapType():
             key_id, value_id = next(ids), next(ids)
-            return I.MapType(key_id, _from_type(type_.keyType, ids), value_id, _from_type(type_.valueType, ids), not type_.valueContainsNull)
+            return I.MapType(
+                key_id, _from_type(type_.keyType, ids), value_id, _from_type(type_.valueType, ids), not type_.valueContainsNull
+            )
         case T.DecimalType():
             return I.DecimalType(type_.precision, type_.scale)
     if _TIME_TYPE is not None and isinstance(type_, _TIME_TYPE):

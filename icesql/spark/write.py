@@ -33,8 +33,8 @@ FORMATS = ("parquet", "avro", "orc")
 
 @dataclass(frozen=True, kw_only=True)
 class WriteSettings:
-    """``verb``: write, delete, update or merge, for properties that differ. ``row_lineage``: the frame's last two columns are ``_row_id`` and
-    ``_last_updated_sequence_number``. ``sort_order_id``: stored in the files; ``None`` = the table's order where it is applied."""
+    """``verb``: write, delete, update or merge, for properties that differ. ``row_lineage``: the frame's last two
+    columns are ``_row_id`` and ``_last_updated_sequence_number``. ``sort_order_id``: stored in the files; ``None`` = the table's order where it is applied."""
 
     verb: str = "write"
     options: Mapping[str, str] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class WriteSettings:
 def write_frame(
     spark: SparkSession, frame: DataFrame, metadata: TableMetadata, io: FileIO, settings: WriteSettings | None = None
 ) -> list[DataFile]:
-    """Write all rows and return the files; none for no rows. ``frame`` has exactly the columns of the table's schema (``store_assignment``).
+    """Write all rows and return the files; none for no rows. ``frame`` has exactly the columns of the table's schema.
 
     A write that fails removes its files and raises what made it fail.
     """

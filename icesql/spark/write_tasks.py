@@ -165,5 +165,5 @@ def partition_values(type_: Type, values: pa.Array) -> list[object]:
     if isinstance(type_, UnknownType):
         return [None] * len(values)  # a void field whose source column is gone
     if isinstance(type_, DecimalType):
-        return values.to_pylist()  # a truncated value may have one digit more than its column
+        return list(values.to_pylist())  # a truncated value may have one digit more than its column
     return internal_values(type_, table_array(values, type_, to_arrow_type(type_, with_ids=False)))

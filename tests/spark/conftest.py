@@ -19,7 +19,9 @@ from icesql.table.table import Table
 
 @pytest.fixture
 def catalog(tmp_path) -> Any:
-    catalog = icesql.connect_catalog("local", type="sql", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=str(tmp_path / "warehouse é %20"))
+    catalog = icesql.connect_catalog(
+        "local", type="sql", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=str(tmp_path / "warehouse é %20")
+    )
     catalog.create_namespace(("db",))
     return catalog
 

@@ -53,7 +53,9 @@ def test_delete(spark, table):
     assert (8 in {r[0] for r in rows_of(spark, table)}) is False
     if is_merge_on_read(table):
         manifests = scan_dataframe(spark, table)  # one delete file (or vector) a data file, however many statements there were
-        assert manifests.count() == int(table.current_snapshot.summary["total-records"]) - int(table.current_snapshot.summary["total-position-deletes"])
+        assert manifests.count() == int(table.current_snapshot.summary["total-records"]) - int(
+            table.current_snapshot.summary["total-position-deletes"]
+        )
         assert int(table.current_snapshot.summary["total-delete-files"]) <= int(table.current_snapshot.summary["total-data-files"])
 
 
@@ -112,7 +114,12 @@ def test_merge(spark, table):
     clauses = [
         Clause(kind=Kind.MATCHED, action=Action.DELETE, condition="t.id % 4 = 0"),
         Clause(kind=Kind.MATCHED, action=Action.UPDATE, assignments=(Assignment(("v",), "concat(s.v, t.id)"),)),
-        Clause(kind=Kind.NOT_MATCHED, action=Action.INSERT, condition="s.id < 230", assignments=(Assignment(("id",), "s.id"), Assignment(("p",), "1"))),
+        Clause(
+            kind=Kind.NOT_MATCHED,
+            action=Action.INSERT,
+            condition="s.id < 230",
+            assignments=(Assignment(("id",), "s.id"), Assignment(("p",), "1")),
+        ),
         Clause(kind=Kind.NOT_MATCHED_BY_SOURCE, action=Action.UPDATE, condition="t.id < 3", assignments=(Assignment(("v",), "'old'"),)),
         Clause(kind=Kind.NOT_MATCHED_BY_SOURCE, action=Action.DELETE, condition="t.id = 3"),
     ]
@@ -128,7 +135,12 @@ def test_merge(spark, table):
     copied = metrics.pop("copied")
     assert copied == (0 if is_merge_on_read(table) else int(table.current_snapshot.summary["total-records"]) - 15 - 8)
     assert metrics == {
-        "deleted": 6, "updated": 8, "inserted": 15, "matched-updated": 5, "matched-deleted": 5, "not-matched-by-source-updated": 3,
+        "deleted": 6,
+        "updated": 8,
+        "inserted": 15,
+        "matched-updated": 5,
+        "matched-deleted": 5,
+        "not-matched-by-source-updated": 3,
         "not-matched-by-source-deleted": 1,
     }
     assert table.current_snapshot.summary["spark.merge-into.num-target-rows-inserted"] == "15"

@@ -65,7 +65,12 @@ def test_errors_of_planning_reach_the_caller_as_they_are(spark, make_table):
         raise CorruptMetadataError("Cannot read manifest: it ends too early: /m.avro")
 
     frame = parquet_relation(
-        bridge_of(spark), key="broken", plan=broken, schema=to_spark_schema(table.schema), constants=to_spark_schema(type(table.schema)(())), size_in_bytes=1
+        bridge_of(spark),
+        key="broken",
+        plan=broken,
+        schema=to_spark_schema(table.schema),
+        constants=to_spark_schema(type(table.schema)(())),
+        size_in_bytes=1,
     )
     with pytest.raises(CorruptMetadataError, match="ends too early"):
         frame.collect()
@@ -119,3 +124,48 @@ def test_failed_writes_leave_nothing(spark, make_table):
 def test_nothing_is_pruned_by_true(spark, make_table):
     table = make_table("t", spark.range(3).toDF("id"))
     assert scan_dataframe(spark, table, where=TRUE).count() == 3
+
+
+def test_equality_deletes_with_nulls_and_sequence_numbers(spark, make_table):
+    """What stream writers leave: rows deleted by value, null equal to null, only in older files."""
+    from icesql.io.delete_files import write_equality_deletes
+
+    rows = spark.sql("SELECT id, IF(id % 5 = 0, NULL, id % 3) AS k, CAST(id % 2 AS INT) AS p FROM range(30)")
+    table = make_table("t", rows, [("p", IDENTITY)])
+    ids = (table.schema.field("k").id, table.schema.field("p").id)
+    import pyarrow as pa
+
+    gone = pa.table({"k": pa.array([None, 1], pa.int64()), "p": pa.array([0, 0], pa.int32())})
+    names = iter(f"{table.location}/data/eq-{i}.parquet" for i in range(9))
+    delta = table.new_row_delta()
+    for file in write_equality_deletes(table.io, lambda: next(names), gone, table.schema, ids, spec_id=0, partition=(0,)):
+        delta.add_deletes(file)
+    delta.commit()
+    append(spark, table, spark.sql("SELECT 100L AS id, CAST(NULL AS BIGINT) AS k, 0 AS p"))
+    rows.createOrReplaceTempView("plain")
+    want = tuples(spark.sql("SELECT * FROM plain WHERE NOT (p = 0 AND (k IS NULL OR k = 1)) UNION ALL SELECT 100L, NULL, 0"))
+    assert tuples(scan_dataframe(spark, table)) == want
+    assert tuples(scan_dataframe(spark, table).select("id")) == [(w[0],) for w in sorted(want, key=lambda w: repr((w[0],)))]
+    shown = scan_dataframe(spark, table, metadata_columns=("_deleted", "_pos"))
+    assert shown.where("_deleted").count() == 30 + 1 - len(want)
+
+
+def test_types_spark_lacks(spark, catalog):
+    import uuid
+
+    import pyarrow as pa
+
+    from icesql.spec import types as I
+    from icesql.spec.schema import Schema
+
+    schema = Schema(
+        (I.NestedField(1, "u", I.UUIDType()), I.NestedField(2, "f", I.FixedType(3)), I.NestedField(3, "n", I.TimestampNanoType()))
+    )
+    table = catalog.create_table(("db", "odd"), schema, properties={"format-version": "3"})
+    text = "f79c3e09-677c-4bbd-a479-3f349cb785e7"
+    append(spark, table, spark.sql(f"SELECT '{text}' AS u, X'010203' AS f, TIMESTAMP_NTZ'1969-12-31 23:59:59.999999' AS n"))
+    row = scan_dataframe(spark, table).where(f"u = '{text}'").first()
+    assert (row.u, bytes(row.f), str(row.n)) == (text, b"\x01\x02\x03", "1969-12-31 23:59:59.999999")
+    held = table.to_arrow()
+    assert held.column("u").to_pylist() in ([uuid.UUID(text)], [uuid.UUID(text).bytes])
+    assert held.schema.field("n").type == pa.timestamp("ns")

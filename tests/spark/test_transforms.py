@@ -47,13 +47,26 @@ def values_of(type_: I.Type) -> list[Any]:
             return [uuid.UUID("f79c3e09-677c-4bbd-a479-3f349cb785e7"), *(uuid.UUID(int=RANDOM.getrandbits(128)) for _ in range(10))]
         case I.DecimalType(precision=p, scale=s):
             p = min(p, 37)  # one more digit than 38, which truncation may need, Spark does not have
-            return [from_unscaled(n, s) for n in (0, 1420, -1, 10**p - 1, -(10**p) + 1, *(RANDOM.randint(-(10**p) + 1, 10**p - 1) for _ in range(30)))]
+            return [
+                from_unscaled(n, s)
+                for n in (0, 1420, -1, 10**p - 1, -(10**p) + 1, *(RANDOM.randint(-(10**p) + 1, 10**p - 1) for _ in range(30)))
+            ]
     raise AssertionError(type_)
 
 
 TYPES: list[I.Type] = [
-    I.IntegerType(), I.LongType(), I.DateType(), I.TimestampType(), I.TimestamptzType(), I.StringType(), I.BinaryType(), I.FixedType(5),
-    I.UUIDType(), I.DecimalType(9, 2), I.DecimalType(18, 4), I.DecimalType(38, 10),
+    I.IntegerType(),
+    I.LongType(),
+    I.DateType(),
+    I.TimestampType(),
+    I.TimestamptzType(),
+    I.StringType(),
+    I.BinaryType(),
+    I.FixedType(5),
+    I.UUIDType(),
+    I.DecimalType(9, 2),
+    I.DecimalType(18, 4),
+    I.DecimalType(38, 10),
 ]
 TRANSFORMS: list[Transform] = [bucket(1), bucket(16), bucket(1000), truncate(1), truncate(10), truncate(7), YEAR, MONTH, DAY, HOUR]
 
@@ -78,16 +91,23 @@ def test_equal_to_the_specification(spark, type_):
 
 
 def test_vectors_of_appendix_b(spark):
-    frame = local_frame(spark, [(34, "iceberg")], StructType([StructField("l", to_spark_type(I.LongType())), StructField("s", to_spark_type(I.StringType()))]))
+    frame = local_frame(
+        spark,
+        [(34, "iceberg")],
+        StructType([StructField("l", to_spark_type(I.LongType())), StructField("s", to_spark_type(I.StringType()))]),
+    )
     row = frame.select(
-        transform_column(spark, bucket(2**31 - 1), I.LongType(), F.col("l")), transform_column(spark, bucket(2**31 - 1), I.StringType(), F.col("s"))
+        transform_column(spark, bucket(2**31 - 1), I.LongType(), F.col("l")),
+        transform_column(spark, bucket(2**31 - 1), I.StringType(), F.col("s")),
     ).first()
     assert tuple(row) == (2017239379 % (2**31 - 1), 1210000089 % (2**31 - 1))
 
 
 def test_identity_and_void(spark):
     frame = local_frame(spark, [(3,)], StructType([StructField("c", to_spark_type(I.IntegerType()))]))
-    row = frame.select(transform_column(spark, IDENTITY, I.IntegerType(), F.col("c")), transform_column(spark, VOID, I.IntegerType(), F.col("c"))).first()
+    row = frame.select(
+        transform_column(spark, IDENTITY, I.IntegerType(), F.col("c")), transform_column(spark, VOID, I.IntegerType(), F.col("c"))
+    ).first()
     assert tuple(row) == (3, None)
 
 
@@ -116,7 +136,11 @@ def test_a_filter_over_a_transform_is_recognised(spark, tmp_path, type_):
             term, value, expected = day_as_date(spark, type_, F.col("c")), datetime.date(2020, 2, 3), 18295
         else:
             term = transform_column(spark, transform, type_, F.col("c"))
-            value = {"string": "ab", "binary": bytearray(b"ab"), "fixed[5]": bytearray(b"ab")}.get(str(type_), 3) if transform.name == "truncate" else 3
+            value = (
+                {"string": "ab", "binary": bytearray(b"ab"), "fixed[5]": bytearray(b"ab")}.get(str(type_), 3)
+                if transform.name == "truncate"
+                else 3
+            )
             expected = bytes(value) if isinstance(value, bytearray) else value
         condition = optimised_condition(frame, term == F.lit(value))
         found = conjuncts(catalyst_expression(condition.toJSON(), condition.apply))

@@ -58,8 +58,9 @@ def _place(node: _Node, struct: StructType, assignment: Assignment, depth: int) 
     if found is None:
         raise NotFoundError(
             f"[FIELD_NOT_FOUND] No such struct field `{name}` in {', '.join(quoted(f.name) for f in struct.fields)}."
-            f"{nearest(name, [f.name for f in struct.fields])}" if depth else
-            f"[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column with name `{name}` cannot be resolved.{nearest(name, [f.name for f in struct.fields])}"
+            f"{nearest(name, [f.name for f in struct.fields])}"
+            if depth
+            else f"[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column with name `{name}` cannot be resolved.{nearest(name, [f.name for f in struct.fields])}"
         )
     child = node.children.setdefault(found.id, _Node())
     if depth == len(assignment.column) - 1:

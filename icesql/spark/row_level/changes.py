@@ -133,10 +133,8 @@ def merge_on_read(target: Target, verb: str, gone: Mapping[str, Any], come: Data
     return delta
 
 
-def write_deletes(
-    target: Target, tasks: Mapping[str, FileScanTask], gone: Mapping[str, Any]
-) -> tuple[list[DataFile], list[DataFile]]:
-    """(new delete files, delete files they take over). One per data file: earlier deletes of the file alone are merged into the new ones."""
+def write_deletes(target: Target, tasks: Mapping[str, FileScanTask], gone: Mapping[str, Any]) -> tuple[list[DataFile], list[DataFile]]:
+    """(new delete files, delete files they take over). Earlier deletes of a data file alone are merged into its new ones."""
     merged, superseded = {}, []
     for path, positions in gone.items():
         own = [file for file in tasks[path].delete_files if _is_only_about(file, path)]

@@ -14,5 +14,6 @@ def require_deterministic(frame: DataFrame) -> None:
     plan: Any = frame._jdf.queryExecution().analyzed()
     if not plan.deterministic():
         raise ValidationError(
-            "[INVALID_NON_DETERMINISTIC_EXPRESSIONS] The operator expects a deterministic expression, but the condition is not. SQLSTATE: 42K0E"
+            "[INVALID_NON_DETERMINISTIC_EXPRESSIONS] The operator expects a deterministic expression, "
+            "but the condition is not. SQLSTATE: 42K0E"
         )

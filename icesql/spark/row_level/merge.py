@@ -26,9 +26,9 @@ from icesql.spark.store_assignment import assigned_frame, lineage_schema
 from icesql.spark.types import from_spark
 
 CARDINALITY = (
-    "[MERGE_CARDINALITY_VIOLATION] The ON search condition of the MERGE statement matched a single row from the target table with multiple rows "
-    "of the source table. This could result in the target row being operated on more than once with an update or delete operation and is not "
-    "allowed. SQLSTATE: 23K01"
+    "[MERGE_CARDINALITY_VIOLATION] The ON search condition of the MERGE statement matched a single row from the target table "
+    "with multiple rows of the source table. This could result in the target row being operated on more than once "
+    "with an update or delete operation and is not allowed. SQLSTATE: 23K01"
 )
 _ACTION, _MATCHED, _SOURCE = "__action", "__matched", "__in_source"
 _NONE = 0
@@ -63,8 +63,8 @@ class Clause:
 def merge_rows(
     target: Target, source: str, source_alias: str | None, condition: str, clauses: Sequence[Clause], *, schema_evolution: bool = False
 ) -> RowLevelResult:
-    """``source``: text of a FROM item, perhaps with its alias, by which expressions name it. Columns that an INSERT leaves out get their write
-    default, else null. With ``schema_evolution`` the table first gets the columns and wider types of the source, in a commit of its own.
+    """``source``: text of a FROM item, perhaps with its alias, by which expressions name it. Columns that an INSERT leaves out
+    get their write default, else null. With ``schema_evolution`` the table first gets the columns and wider types of the source, in a commit of its own.
 
     The merge itself is not committed yet. Raises Spark's AnalysisException for expressions that do not fit, ValidationError
     ``MERGE_CARDINALITY_VIOLATION`` where a target row matches several source rows.
@@ -148,7 +148,9 @@ class _Merge:
         """Rows that some clause takes, and matched rows that none takes where cardinality must be checked."""
         alias = quoted(self.target.alias)
         target_side = self._join != "LEFT ANTI JOIN"
-        place = [f"{alias}.{name} AS {name}" if target_side else f"CAST(NULL AS {type_}) AS {name}" for name, type_ in self._place_columns()]
+        place = [
+            f"{alias}.{name} AS {name}" if target_side else f"CAST(NULL AS {type_}) AS {name}" for name, type_ in self._place_columns()
+        ]
         matched = f"({alias}.{FILE} IS NOT NULL AND {_SOURCE} IS NOT NULL)" if target_side else "false"
         values = [f"{self._value(i)} AS __value_{i}" for i in range(self.width)]
         query = f"SELECT {', '.join([*place, f'{matched} AS {_MATCHED}', f'{self._action()} AS {_ACTION}', *values])} FROM {self._from()}"
@@ -169,7 +171,8 @@ class _Merge:
         }
         branches = []
         for number, clause in enumerate(self.clauses, 1):
-            test = tests[clause.kind] if clause.condition is None else f"{tests[clause.kind]} AND ({clause.condition})"
+            kind = tests[Kind(clause.kind)]
+            test = kind if clause.condition is None else f"{kind} AND ({clause.condition})"
             branches.append(f"WHEN {test} THEN {number}")
         return f"CASE {' '.join(branches)} ELSE {_NONE} END"
 
@@ -193,7 +196,7 @@ class _Merge:
         for clause in self.clauses:
             if clause.action is Action.DELETE:
                 continue
-            source = self.source if clause.kind is Kind.NOT_MATCHED else self._sides(clause.kind)
+            source = self.source if clause.kind is Kind.NOT_MATCHED else self._sides(Kind(clause.kind))
             values = [f"{v} AS {quoted(f.name)}" for v, f in zip(self._clause_values(clause), self.schema.fields, strict=True)]
             where = "" if clause.condition is None else f" WHERE {clause.condition}"
             frame = self.target.sql(f"SELECT {', '.join(values)} FROM {source}{where}")

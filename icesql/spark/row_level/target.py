@@ -1,7 +1,7 @@
 """The rows of a table that a DELETE, UPDATE or MERGE is about: a view to evaluate conditions on, and the files it read.
 
-A condition is the user's own SQL text. It is evaluated once, over a temporary view of the target under the target's alias; the view also has the
-metadata columns, so what comes back are the places (file and position) of matching rows.
+A condition is the user's own SQL text. It is evaluated once, over a temporary view of the target under the target's alias; the view also
+has the metadata columns, so what comes back are the places (file and position) of matching rows.
 """
 
 from __future__ import annotations
@@ -76,7 +76,9 @@ class Target:
 
     @cached_property
     def read(self) -> Read:
-        settings = ReadSettings(schema=self.metadata.schema, metadata_columns=self.hidden_columns, options=self.options, listener=self.listener)
+        settings = ReadSettings(
+            schema=self.metadata.schema, metadata_columns=self.hidden_columns, options=self.options, listener=self.listener
+        )
         return Read(self.spark, self.table.io, self.metadata, self.table.name, self.snapshot, settings)
 
     @cached_property
@@ -120,7 +122,10 @@ class Target:
     def without_rows(self, tasks: Sequence[FileScanTask], gone: Mapping[str, Any], columns: Sequence[str]) -> DataFrame:
         """The live rows of the tasks' files but for the positions in ``gone`` (by path): what copy-on-write carries over."""
         settings = ReadSettings(
-            schema=self.metadata.schema, metadata_columns=tuple(c for c in self.hidden_columns if c in columns), tasks=tuple(tasks), gone=gone
+            schema=self.metadata.schema,
+            metadata_columns=tuple(c for c in self.hidden_columns if c in columns),
+            tasks=tuple(tasks),
+            gone=gone,
         )
         frame = Read(self.spark, self.table.io, self.metadata, self.table.name, self.snapshot, settings).frame()
         return frame.select(*map(quoted, columns))
