@@ -15,6 +15,7 @@ NAMES = (
     "cherrypick_snapshot",
     "rewrite_data_files",
     "rewrite_manifests",
+    "rewrite_position_delete_files",
     "expire_snapshots",
     "ancestors_of",
     "register_table",

@@ -9,7 +9,7 @@ from icesql.errors import InvalidArgumentError, ValidationError
 from icesql.expr.tree import Reference
 from icesql.parser.sort_orders import ParsedSortOrder, parse_sort_order
 from icesql.spec.metadata import TableMetadata
-from icesql.spec.sorting import SortDirection, SortOrder
+from icesql.spec.sorting import UNSORTED, SortDirection, SortOrder
 from icesql.table.replace_sort_order import ReplaceSortOrder
 from icesql.table.rewrite_data_files import GroupWriter, RewriteDataFiles
 
@@ -19,7 +19,7 @@ class Strategy:
     """``rewriter``: BIN-PACK, SORT or Z-ORDER. ``zorder``: places of columns in the table's schema."""
 
     rewriter: str = "BIN-PACK"
-    order: SortOrder = SortOrder()
+    order: SortOrder = UNSORTED
     zorder: tuple[int, ...] = ()
     sort_order_id: int = 0
 

@@ -44,7 +44,10 @@ class RewriteResult:
 
 @dataclass(frozen=True, kw_only=True)
 class RewriteDataFiles:
-    """``where`` chooses files (those that may hold matching rows), never rows. Raises InvalidArgumentError for a branch that is not there."""
+    """``where`` chooses files (those that may hold matching rows), never rows.
+
+    ``start`` and ``plan`` raise InvalidArgumentError for a branch that is not there.
+    """
 
     table: Table
     options: RewriteOptions

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from icesql.errors import InvalidArgumentError
 from icesql.spec import properties as P
@@ -113,7 +113,7 @@ def data_rewrite_options(options: Mapping[str, str], metadata: TableMetadata, re
         shuffle_partitions_per_file=read.above("shuffle-partitions-per-file", 1, 0),
         var_length_contribution=read.above("var-length-contribution", 8, 0),
         max_output_size=read.above("max-output-size", (1 << 31) - 1, 0),
-    )  # type: ignore[arg-type]
+    )
 
 
 def delete_rewrite_options(options: Mapping[str, str], metadata: TableMetadata) -> RewriteOptions:
@@ -127,7 +127,7 @@ def delete_rewrite_options(options: Mapping[str, str], metadata: TableMetadata) 
         raise InvalidArgumentError(
             f"Cannot set partial-progress.max-commits to {commits}, the value must be positive when partial-progress.enabled is true"
         )
-    return RewriteOptions(**_sizes(read, default), **_run(read), partial_progress=partial, max_commits=commits, max_failed_commits=commits)  # type: ignore[arg-type]
+    return RewriteOptions(**_sizes(read, default), **_run(read), partial_progress=partial, max_commits=commits, max_failed_commits=commits)
 
 
 def _check_known(options: Mapping[str, str], known: frozenset[str], rewriter: str) -> None:
@@ -138,7 +138,7 @@ def _check_known(options: Mapping[str, str], known: frozenset[str], rewriter: st
         )
 
 
-def _sizes(read: _Reader, default_target: int) -> dict[str, object]:
+def _sizes(read: _Reader, default_target: int) -> dict[str, Any]:
     target = read.above("target-file-size-bytes", default_target, 0)
     smallest = read.at_least("min-file-size-bytes", int(target * 0.75), 0)
     largest = read.whole("max-file-size-bytes", int(target * 1.8))
@@ -165,7 +165,7 @@ def _sizes(read: _Reader, default_target: int) -> dict[str, object]:
     }
 
 
-def _run(read: _Reader) -> dict[str, object]:
+def _run(read: _Reader) -> dict[str, Any]:
     concurrent = read.whole("max-concurrent-file-group-rewrites", 5)
     if concurrent < 1:
         raise InvalidArgumentError(f"Cannot set max-concurrent-file-group-rewrites to {concurrent}, the value must be positive.")

@@ -1,7 +1,7 @@
 """Which files a rewrite takes, and in which groups: pure planning, the reference's rules.
 
-A file is a candidate if its size lies outside [min, max] or if deletes weigh on it. The candidates of one partition are packed into groups; a group
-is worth rewriting if it has enough files, enough bytes, or a file that deletes alone make worth it.
+A file is a candidate if its size lies outside [min, max] or if deletes weigh on it. The candidates of one partition are packed into
+groups; a group is worth rewriting if it has enough files, enough bytes, or a file that deletes alone make worth it.
 """
 
 from __future__ import annotations
@@ -204,7 +204,13 @@ def _why_not(everything: Sequence[object], candidates: int, small_groups: int, o
     if not everything:
         return "no file matches"
     if candidates == 0:
-        return f"{len(everything)} files, all between min-file-size-bytes ({options.min_file_size_bytes}) and max-file-size-bytes ({options.max_file_size_bytes})"
+        return (
+            f"{len(everything)} files, all between min-file-size-bytes ({options.min_file_size_bytes}) "
+            f"and max-file-size-bytes ({options.max_file_size_bytes})"
+        )
     if small_groups:
-        return f"{len(everything)} files, {candidates} of them candidates, but {small_groups} groups are below min-input-files ({options.min_input_files})"
+        return (
+            f"{len(everything)} files, {candidates} of them candidates, "
+            f"but {small_groups} groups are below min-input-files ({options.min_input_files})"
+        )
     return ""
