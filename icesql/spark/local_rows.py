@@ -48,9 +48,23 @@ def arrow_frame(spark: SparkSession, table: pa.Table, schema: StructType) -> Dat
 def collect_arrow(frame: DataFrame) -> pa.Table:
     """All rows of a frame as one Arrow table, in the types Spark sends.
 
-    ``toArrow`` would cast, and fail on a null struct with required fields.
+    Rows of a local relation come without a Spark job. ``toArrow`` would run one, and cast, and fail on a null struct with required fields.
     """
+    plan = frame._jdf.queryExecution().optimizedPlan()
+    if plan.nodeName() == "LocalRelation":
+        return _local_arrow(frame, plan)
     return pa.Table.from_batches(frame._collect_as_arrow(empty_list_if_zero_records=False))
+
+
+def _local_arrow(frame: DataFrame, plan: Any) -> pa.Table:
+    converters = bridge_of(frame.sparkSession).arrow_converters
+    batches = converters.toBatchWithSchemaIterator(plan.data().iterator(), plan.schema(), 1 << 30, 64 << 20, "UTC", True, False)
+    tables = []
+    while batches.hasNext():
+        tables.append(pa.ipc.open_stream(batches.next()).read_all())
+    if tables:
+        return pa.concat_tables(tables)
+    return to_arrow_schema(frame.schema).empty_table()
 
 
 def is_local(frame: DataFrame) -> bool:

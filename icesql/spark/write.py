@@ -34,7 +34,9 @@ FORMATS = ("parquet", "avro", "orc")
 @dataclass(frozen=True, kw_only=True)
 class WriteSettings:
     """``verb``: write, delete, update or merge, for properties that differ. ``row_lineage``: the frame's last two
-    columns are ``_row_id`` and ``_last_updated_sequence_number``. ``sort_order_id``: stored in the files; ``None`` = the table's order where it is applied."""
+    columns are ``_row_id`` and ``_last_updated_sequence_number``. ``sort_order_id``: stored in the files; ``None`` = the
+    table's order.
+    """
 
     verb: str = "write"
     options: Mapping[str, str] = field(default_factory=dict)

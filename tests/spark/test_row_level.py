@@ -16,7 +16,8 @@ from icesql.spec.transforms import IDENTITY, bucket
 pytestmark = pytest.mark.spark
 
 MODES = [("copy-on-write", "1"), ("copy-on-write", "2"), ("copy-on-write", "3"), ("merge-on-read", "2"), ("merge-on-read", "3")]
-SOURCE = "SELECT id, CAST(id % 3 AS INT) AS p, IF(id % 7 = 0, NULL, concat('v', id)) AS v, named_struct('a', id, 'b', 1) AS s FROM range(0, {n}, 1, 2)"
+SOURCE = """SELECT id, CAST(id % 3 AS INT) AS p, IF(id % 7 = 0, NULL, concat('v', id)) AS v, named_struct('a', id, 'b', 1) AS s
+            FROM range(0, {n}, 1, 2)"""
 
 
 def rows_of(spark, table):

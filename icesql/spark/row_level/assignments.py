@@ -56,11 +56,11 @@ def _place(node: _Node, struct: StructType, assignment: Assignment, depth: int) 
     shown = ".".join(assignment.column[: depth + 1])
     found = next((f for f in struct.fields if f.name.lower() == name.lower()), None)
     if found is None:
+        hint = nearest(name, [f.name for f in struct.fields])
         raise NotFoundError(
-            f"[FIELD_NOT_FOUND] No such struct field `{name}` in {', '.join(quoted(f.name) for f in struct.fields)}."
-            f"{nearest(name, [f.name for f in struct.fields])}"
+            f"[FIELD_NOT_FOUND] No such struct field `{name}` in {', '.join(quoted(f.name) for f in struct.fields)}.{hint}"
             if depth
-            else f"[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column with name `{name}` cannot be resolved.{nearest(name, [f.name for f in struct.fields])}"
+            else f"[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column with name `{name}` cannot be resolved.{hint}"
         )
     child = node.children.setdefault(found.id, _Node())
     if depth == len(assignment.column) - 1:

@@ -64,7 +64,8 @@ def merge_rows(
     target: Target, source: str, source_alias: str | None, condition: str, clauses: Sequence[Clause], *, schema_evolution: bool = False
 ) -> RowLevelResult:
     """``source``: text of a FROM item, perhaps with its alias, by which expressions name it. Columns that an INSERT leaves out
-    get their write default, else null. With ``schema_evolution`` the table first gets the columns and wider types of the source, in a commit of its own.
+    get their write default, else null. With ``schema_evolution`` the table first gets the columns and wider types of the
+    source, in a commit of its own.
 
     The merge itself is not committed yet. Raises Spark's AnalysisException for expressions that do not fit, ValidationError
     ``MERGE_CARDINALITY_VIOLATION`` where a target row matches several source rows.
