@@ -78,7 +78,9 @@ class ProcedureContext:
         found = self.session.find((self.catalog.name, *identifier))
         if found is None or found.metadata_table is not None or (not found.selector.is_empty and found.branch is None):
             known = self._siblings(identifier)
-            raise IcesqlError(f"Couldn't load table '{'.'.join(identifier)}' in catalog '{self.catalog.name}'.{nearest(identifier[-1], known)}")
+            raise IcesqlError(
+                f"Couldn't load table '{'.'.join(identifier)}' in catalog '{self.catalog.name}'.{nearest(identifier[-1], known)}"
+            )
         return self._rehearsed(found.table) if self.dry_run else found.table, found.branch
 
     def _siblings(self, identifier: Identifier) -> list[str]:

@@ -41,7 +41,10 @@ def call(
     if plan is not None:
         _explain(context, plan)
     if result.failures:
-        context.notice(f"{len(result.failures)} files could not be deleted and are orphans now, for example {result.failures[0][0]}: {result.failures[0][1]}")
+        context.notice(
+            f"{len(result.failures)} files could not be deleted and are orphans now, for example {result.failures[0][0]}: "
+            f"{result.failures[0][1]}"
+        )
     if before is loaded.metadata or len(before.snapshots) == len(loaded.metadata.snapshots):
         context.notice(f"expire_snapshots expired nothing: all {len(before.snapshots)} snapshots are within retention or referenced")
     content = files.content
@@ -70,7 +73,11 @@ PROCEDURE = Procedure(
     summary="Remove snapshots past retention, and the files that no other snapshot needs.",
     parameters=(
         TABLE,
-        Parameter(name="older_than", type="timestamp", description="expire snapshots older than this; default: 5 days, or history.expire.max-snapshot-age-ms"),
+        Parameter(
+            name="older_than",
+            type="timestamp",
+            description="expire snapshots older than this; default: 5 days, or history.expire.max-snapshot-age-ms",
+        ),
         Parameter(name="retain_last", type="int", description="keep at least so many; default 1, or history.expire.min-snapshots-to-keep"),
         Parameter(name="max_concurrent_deletes", type="int", description="threads that delete files"),
         Parameter(name="stream_results", type="boolean", description="accepted: files are never all held in Spark's driver"),

@@ -18,6 +18,7 @@ NAMES = (
     "rewrite_position_delete_files",
     "expire_snapshots",
     "ancestors_of",
+    "add_files",
     "register_table",
     "publish_changes",
     "fast_forward",

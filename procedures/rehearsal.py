@@ -19,7 +19,8 @@ from icesql.table.operations import TableOperations, TableVersion
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedAction:
-    """One thing that a real call would do. ``action``: ``delete file``, ``write file``, ``remove snapshot``, ``set ref`` ... . ``size_in_bytes`` where known."""
+    """One thing that a real call would do. ``action``: ``delete file``, ``write file``, ``remove snapshot``, ``set ref`` ... .
+    ``size_in_bytes`` where known."""
 
     action: str
     what: str

@@ -1,4 +1,5 @@
-"""rewrite_manifests(table, use_caching, spec_id, sort_by): cluster the entries of manifests by partition, into manifests of the target size."""
+"""rewrite_manifests(table, use_caching, spec_id, sort_by): cluster the entries of manifests by partition, into manifests of the
+target size."""
 
 from __future__ import annotations
 
@@ -27,7 +28,9 @@ def call(context: ProcedureContext, table: str, use_caching: bool | None, spec_i
 
 def _tell(context: ProcedureContext, table: Table, rewrite: RewriteManifests, before: float | None, branch: str) -> None:
     if not rewrite.rewritten:
-        context.notice("rewrite_manifests changed nothing: the manifests of the spec fit in one of the target size (commit.manifest.target-size-bytes)")
+        context.notice(
+            "rewrite_manifests changed nothing: the manifests of the spec fit in one of the target size (commit.manifest.target-size-bytes)"
+        )
     elif before is not None:
         after = manifests_per_partition(table.io, table.metadata, branch)
         context.notice(f"manifests that a filter on one partition opens, on average: {before:.1f} before, {after or 0:.1f} after")

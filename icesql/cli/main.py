@@ -24,7 +24,9 @@ def run(
     database: Annotated[str | None, typer.Option("--database", help="start in this catalog and namespace")] = None,
     silent: Annotated[bool, typer.Option("-S", "--silent", help="print results only")] = False,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="print each statement before it runs")] = False,
-    define: Annotated[list[str] | None, typer.Option("-d", "--define", "--hivevar", metavar="KEY=VALUE", help="a variable for ${KEY} in scripts")] = None,
+    define: Annotated[
+        list[str] | None, typer.Option("-d", "--define", "--hivevar", metavar="KEY=VALUE", help="a variable for ${KEY} in scripts")
+    ] = None,
     form: Annotated[str, typer.Option("--format", help="table, csv, json or markdown")] = "table",
     version: Annotated[bool, typer.Option("--version", help="print the version and exit")] = False,
 ) -> None:
@@ -33,7 +35,7 @@ def run(
     if version:
         typer.echo(f"icesql {__version__}")
         raise typer.Exit
-    from icesql.cli.output import FORMATS
+    from icesql.session.output import FORMATS
 
     if form not in FORMATS:
         raise typer.BadParameter(f"not one of {', '.join(FORMATS)}: {form}", param_hint="--format")

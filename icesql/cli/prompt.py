@@ -21,18 +21,106 @@ from icesql.procedures.registry import NAMES, procedure
 from icesql.session.names import CHANGES, METADATA_TABLES
 from icesql.session.session import Session
 
-KEYWORDS = tuple(
-    """ADD ALTER AS ASC BEGIN BETWEEN BRANCH BY CALL CASE COLUMN COMMENT COMMIT CREATE DATABASE DAYS DELETE DESC DESCRIBE DISTINCT DISTRIBUTED DROP ELSE
-    END EXISTS EXPLAIN EXTENDED FIELD FIELDS FIRST FROM GROUP HAVING IDENTIFIER IF IN INNER INSERT INTO IS JOIN LEFT LIKE LIMIT LOCALLY MATCHED MERGE
-    NAMESPACE NAMESPACES NOT NULL ON OR ORDER ORDERED OVERWRITE PARTITION PARTITIONED PROCEDURE PROCEDURES PRUNING PURGE RENAME REPLACE RETAIN ROLLBACK
-    SELECT SET SHOW SNAPSHOT SNAPSHOTS TABLE TABLES TAG TBLPROPERTIES THEN TIMESTAMP TO TRUNCATE UNION UNSET UPDATE USE USING VALUES VERSION VIEW VIEWS
-    WHEN WHERE WITH WRITE""".split()
-)
+KEYWORDS = (
+        "ADD",
+        "ALTER",
+        "AS",
+        "ASC",
+        "BEGIN",
+        "BETWEEN",
+        "BRANCH",
+        "BY",
+        "CALL",
+        "CASE",
+        "COLUMN",
+        "COMMENT",
+        "COMMIT",
+        "CREATE",
+        "DATABASE",
+        "DAYS",
+        "DELETE",
+        "DESC",
+        "DESCRIBE",
+        "DISTINCT",
+        "DISTRIBUTED",
+        "DROP",
+        "ELSE",
+        "END",
+        "EXISTS",
+        "EXPLAIN",
+        "EXTENDED",
+        "FIELD",
+        "FIELDS",
+        "FIRST",
+        "FROM",
+        "GROUP",
+        "HAVING",
+        "IDENTIFIER",
+        "IF",
+        "IN",
+        "INNER",
+        "INSERT",
+        "INTO",
+        "IS",
+        "JOIN",
+        "LEFT",
+        "LIKE",
+        "LIMIT",
+        "LOCALLY",
+        "MATCHED",
+        "MERGE",
+        "NAMESPACE",
+        "NAMESPACES",
+        "NOT",
+        "NULL",
+        "ON",
+        "OR",
+        "ORDER",
+        "ORDERED",
+        "OVERWRITE",
+        "PARTITION",
+        "PARTITIONED",
+        "PROCEDURE",
+        "PROCEDURES",
+        "PRUNING",
+        "PURGE",
+        "RENAME",
+        "REPLACE",
+        "RETAIN",
+        "ROLLBACK",
+        "SELECT",
+        "SET",
+        "SHOW",
+        "SNAPSHOT",
+        "SNAPSHOTS",
+        "TABLE",
+        "TABLES",
+        "TAG",
+        "TBLPROPERTIES",
+        "THEN",
+        "TIMESTAMP",
+        "TO",
+        "TRUNCATE",
+        "UNION",
+        "UNSET",
+        "UPDATE",
+        "USE",
+        "USING",
+        "VALUES",
+        "VERSION",
+        "VIEW",
+        "VIEWS",
+        "WHEN",
+        "WHERE",
+        "WITH",
+        "WRITE",
+    )
 QUIT = frozenset({"quit", "exit", "quit;", "exit;"})
 
 
 class NameCompleter(Completer):
-    """Completes the dotted word before the cursor from catalogs, namespaces, tables, columns of tables named in the text, and procedures."""
+    """Completes the dotted word before the cursor from catalogs, namespaces, tables, columns of tables named in the text, and
+    procedures."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -108,7 +196,7 @@ def is_complete(text: str) -> bool:
         return False
     try:
         pieces = split(stripped)
-        return not split(stripped + " select 1")[len(pieces) :] == [] or not pieces
+        return not pieces or len(split(stripped + " select 1")) > len(pieces)
     except IcesqlError:
         return False
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TextIO
 
-from icesql.cli.output import print_rows
+from icesql.session.output import print_rows
 from icesql.session.pruning_line import pruning_line
 from icesql.session.session import Session
 
@@ -19,7 +19,8 @@ JOB_GROUP = "icesql-shell"
 
 @dataclass(slots=True)
 class Runner:
-    """``silent``: results only. ``verbose``: each statement is echoed before it runs. ``limit``: rows shown of a result, ``None`` for all."""
+    """``silent``: results only. ``verbose``: each statement is echoed before it runs. ``limit``: rows shown of a result, ``None`` for
+    all."""
 
     session: Session
     out: TextIO

@@ -12,10 +12,10 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from icesql.cli.output import text as cell_text
 from icesql.errors import InvalidArgumentError
 from icesql.parser.script import split
 from icesql.session.connect import connect
+from icesql.session.output import text as cell_text
 from icesql.session.pruning_line import pruning_line
 from icesql.session.run_call import sql_literal
 from icesql.session.session import Session
@@ -46,7 +46,7 @@ class Result:
         return f"{table}{notes}<small>{html.escape(self.footer)}</small>"
 
     def __repr__(self) -> str:
-        from icesql.cli.output import as_text
+        from icesql.session.output import as_text
 
         return "\n".join([as_text(self.columns, self.rows).rstrip(), *self.notices, self.footer]).strip()
 

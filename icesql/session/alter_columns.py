@@ -101,7 +101,10 @@ def _add(update: UpdateSchema, schema: Schema, columns: Sequence[s.ColumnDefinit
         key = (*(part.lower() for part in column.path),)
         taken = {field.name.lower() for field in _siblings(schema, column.path[:-1])} if not _is_added(added, column.path[:-1]) else set()
         if key in added or column.name.lower() in taken:
-            raise SqlError(f"[FIELD_ALREADY_EXISTS] Cannot add column, because {quoted(column.path)} already exists in {schema.as_struct()}. SQLSTATE: 42710")
+            raise SqlError(
+                f"[FIELD_ALREADY_EXISTS] Cannot add column, because {quoted(column.path)} already exists in {schema.as_struct()}. "
+                f"SQLSTATE: 42710"
+            )
         if column.required:
             raise ValidationError(f"Unsupported table change: Incompatible change: cannot add required column: {column.name}")
         name = column.name if parent is not None else (column.name,)
@@ -181,7 +184,9 @@ def _rename(update: UpdateSchema, schema: Schema, statement: s.RenameColumn) -> 
     siblings = {field.name.lower() for field in _siblings(schema, statement.column[:-1])}
     if statement.new_name.lower() in siblings:
         target = (*statement.column[:-1], statement.new_name)
-        raise SqlError(f"[FIELD_ALREADY_EXISTS] Cannot rename column, because {quoted(target)} already exists in {schema.as_struct()}. SQLSTATE: 42710")
+        raise SqlError(
+            f"[FIELD_ALREADY_EXISTS] Cannot rename column, because {quoted(target)} already exists in {schema.as_struct()}. SQLSTATE: 42710"
+        )
     update.rename_column(name, statement.new_name)
 
 
@@ -191,7 +196,10 @@ def _change(session: Session, update: UpdateSchema, schema: Schema, changes: Seq
     for change in changes:
         name, field = resolve(schema, change.column)
         if name in seen:
-            raise SqlError(f"[NOT_SUPPORTED_CHANGE_SAME_COLUMN] ALTER TABLE ALTER/CHANGE COLUMN is not supported for changing the same column twice: {name}. SQLSTATE: 0A000")
+            raise SqlError(
+                f"[NOT_SUPPORTED_CHANGE_SAME_COLUMN] ALTER TABLE ALTER/CHANGE COLUMN is not supported for changing the same "
+                f"column twice: {name}. SQLSTATE: 0A000"
+            )
         seen.add(name)
         _change_one(session, update, schema, name, field, change)
 
@@ -214,7 +222,10 @@ def _change_one(session: Session, update: UpdateSchema, schema: Schema, name: st
 
 def _change_default(session: Session, update: UpdateSchema, name: str, field: NestedField, change: s.ColumnChange) -> None:
     if not defaults_allowed(session):
-        raise UnsupportedError(f"Cannot apply unknown table change: default of column {name}. SET spark.icesql.column-defaults=true to use defaults with format version 3")
+        raise UnsupportedError(
+            f"Cannot apply unknown table change: default of column {name}. SET spark.icesql.column-defaults=true to use defaults "
+            f"with format version 3"
+        )
     if change.drop_default:
         update.update_column_default(name, None)
         return
@@ -228,16 +239,22 @@ def _change_default(session: Session, update: UpdateSchema, name: str, field: Ne
 def _change_type(update: UpdateSchema, name: str, field: NestedField, wanted: Type, text: str) -> None:
     kind = {StructType: "STRUCT", ListType: "ARRAY", MapType: "MAP"}.get(type(field.type))
     if kind is not None and type(wanted) is not type(field.type):
-        raise UnsupportedError(f"[NOT_SUPPORTED_CHANGE_COLUMN] ALTER TABLE ALTER/CHANGE COLUMN is not supported for changing column {name} from {field.type} to {wanted}. SQLSTATE: 0A000")
+        raise UnsupportedError(
+            f"[NOT_SUPPORTED_CHANGE_COLUMN] ALTER TABLE ALTER/CHANGE COLUMN is not supported for changing column {name} from "
+            f"{field.type} to {wanted}. SQLSTATE: 0A000"
+        )
     if kind is not None:
         raise UnsupportedError(
-            f"[CANNOT_UPDATE_FIELD.{kind}_TYPE] Cannot update field {name} type: Update a struct by updating its fields, an array by its element, "
+            f"[CANNOT_UPDATE_FIELD.{kind}_TYPE] Cannot update field {name} type: Update a struct by updating its fields, an array "
+            f"by its element, "
             "a map by its key or value. SQLSTATE: 0A000"
         )
     if wanted == field.type and not text.startswith((*_NARROW, *_SIZED)):
         return
     if text.startswith(_SIZED) or text in _NARROW or not _widens(field.type, wanted):
-        raise UnsupportedError(f"[NOT_SUPPORTED_CHANGE_COLUMN] Cannot change column type: {name}: {field.type} -> {text or wanted}. SQLSTATE: 0A000")
+        raise UnsupportedError(
+            f"[NOT_SUPPORTED_CHANGE_COLUMN] Cannot change column type: {name}: {field.type} -> {text or wanted}. SQLSTATE: 0A000"
+        )
     update.update_column_type(name, wanted)
 
 

@@ -31,7 +31,9 @@ class Catalogs:
 
     def reload(self) -> None:
         """Read the configuration anew; catalogs whose properties changed are opened again when next named."""
-        configured = {name: dict(properties) for name, properties in catalog_configurations(self._spark_conf(), self._keyword, os.environ).items()}
+        configured = {
+            name: dict(properties) for name, properties in catalog_configurations(self._spark_conf(), self._keyword, os.environ).items()
+        }
         for name in list(self._open):
             if configured.get(name) != self._configured.get(name):
                 del self._open[name]

@@ -41,7 +41,8 @@ def connect(
 ) -> Session:
     """A session that understands Iceberg's SQL.
 
-    ``spark``: a classic PySpark session, used as it is. Without one, a running session is used, else a local one is started with ``conf`` and
+    ``spark``: a classic PySpark session, used as it is. Without one, a running session is used, else a local one is started with
+    ``conf`` and
     ``master`` (default ``local[*]``). ``catalogs``: configurations by name, beside those in Spark's conf and the environment; with none
     anywhere there is the embedded catalog ``local`` in ``./warehouse``.
     Raises InvalidArgumentError for an option that cannot be had, IcesqlError when Java is missing.

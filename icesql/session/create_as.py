@@ -90,8 +90,9 @@ def _stored_schema(session: Session, address: Address, schema: Any) -> Any:
     seen: set[str] = set()
     for field in schema.fields:
         if field.name.lower() in seen:
-            raise SqlError(f"[COLUMN_ALREADY_EXISTS] The column `{field.name.lower()}` already exists. Choose another name or rename the existing column. SQLSTATE: 42711")
+            raise SqlError(
+                f"[COLUMN_ALREADY_EXISTS] The column `{field.name.lower()}` already exists. Choose another name or rename the "
+                f"existing column. SQLSTATE: 42711"
+            )
         seen.add(field.name.lower())
     return StructType([StructField(f.name, f.dataType, nullable or f.nullable, f.metadata) for f in schema.fields])
-
-

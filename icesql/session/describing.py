@@ -57,7 +57,11 @@ def sort_order_text(order: SortOrder, schema: Schema) -> str:
     for field in order.fields:
         column = schema.names_by_id.get(field.source_id) or str(field.source_id)
         nulls = "NULLS FIRST" if field.null_order is NullOrder.NULLS_FIRST else "NULLS LAST"
-        text = f"truncate({column}, {field.transform.width})" if field.transform.name == "truncate" else transform_text(field.transform, column)
+        text = (
+            f"truncate({column}, {field.transform.width})"
+            if field.transform.name == "truncate"
+            else transform_text(field.transform, column)
+        )
         shown.append(f"{text} {field.direction.value.upper()} {nulls}")
     return ", ".join(shown)
 

@@ -22,7 +22,15 @@ def run_statement(session: Session, statement: s.Statement, args: Any = None) ->
             return run_ddl.run_ddl(session, statement, args)
         case s.CreateView() | s.DropView() | s.AlterViewProperties() | s.RenameView() | s.AlterViewAs() | s.ShowViews():
             return run_views.run_views(session, statement, args)
-        case s.CreateNamespace() | s.DropNamespace() | s.AlterNamespace() | s.DescribeNamespace() | s.ShowNamespaces() | s.Use() | s.UseCatalog():
+        case (
+            s.CreateNamespace()
+            | s.DropNamespace()
+            | s.AlterNamespace()
+            | s.DescribeNamespace()
+            | s.ShowNamespaces()
+            | s.Use()
+            | s.UseCatalog()
+        ):
             return run_namespaces.run_namespaces(session, statement)
         case s.ShowCatalogs() | s.ShowCurrentNamespace():
             return run_namespaces.run_namespaces(session, statement)

@@ -1,4 +1,5 @@
-"""``icesql.enable(spark)``: ``spark.sql``, ``spark.table`` and ``df.writeTo`` of that session understand our catalogs; ``disable`` undoes it."""
+"""``icesql.enable(spark)``: ``spark.sql``, ``spark.table`` and ``df.writeTo`` of that session understand our catalogs; ``disable``
+undoes it."""
 
 from __future__ import annotations
 

@@ -19,7 +19,8 @@ _KEPT = 64
 
 
 class Frames:
-    """``reports``: what each planning of the last statement kept and skipped, in order; filled when Spark plans, not when a frame is made."""
+    """``reports``: what each planning of the last statement kept and skipped, in order; filled when Spark plans, not when a frame is
+    made."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -48,7 +49,16 @@ class Frames:
         location = found.table.metadata_location
         if location is None:
             return None
-        return (location, found.dotted, found.metadata_table, point.snapshot_id, point.branch, point.schema.schema_id, tuple(sorted(options.items())), metadata_columns)
+        return (
+            location,
+            found.dotted,
+            found.metadata_table,
+            point.snapshot_id,
+            point.branch,
+            point.schema.schema_id,
+            tuple(sorted(options.items())),
+            metadata_columns,
+        )
 
     def _made(self, found: Found, point: ReadPoint, options: dict[str, str], metadata_columns: tuple[str, ...]) -> Any:
         spark = self._session.spark

@@ -1,6 +1,7 @@
 """Metadata columns (``_file``, ``_pos``, ...) in queries: there when named, hidden from ``SELECT *``.
 
-A view has no hidden columns, so a view over a table whose metadata columns the text names shows them, and stars in the same SELECT leave them out.
+A view has no hidden columns, so a view over a table whose metadata columns the text names shows them, and stars in the same SELECT
+leave them out.
 """
 
 from __future__ import annotations

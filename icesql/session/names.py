@@ -1,6 +1,7 @@
 """Names in SQL text -> tables of ours, or ``None`` for names that are Spark's to resolve.
 
-Spark's rules: a first part that names a catalog chooses it; else the current catalog is meant, and a name of several parts is not relative to
+Spark's rules: a first part that names a catalog chooses it; else the current catalog is meant, and a name of several parts is not
+relative to
 the current namespace. Temporary views shadow one-part names. Behind a table's name may stand a metadata table (``t.files``), a selector
 (``t.branch_x``, ``t.tag_x``, ``t.snapshot_id_1``, ``t.at_timestamp_1``), or both kinds' absence: a table of that very name is found first.
 """
@@ -21,8 +22,24 @@ if TYPE_CHECKING:
     from icesql.table.table import Table
 
 METADATA_TABLES = frozenset(
-    """history snapshots refs metadata_log_entries manifests all_manifests files data_files delete_files all_files all_data_files
-    all_delete_files entries all_entries partitions position_deletes""".split()
+    [
+        "history",
+        "snapshots",
+        "refs",
+        "metadata_log_entries",
+        "manifests",
+        "all_manifests",
+        "files",
+        "data_files",
+        "delete_files",
+        "all_files",
+        "all_data_files",
+        "all_delete_files",
+        "entries",
+        "all_entries",
+        "partitions",
+        "position_deletes",
+    ]
 )
 CHANGES = "changes"
 _SELECTOR = re.compile(r"(?P<kind>branch_|tag_|snapshot_id_(?=\d+$)|at_timestamp_(?=\d+$))(?P<value>.+)", re.S)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from typing import TYPE_CHECKING, Any
 
 from icesql.errors import InvalidArgumentError
@@ -65,7 +64,10 @@ class Reader:
         if timestamp is not None:
             micros = self._session.microseconds(_sql_text(timestamp))
             if micros is None:
-                raise InvalidArgumentError(f"[INVALID_TIME_TRAVEL_TIMESTAMP_EXPR.OPTION] Timestamp string in the options must be able to cast to TIMESTAMP: {timestamp}")
+                raise InvalidArgumentError(
+                    f"[INVALID_TIME_TRAVEL_TIMESTAMP_EXPR.OPTION] Timestamp string in the options must be able to cast to "
+                    f"TIMESTAMP: {timestamp}"
+                )
             return at_timestamp(metadata, micros // 1000), rest
         if branch is not None:
             return at_ref(metadata, branch), rest
@@ -74,6 +76,3 @@ class Reader:
 
 def _sql_text(timestamp: str) -> str:
     return "'" + timestamp.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
-

@@ -9,7 +9,8 @@ from icesql.spark.local_rows import local_frame
 
 
 class Columns:
-    """Column names, Spark types in DDL form and nullability, e.g. ``Columns("namespace string!", "isTemporary boolean!")``; ``!`` is NOT NULL."""
+    """Column names, Spark types in DDL form and nullability, e.g. ``Columns("namespace string!", "isTemporary boolean!")``; ``!`` is
+    NOT NULL."""
 
     def __init__(self, *columns: str) -> None:
         self.columns = columns

@@ -88,7 +88,8 @@ def _refuse_reserved(keys: object) -> None:
     for key, why in _RESERVED_BY_SPARK.items():
         if key in keys:  # type: ignore[operator]
             raise InvalidArgumentError(
-                f"[UNSUPPORTED_FEATURE.SET_TABLE_PROPERTY] The feature is not supported: {key} is a reserved table property, {why}. SQLSTATE: 0A000"
+                f"[UNSUPPORTED_FEATURE.SET_TABLE_PROPERTY] The feature is not supported: {key} is a reserved table property, "
+                f"{why}. SQLSTATE: 0A000"
             )
 
 

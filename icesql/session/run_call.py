@@ -30,7 +30,13 @@ def call_by_name(session: Session, name: str, arguments: Mapping[str, Any]) -> A
 
     parts = parse_name(name)
     if len(parts) == 1:
-        catalog = session.names.current_catalog if session.names.is_ours else session.catalogs.names[0] if len(session.catalogs.names) == 1 else "local"
+        catalog = (
+            session.names.current_catalog
+            if session.names.is_ours
+            else session.catalogs.names[0]
+            if len(session.catalogs.names) == 1
+            else "local"
+        )
         parts = (catalog, SYSTEM, *parts)
     catalog, procedure = find_procedure(session, tuple(parts))
     given = [Argument(name=key, type=_type_of(value), text=sql_literal(value), value=value) for key, value in arguments.items()]
@@ -46,7 +52,9 @@ def bind_call(session: Session, statement: s.Call, args: Any = None) -> tuple[st
 
 
 def _run(session: Session, catalog: str, procedure: Procedure, arguments: dict[str, Any]) -> Any:
-    context = ProcedureContext(session=session, catalog=session.names.catalog(catalog), procedure=procedure.name, dry_run=bool(arguments.get("dry_run")))
+    context = ProcedureContext(
+        session=session, catalog=session.names.catalog(catalog), procedure=procedure.name, dry_run=bool(arguments.get("dry_run"))
+    )
     try:
         rows = procedure.run(context, arguments)
     finally:

@@ -128,27 +128,37 @@ def _drop(session: Session, statement: s.DropTable) -> Any:
 
 
 # -- ALTER -------------------------------------------------------------------------------------------------------------
-_EXTENSIONS = (
-    s.AddPartitionField, s.DropPartitionField, s.ReplacePartitionField, s.WriteOrder, s.SetIdentifierFields, s.DropIdentifierFields,
-    s.CreateBranch, s.CreateTag, s.DropBranch, s.DropTag,
-)  # fmt: skip
+_ACTIONS: dict[type, str] = {
+    s.AddPartitionField: "add partition field to",
+    s.DropPartitionField: "drop partition field from",
+    s.ReplacePartitionField: "replace partition field in",
+    s.WriteOrder: "set write distribution and ordering of",
+    s.SetIdentifierFields: "set identifier fields in",
+    s.DropIdentifierFields: "drop identifier fields in",
+    s.CreateBranch: "create or replace branch on",
+    s.CreateTag: "create tag on",
+    s.DropBranch: "drop branch on",
+    s.DropTag: "drop tag on",
+}
 
 
 def _alter(session: Session, statement: s.AlterTable) -> Any:
     parts = statement.table.parts
     if session.names.address(parts) is None or (len(parts) == 1 and session.is_temporary_view(parts[0])):
-        if isinstance(statement, _EXTENSIONS):
+        if type(statement) in _ACTIONS:
             raise _not_ours(session, statement)
         return session.spark_sql(statement.text)
     found = session.find(parts)
     if found is None:
-        if session.falls_back_to_spark(parts) and not isinstance(statement, _EXTENSIONS):
+        if session.falls_back_to_spark(parts) and not type(statement) in _ACTIONS:
             return session.spark_sql(statement.text)
         from icesql.session.views import alter_as_view
 
         return alter_as_view(session, statement)
     if not found.is_plain:
-        raise UnsupportedError(f"Cannot alter table: it is a {'metadata table' if found.metadata_table else 'version of a table'}: {statement.table.dotted}")
+        raise UnsupportedError(
+            f"Cannot alter table: it is a {'metadata table' if found.metadata_table else 'version of a table'}: {statement.table.dotted}"
+        )
     run_alter(session, statement, found)
     return session.nothing
 
@@ -161,12 +171,7 @@ def _not_ours(session: Session, statement: s.AlterTable) -> Exception:
         session.spark_sql(f"DESCRIBE TABLE {'.'.join(quote(part) for part in statement.table.parts)}")
     except Exception:
         return table_not_found(statement.table.parts, text=statement.text, offset=statement.table.start)
-    action = {
-        s.AddPartitionField: "add partition field to", s.DropPartitionField: "drop partition field from", s.ReplacePartitionField: "replace partition field in",
-        s.WriteOrder: "set write distribution and ordering of", s.SetIdentifierFields: "set identifier fields in", s.DropIdentifierFields: "drop identifier fields in",
-        s.CreateBranch: "create or replace branch on", s.CreateTag: "create tag on", s.DropBranch: "drop branch on", s.DropTag: "drop tag on",
-    }[type(statement)]  # fmt: skip
-    return not_iceberg(action, statement.table.parts)
+    return not_iceberg(_ACTIONS[type(statement)], statement.table.parts)
 
 
 # -- COMMENT ON --------------------------------------------------------------------------------------------------------

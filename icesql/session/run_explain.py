@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from icesql.parser import statements as s
 from icesql.parser.names import References
 from icesql.session.results import Columns
-from icesql.session.run_query import bound
 from icesql.session.rewriting import Edit, rewrite
+from icesql.session.run_query import bound
 
 if TYPE_CHECKING:
     from icesql.session.session import Session

@@ -31,7 +31,8 @@ def run_insert(session: Session, statement: s.Insert, args: Any = None) -> Any:
         return run_query(session, statement.text, statement.references, args)
     if statement.if_not_exists:
         raise UnsupportedError(
-            f"[UNSUPPORTED_FEATURE.INSERT_PARTITION_SPEC_IF_NOT_EXISTS] INSERT INTO {quoted(target.found.address.parts)} with IF NOT EXISTS in the PARTITION spec. SQLSTATE: 0A000"
+            f"[UNSUPPORTED_FEATURE.INSERT_PARTITION_SPEC_IF_NOT_EXISTS] INSERT INTO {quoted(target.found.address.parts)} with IF "
+            f"NOT EXISTS in the PARTITION spec. SQLSTATE: 0A000"
         )
     static = _static_partition(statement, target)
     session.temporary_views.refresh(statement.references)
@@ -82,7 +83,9 @@ def _static_partition(statement: s.Insert, target: WriteTarget) -> dict[str, s.S
     return static
 
 
-def _fitted(session: Session, statement: s.Insert, target: WriteTarget, frame: Any, static: Mapping[str, s.Span], text: BoundText, args: Any) -> Any:
+def _fitted(
+    session: Session, statement: s.Insert, target: WriteTarget, frame: Any, static: Mapping[str, s.Span], text: BoundText, args: Any
+) -> Any:
     """The query's rows with exactly the table's columns."""
     schema = target.table.metadata.schema
     name = target.found.dotted
@@ -172,7 +175,8 @@ def _is_dynamic(session: Session, target: WriteTarget) -> bool:
 
 def _static_filter(static: Mapping[str, Any]) -> Expression:
     parts = [
-        Predicate(Op.IS_NULL, Reference(name)) if value is None else Predicate(Op.EQ, Reference(name), (value,)) for name, value in static.items()
+        Predicate(Op.IS_NULL, Reference(name)) if value is None else Predicate(Op.EQ, Reference(name), (value,))
+        for name, value in static.items()
     ]
     return and_(TRUE, *parts)
 

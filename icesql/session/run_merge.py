@@ -50,7 +50,10 @@ def _check_clauses(clauses: Sequence[s.MergeClause]) -> None:
     for kind, code in _OMITTED.items():
         same = [clause for clause in clauses if clause.kind is kind]
         if any(clause.condition is None for clause in same[:-1]):
-            raise SqlError(f"[{code}] When there are more than one {kind.value.upper()} clauses in a MERGE statement, only the last {kind.value.upper()} clause can omit the condition. SQLSTATE: 42613")
+            raise SqlError(
+                f"[{code}] When there are more than one {kind.value.upper()} clauses in a MERGE statement, only the last "
+                f"{kind.value.upper()} clause can omit the condition. SQLSTATE: 42613"
+            )
 
 
 def _source_alias(statement: s.Merge) -> str:
@@ -84,7 +87,9 @@ def _evolve(target: WriteTarget, statement: s.Merge, frame: Any) -> None:
 
 
 # -- clauses -----------------------------------------------------------------------------------------------------------
-def _clause(clause: s.MergeClause, names: Qualifiers, text: BoundText, source: str, columns: Sequence[str], *, keeps_missing: bool) -> Clause:
+def _clause(
+    clause: s.MergeClause, names: Qualifiers, text: BoundText, source: str, columns: Sequence[str], *, keeps_missing: bool
+) -> Clause:
     if clause.action in (s.MergeAction.UPDATE_ALL, s.MergeAction.INSERT_ALL):
         assignments = tuple(_all_columns(names.schema, source, columns, keeps_missing=keeps_missing))
     else:
@@ -108,7 +113,8 @@ def _all_columns(schema: Schema, source: str, columns: Sequence[str], *, keeps_m
             yield Assignment(column=(field.name,), value=f"{quote(source)}.{quote(name)}")
         elif not keeps_missing:
             raise SqlError(
-                f"[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column, variable, or function parameter with name {quote(field.name)} cannot be resolved in the source."
+                f"[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column, variable, or function parameter with name {quote(field.name)} "
+                f"cannot be resolved in the source."
                 f"{nearest(field.name, columns)} SQLSTATE: 42703"
             )
 

@@ -94,7 +94,9 @@ def _other(session: Session, statement: s.Other, args: Any) -> Any:
     if statement.error is not None and (targets or _reads_ours(session, statement.references)):
         raise statement.error
     if mine:
-        raise UnsupportedError(f"Cannot run statement on an Iceberg table: {mine[0].dotted}: {statement.text.split(None, 1)[0].upper()} is not supported")
+        raise UnsupportedError(
+            f"Cannot run statement on an Iceberg table: {mine[0].dotted}: {statement.text.split(None, 1)[0].upper()} is not supported"
+        )
     return run_query(session, statement.text, statement.references, args)
 
 

@@ -73,7 +73,9 @@ class BoundText:
 
 
 @contextmanager
-def bound(session: Session, text: str, references: References, *, target: tuple[TableName, Found, str] | None = None) -> Iterator[BoundText]:
+def bound(
+    session: Session, text: str, references: References, *, target: tuple[TableName, Found, str] | None = None
+) -> Iterator[BoundText]:
     """Give every reference to a table of ours a view, for as long as the block runs; references in TARGET places stay.
 
     ``target``: the table that a row-level statement changes, under an alias that is not in the text: columns qualified by its name are too.
@@ -100,7 +102,8 @@ def bound(session: Session, text: str, references: References, *, target: tuple[
 
 
 def _resolve(session: Session, text: str, reference: TableReference, references: References) -> Source | None:
-    """``None``: the name is Spark's (a temporary view, a CTE, a table of another catalog). Raises NotFoundError for one that should be ours."""
+    """``None``: the name is Spark's (a temporary view, a CTE, a table of another catalog). Raises NotFoundError for one that should
+    be ours."""
     if reference.place is Place.TARGET:
         return None
     names = session.names

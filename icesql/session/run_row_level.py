@@ -30,7 +30,9 @@ def run_row_level(session: Session, statement: s.Delete | s.Update | s.Merge, ar
         return run_query(session, statement.text, statement.references, args)
     alias = statement.alias or name.parts[-1]
     session.temporary_views.refresh(statement.references)
-    with bound(session, statement.text, statement.references, target=(name, target.found, alias) if statement.alias is None else None) as text:
+    with bound(
+        session, statement.text, statement.references, target=(name, target.found, alias) if statement.alias is None else None
+    ) as text:
         with user_positions(session.spark, text.rewritten(), statement.text):
             result = _changed(session, statement, target, alias, text)
         if result.builder is not None:
@@ -100,4 +102,3 @@ def assignment_of(names: Qualifiers, assignment: s.Assignment, text: BoundText) 
         return Assignment(column=column, value=text.sql(assignment.value))
     field = names.schema.find(".".join(column), case_sensitive=False)
     return Assignment(column=column, value="NULL" if field is None else sql_literal(field.type, field.write_default))
-

@@ -38,7 +38,9 @@ def run_show(session: Session, statement: s.Statement, args: Any = None) -> Any:
         case s.ShowProcedures() | s.DescribeProcedure():
             from icesql.session.show_procedures import describe_procedure, show_procedures
 
-            return show_procedures(session, statement) if isinstance(statement, s.ShowProcedures) else describe_procedure(session, statement)
+            return (
+                show_procedures(session, statement) if isinstance(statement, s.ShowProcedures) else describe_procedure(session, statement)
+            )
         case s.ShowFunctions() | s.DescribeFunction():
             from icesql.session.show_functions import show_functions
 
@@ -96,7 +98,11 @@ def _show_tables(session: Session, statement: s.ShowTables) -> Any:
         raise schema_not_found((catalog.name, *namespace)) from None
     named = [t for t in tables if matches(t[-1], statement.pattern)]
     shown = ".".join(describing.quoted_if_needed(part) for part in namespace)
-    temporary = [v.name for v in session.spark.catalog.listTables() if v.isTemporary and matches(v.name, statement.pattern)] if not statement.extended else []
+    temporary = (
+        [v.name for v in session.spark.catalog.listTables() if v.isTemporary and matches(v.name, statement.pattern)]
+        if not statement.extended
+        else []
+    )
     if not statement.extended:
         rows: list[tuple[Any, ...]] = [(shown, t[-1], False) for t in named]
         return TABLES.frame(session.spark, rows + [("", name, True) for name in temporary])
@@ -188,7 +194,11 @@ def _describe_column(session: Session, column: Sequence[str], fields: Sequence[A
         raise unresolved_column(column, [f.name for f in fields])
     if len(column) > 1:
         raise UnsupportedError(f"DESC TABLE COLUMN does not support nested column: {'.'.join(column)}.")
-    rows = [("col_name", field.name), ("data_type", describing.type_text(field.dataType)), ("comment", field.metadata.get("comment", "NULL"))]
+    rows = [
+        ("col_name", field.name),
+        ("data_type", describing.type_text(field.dataType)),
+        ("comment", field.metadata.get("comment", "NULL")),
+    ]
     return COLUMN_DESCRIPTION.frame(session.spark, rows)
 
 
@@ -231,4 +241,3 @@ def _metadata_columns(found: Found) -> list[tuple[str, str]]:
     if metadata.format_version >= 3:
         columns += [("_row_id", "bigint"), ("_last_updated_sequence_number", "bigint")]
     return columns
-

@@ -47,7 +47,8 @@ def _create(session: Session, statement: s.CreateView, args: Any) -> Any:
     if address is None:
         if _reads_ours(session, statement.references):
             raise UnsupportedError(
-                f"Cannot create view {statement.view.dotted} in Spark's own catalog over Iceberg tables: use CREATE TEMPORARY VIEW, or a catalog that stores views"
+                f"Cannot create view {statement.view.dotted} in Spark's own catalog over Iceberg tables: use CREATE TEMPORARY "
+                f"VIEW, or a catalog that stores views"
             )
         return session.spark_sql(statement.text, args)
     if not address.catalog.supports_views:
@@ -56,7 +57,11 @@ def _create(session: Session, statement: s.CreateView, args: Any) -> Any:
 
 
 def _reads_ours(session: Session, references: s.References) -> bool:
-    return any(session.names.address(r.parts) is not None and session.find(r.parts) is not None for r in references.tables if r.place is not s.Place.TARGET)
+    return any(
+        session.names.address(r.parts) is not None and session.find(r.parts) is not None
+        for r in references.tables
+        if r.place is not s.Place.TARGET
+    )
 
 
 def _create_temporary(session: Session, statement: s.CreateView) -> Any:
@@ -80,11 +85,16 @@ def _create_temporary(session: Session, statement: s.CreateView) -> Any:
 def _create_stored(session: Session, statement: s.CreateView, address: Address) -> Any:
     existing = find_view(address)
     if address.catalog.table_exists(address.identifier):
-        raise AlreadyExistsError(f"[TABLE_OR_VIEW_ALREADY_EXISTS] Cannot create view {address.dotted} because a table of that name already exists. SQLSTATE: 42P07")
+        raise AlreadyExistsError(
+            f"[TABLE_OR_VIEW_ALREADY_EXISTS] Cannot create view {address.dotted} because a table of that name already exists. "
+            f"SQLSTATE: 42P07"
+        )
     if existing is not None and statement.if_not_exists:
         return session.nothing
     if existing is not None and not statement.replace:
-        raise AlreadyExistsError(f"[TABLE_OR_VIEW_ALREADY_EXISTS] Cannot create view {quoted(address.parts)} because it already exists. SQLSTATE: 42P07")
+        raise AlreadyExistsError(
+            f"[TABLE_OR_VIEW_ALREADY_EXISTS] Cannot create view {quoted(address.parts)} because it already exists. SQLSTATE: 42P07"
+        )
     _refuse_temporary(session, statement, address)
     text = statement.query.of(statement.text)
     frame = run_view_query(session, text)
@@ -103,7 +113,11 @@ def _create_stored(session: Session, statement: s.CreateView, address: Address) 
 
 def _refuse_temporary(session: Session, statement: s.CreateView, address: Address) -> None:
     for reference in statement.references.tables:
-        if len(reference.parts) == 1 and reference.parts[0].lower() not in statement.references.temporary and session.is_temporary_view(reference.parts[0]):
+        if (
+            len(reference.parts) == 1
+            and reference.parts[0].lower() not in statement.references.temporary
+            and session.is_temporary_view(reference.parts[0])
+        ):
             raise UnsupportedError(f"Cannot create view {address.dotted} that references temporary view: [{reference.parts[0]}]")
 
 
@@ -124,14 +138,25 @@ def _schema(statement: s.CreateView, schema: Any) -> Schema:
     given = statement.columns
     if given and len(given) != len(schema.fields):
         kind = "NOT_ENOUGH_DATA_COLUMNS" if len(given) > len(schema.fields) else "TOO_MANY_DATA_COLUMNS"
-        raise SqlError(f"[CREATE_VIEW_COLUMN_ARITY_MISMATCH.{kind}] Cannot create view {quoted(statement.view.parts)}: view columns and query columns differ in number. SQLSTATE: 21S01")
+        raise SqlError(
+            f"[CREATE_VIEW_COLUMN_ARITY_MISMATCH.{kind}] Cannot create view {quoted(statement.view.parts)}: view columns and "
+            f"query columns differ in number. SQLSTATE: 21S01"
+        )
     names = [column.name for column in given] or list(schema.names)
     repeated = next((name for i, name in enumerate(names) if name.lower() in {n.lower() for n in names[:i]}), None)
     if repeated is not None:
-        raise SqlError(f"[COLUMN_ALREADY_EXISTS] The column `{repeated.lower()}` already exists. Choose another name or rename the existing column. SQLSTATE: 42711")
+        raise SqlError(
+            f"[COLUMN_ALREADY_EXISTS] The column `{repeated.lower()}` already exists. Choose another name or rename the existing "
+            f"column. SQLSTATE: 42711"
+        )
     comments = [column.comment for column in given] or [None] * len(names)
     fields = [
-        StructField(name, field.dataType, field.nullable, {"comment": comment} if comment else {k: v for k, v in field.metadata.items() if k == "comment"})
+        StructField(
+            name,
+            field.dataType,
+            field.nullable,
+            {"comment": comment} if comment else {k: v for k, v in field.metadata.items() if k == "comment"},
+        )
         for name, comment, field in zip(names, comments, schema.fields, strict=True)
     ]
     return from_spark(StructType(fields))
@@ -143,7 +168,11 @@ def _version(session: Session, text: str) -> ViewVersion:
         version_id=1,
         timestamp_ms=time.time_ns() // 1_000_000,
         schema_id=0,
-        summary={"engine-name": "spark", "engine-version": str(session.spark.version), "app-id": str(session.spark.sparkContext.applicationId)},
+        summary={
+            "engine-name": "spark",
+            "engine-version": str(session.spark.version),
+            "app-id": str(session.spark.sparkContext.applicationId),
+        },
         representations=(SqlRepresentation(sql=text, dialect=SPARK_DIALECT),),
         default_namespace=names.current_namespace if names.is_ours else ("default",),
         default_catalog=names.current_catalog,
@@ -181,7 +210,9 @@ def _drop(session: Session, statement: s.DropView) -> Any:
     if find_view(address) is not None:
         address.catalog.drop_view(address.identifier)
     elif address.catalog.table_exists(address.identifier):
-        raise SqlError(f"[EXPECT_VIEW_NOT_TABLE.NO_ALTERNATIVE] 'DROP VIEW' expects a view but {quoted(address.parts)} is a table. SQLSTATE: 42809")
+        raise SqlError(
+            f"[EXPECT_VIEW_NOT_TABLE.NO_ALTERNATIVE] 'DROP VIEW' expects a view but {quoted(address.parts)} is a table. SQLSTATE: 42809"
+        )
     elif not statement.if_exists:
         raise view_not_found(address.parts)
     return session.nothing
@@ -214,7 +245,13 @@ def rename(session: Session, address: Address, new_name: Sequence[str]) -> Any:
 
 
 def change_properties(
-    session: Session, address: Address, view: ViewMetadata, *, updates: Mapping[str, str] | None = None, removals: Iterable[str] = (), if_exists: bool = False
+    session: Session,
+    address: Address,
+    view: ViewMetadata,
+    *,
+    updates: Mapping[str, str] | None = None,
+    removals: Iterable[str] = (),
+    if_exists: bool = False,
 ) -> Any:
     properties = dict(view.properties)
     for key in updates or {}:

@@ -17,14 +17,20 @@ _SUFFIXES = {"bucket": "bucket", "truncate": "trunc", "year": "year", "month": "
 
 
 def table_schema(columns: Sequence[ColumnDefinition]) -> Schema:
-    """A schema whose ids are unique, to be assigned afresh. Raises SqlError for two columns of one name, UnsupportedError for generated columns."""
+    """A schema whose ids are unique, to be assigned afresh. Raises SqlError for two columns of one name, UnsupportedError for
+    generated columns."""
     seen: set[str] = set()
     for column in columns:
         if column.name.lower() in seen:
-            raise SqlError(f"[COLUMN_ALREADY_EXISTS] The column {quoted_if_needed(column.name.lower())} already exists. Choose another name or rename the existing column. SQLSTATE: 42711")
+            raise SqlError(
+                f"[COLUMN_ALREADY_EXISTS] The column {quoted_if_needed(column.name.lower())} already exists. Choose another name "
+                f"or rename the existing column. SQLSTATE: 42711"
+            )
         seen.add(column.name.lower())
         if column.generated_text is not None:
-            raise UnsupportedError(f"[UNSUPPORTED_FEATURE.TABLE_OPERATION] Table does not support generated columns: {column.name}. SQLSTATE: 0A000")
+            raise UnsupportedError(
+                f"[UNSUPPORTED_FEATURE.TABLE_OPERATION] Table does not support generated columns: {column.name}. SQLSTATE: 0A000"
+            )
     first = 1 + max((_highest_id(column) for column in columns), default=0)
     return Schema(tuple(_field(column, first + index) for index, column in enumerate(columns)))
 
@@ -62,7 +68,9 @@ def find_column(schema: Schema, path: Sequence[str]) -> NestedField:
     name = ".".join(path)
     found = schema.find(name) or schema.find(name, case_sensitive=False)
     if found is None:
-        raise ValidationError(f"Cannot find field '{name}' in struct: {schema.as_struct()}.{nearest(name, schema.ids_by_name)}", column=name)
+        raise ValidationError(
+            f"Cannot find field '{name}' in struct: {schema.as_struct()}.{nearest(name, schema.ids_by_name)}", column=name
+        )
     return found
 
 
@@ -72,7 +80,9 @@ def partition_spec(terms: Sequence[TransformTerm], schema: Schema) -> PartitionS
     for index, term in enumerate(terms):
         source = _partition_source(schema, term)
         name = term.name or default_name(term.transform, schema.names_by_id[source.id])
-        fields.append(PartitionField(source_ids=(source.id,), field_id=PARTITION_FIELD_ID_START + index, transform=term.transform, name=name))
+        fields.append(
+            PartitionField(source_ids=(source.id,), field_id=PARTITION_FIELD_ID_START + index, transform=term.transform, name=name)
+        )
     return PartitionSpec(spec_id=0, fields=tuple(fields))
 
 

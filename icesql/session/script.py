@@ -18,7 +18,8 @@ _VARIABLE = re.compile(r"\$\{(?:hivevar:|hiveconf:|spark:|system:)?([A-Za-z_][\w
 
 
 class ScriptError(IcesqlError):
-    """A statement of a script failed. ``number`` counts from 1; ``line`` and ``column`` are places in the script, of the error where it has one.
+    """A statement of a script failed. ``number`` counts from 1; ``line`` and ``column`` are places in the script, of the error where
+    it has one.
 
     The error itself is the ``__cause__``.
     """

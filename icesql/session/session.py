@@ -57,7 +57,8 @@ class Session:
     def sql(self, text: str, args: Mapping[str, Any] | Sequence[Any] | None = None) -> DataFrame:
         """Run one statement and return its rows; commands are done when this returns, queries run when rows are asked for.
 
-        ``args`` fill named (``:name``) or positional (``?``) parameters, as in PySpark. Raises IcesqlError and its kin, and Spark's own errors.
+        ``args`` fill named (``:name``) or positional (``?``) parameters, as in PySpark. Raises IcesqlError and its kin, and Spark's
+        own errors.
         """
         with self._lock:
             self._begin()
@@ -80,7 +81,8 @@ class Session:
         return list(run_script(self, script, variables or {}))
 
     def call(self, procedure: str, **arguments: Any) -> DataFrame:
-        """``session.call("rewrite_manifests", table="db.t")``. A name may be qualified; the current catalog, else ``local``, is the default."""
+        """``session.call("rewrite_manifests", table="db.t")``. A name may be qualified; the current catalog, else ``local``, is the
+        default."""
         from icesql.session.run_call import call_by_name
 
         with self._lock:

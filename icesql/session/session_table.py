@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 
 class SessionTable(Table):
-    """All that ``Table`` offers; ``append`` and ``overwrite`` take DataFrames too. A branch, tag or snapshot in the name is what ``to_df`` reads."""
+    """All that ``Table`` offers; ``append`` and ``overwrite`` take DataFrames too. A branch, tag or snapshot in the name is what
+    ``to_df`` reads."""
 
     def __init__(self, session: Session, found: Found) -> None:
         table = found.table

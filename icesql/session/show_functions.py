@@ -22,7 +22,9 @@ def show_functions(session: Session, statement: s.ShowFunctions | s.DescribeFunc
             return session.spark_sql(statement.text)
         catalog = session.names.address(statement.function.parts)
         assert catalog is not None
-        raise UnsupportedError(f"[MISSING_CATALOG_ABILITY.FUNCTIONS] Catalog {catalog.catalog.name} does not support functions. SQLSTATE: 0A000")
+        raise UnsupportedError(
+            f"[MISSING_CATALOG_ABILITY.FUNCTIONS] Catalog {catalog.catalog.name} does not support functions. SQLSTATE: 0A000"
+        )
     where = session.names.namespace(None if statement.namespace is None else statement.namespace.parts)
     if where is None:
         return session.spark_sql(statement.text)

@@ -21,7 +21,8 @@ DESCRIPTION = Columns("procedure_desc string!")
 
 
 def find_procedure(session: Session, parts: tuple[str, ...]) -> tuple[str, Procedure]:
-    """The catalog's name and the procedure. Raises UnsupportedError for a catalog without procedures, NotFoundError with the nearest name."""
+    """The catalog's name and the procedure. Raises UnsupportedError for a catalog without procedures, NotFoundError with the nearest
+    name."""
     if len(parts) > 1 and parts[0] in session.catalogs:
         catalog, rest = parts[0], parts[1:]
     elif session.names.is_ours:

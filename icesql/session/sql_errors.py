@@ -30,13 +30,17 @@ def table_not_found(parts: Sequence[str], known: Iterable[str] = (), *, text: st
 def table_exists(parts: Sequence[str]) -> AlreadyExistsError:
     return AlreadyExistsError(
         f"[TABLE_OR_VIEW_ALREADY_EXISTS] Cannot create table or view {quoted(parts)} because it already exists.\n"
-        "Choose a different name, drop or replace the existing object, or add the IF NOT EXISTS clause to tolerate pre-existing objects. SQLSTATE: 42P07",
+        "Choose a different name, drop or replace the existing object, or add the IF NOT EXISTS clause to tolerate pre-existing "
+        "objects. SQLSTATE: 42P07",
         name=".".join(parts),
     )
 
 
 def view_not_found(parts: Sequence[str]) -> NotFoundError:
-    return NotFoundError(f"[VIEW_NOT_FOUND] The view {quoted(parts)} cannot be found. Verify the spelling and correctness of the schema and catalog. SQLSTATE: 42P01")
+    return NotFoundError(
+        f"[VIEW_NOT_FOUND] The view {quoted(parts)} cannot be found. Verify the spelling and correctness of the schema and "
+        f"catalog. SQLSTATE: 42P01"
+    )
 
 
 def schema_not_found(parts: Sequence[str], known: Iterable[str] = ()) -> NotFoundError:
@@ -49,7 +53,8 @@ def schema_not_found(parts: Sequence[str], known: Iterable[str] = ()) -> NotFoun
 def schema_exists(parts: Sequence[str]) -> AlreadyExistsError:
     return AlreadyExistsError(
         f"[SCHEMA_ALREADY_EXISTS] Cannot create schema {quoted(parts)} because it already exists.\n"
-        "Choose a different name, drop the existing schema, or add the IF NOT EXISTS clause to tolerate pre-existing schema. SQLSTATE: 42P06"
+        "Choose a different name, drop the existing schema, or add the IF NOT EXISTS clause to tolerate pre-existing schema. "
+        "SQLSTATE: 42P06"
     )
 
 
@@ -67,7 +72,10 @@ def no_partition_management(parts: Sequence[str]) -> UnsupportedError:
 def unresolved_column(name: Sequence[str], known: Sequence[str]) -> SqlError:
     """Columns nearest in spelling come first, as Spark lists them."""
     if not known:
-        return SqlError(f"[UNRESOLVED_COLUMN.WITHOUT_SUGGESTION] A column, variable, or function parameter with name {quoted(name)} cannot be resolved. SQLSTATE: 42703")
+        return SqlError(
+            f"[UNRESOLVED_COLUMN.WITHOUT_SUGGESTION] A column, variable, or function parameter with name {quoted(name)} cannot be "
+            f"resolved. SQLSTATE: 42703"
+        )
     listed = ", ".join(quoted([column]) for column in sorted(known, key=lambda column: _distance(column, name[-1]))[:5])
     return SqlError(
         f"[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column, variable, or function parameter with name {quoted(name)} cannot be resolved. "

@@ -20,7 +20,8 @@ Microseconds = Callable[[str], int | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadPoint:
-    """``snapshot`` is ``None`` for an empty table. ``branch`` is set where the read follows a branch: then the table's current schema holds.
+    """``snapshot`` is ``None`` for an empty table. ``branch`` is set where the read follows a branch: then the table's current schema
+    holds.
 
     ``pinned``: the read asked for one version, so a later commit must not change what it sees.
     """
@@ -35,7 +36,9 @@ class ReadPoint:
         return None if self.snapshot is None else self.snapshot.snapshot_id
 
 
-def read_point(found: Found, time_travel: TimeTravel | None, text: str, microseconds: Microseconds, wap_branch: str | None = None) -> ReadPoint:
+def read_point(
+    found: Found, time_travel: TimeTravel | None, text: str, microseconds: Microseconds, wap_branch: str | None = None
+) -> ReadPoint:
     """Raises InvalidArgumentError or NotFoundError for a version that is not there, or for two ways of time travel at once.
 
     ``wap_branch``: ``spark.wap.branch``, followed where the table asks for it and the branch exists.
@@ -87,7 +90,8 @@ def at_version(metadata: TableMetadata, version: int | str) -> ReadPoint:
         return at_snapshot(metadata, snapshot_id)
     if version not in metadata.refs:
         raise NotFoundError(
-            f"Cannot find matching snapshot ID or reference name for version {version}{nearest(str(version), metadata.refs)}", version=version
+            f"Cannot find matching snapshot ID or reference name for version {version}{nearest(str(version), metadata.refs)}",
+            version=version,
         )
     return at_ref(metadata, str(version))
 

@@ -97,7 +97,9 @@ class SessionTransaction:
         catalogs = {found.address.catalog.name for found, _ in changed}
         if len(catalogs) > 1:
             self._abandon(changed)
-            raise UnsupportedError(f"Cannot commit transaction: tables of several catalogs cannot be swapped together: {', '.join(sorted(catalogs))}")
+            raise UnsupportedError(
+                f"Cannot commit transaction: tables of several catalogs cannot be swapped together: {', '.join(sorted(catalogs))}"
+            )
         try:
             changed[0][0].address.catalog.commit_tables(
                 [(found.address.identifier, transaction.base, transaction.metadata) for found, transaction in changed]

@@ -122,7 +122,11 @@ def _describe(session: Session, statement: s.DescribeTable, address: Address, vi
     if statement.extended:
         version = view.current_version
         where = ".".join(((version.default_catalog or address.catalog.name), *version.default_namespace))
-        shown = {k: v for k, v in view.properties.items() if k not in (*describing.HIDDEN_PROPERTIES, "create_engine_version", "engine_version", QUERY_COLUMNS)}
+        shown = {
+            k: v
+            for k, v in view.properties.items()
+            if k not in (*describing.HIDDEN_PROPERTIES, "create_engine_version", "engine_version", QUERY_COLUMNS)
+        }
         properties = "[" + ", ".join(f"'{k}' = '{v}'" for k, v in sorted(shown.items())) + "]"
         rows += [
             ("", "", ""),
@@ -138,7 +142,9 @@ def _describe(session: Session, statement: s.DescribeTable, address: Address, vi
 
 def create_view_text(address: Address, view: ViewMetadata) -> str:
     """The statement that would make the view again."""
-    columns = ",\n  ".join(quote_column(field.name) + (f" COMMENT '{_escaped(field.doc)}'" if field.doc else "") for field in view.schema.fields)
+    columns = ",\n  ".join(
+        quote_column(field.name) + (f" COMMENT '{_escaped(field.doc)}'" if field.doc else "") for field in view.schema.fields
+    )
     text = f"CREATE VIEW {'.'.join(describing.quoted_if_needed(part) for part in address.parts)} (\n  {columns})\n"
     if view.properties.get("comment"):
         text += f"COMMENT '{_escaped(view.properties['comment'])}'\n"

@@ -74,7 +74,9 @@ class WriteTarget:
         return builder
 
 
-def write_target(session: Session, parts: tuple[str, ...], *, text: str, offset: int, options: Mapping[str, str], verb: str = "write to") -> WriteTarget | None:
+def write_target(
+    session: Session, parts: tuple[str, ...], *, text: str, offset: int, options: Mapping[str, str], verb: str = "write to"
+) -> WriteTarget | None:
     """``None`` if the name is Spark's. Raises NotFoundError, and UnsupportedError for what cannot be written (a tag, a metadata table)."""
     if session.names.address(parts) is None or (len(parts) == 1 and session.is_temporary_view(parts[0])):
         return None
@@ -96,7 +98,9 @@ def target_of(session: Session, found: Found, options: Mapping[str, str], *, ver
     if found.branch is not None and given is not None and given != found.branch:
         raise InvalidArgumentError(f"Explicitly configured branch [{found.branch}] and write option [{given}] are in conflict")
     if found.branch is not None and found.branch != MAIN and found.branch not in metadata.refs:
-        raise ValidationError(f"Cannot use branch (does not exist): {found.branch}.{nearest(found.branch, metadata.refs)}", branch=found.branch)
+        raise ValidationError(
+            f"Cannot use branch (does not exist): {found.branch}.{nearest(found.branch, metadata.refs)}", branch=found.branch
+        )
     branch = found.branch or given
     wap_id = None
     if metadata.properties.get(WAP_ENABLED, "false").lower() == "true":

@@ -1,0 +1,34 @@
+"""Stars leave metadata columns out, in the SELECT that reads the table and only there."""
+
+from __future__ import annotations
+
+import pytest
+
+from icesql.session.hidden_columns import Hidden, named_metadata_columns, star_edits
+from icesql.session.rewriting import rewrite
+
+
+def starred(text: str, alias: str = "t") -> str:
+    hidden = [Hidden(text.index(" t") + 1, alias, ("_file",))]
+    return rewrite(text, star_edits(text, hidden)).text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("SELECT *, _file FROM t", "SELECT * EXCEPT (`t`.`_file`), _file FROM t"),
+        ("SELECT t.*, _file FROM t", "SELECT t.* EXCEPT (`t`.`_file`), _file FROM t"),
+        ("SELECT count(*), _file FROM t", "SELECT count(*), _file FROM t"),
+        ("SELECT 2 * 3, _file FROM t", "SELECT 2 * 3, _file FROM t"),
+        ("SELECT * FROM (SELECT id, _file FROM t)", "SELECT * FROM (SELECT id, _file FROM t)"),
+        ("SELECT * EXCEPT (id), _file FROM t", "SELECT * EXCEPT (`t`.`_file`, id), _file FROM t"),
+        ("SELECT * FROM u UNION ALL SELECT *, _file FROM t", "SELECT * FROM u UNION ALL SELECT * EXCEPT (`t`.`_file`), _file FROM t"),
+        ("SELECT u.*, _file FROM t, u", "SELECT u.*, _file FROM t, u"),
+    ],
+)
+def test_stars(text: str, expected: str) -> None:
+    assert starred(text) == expected
+
+
+def test_only_identifiers_count_as_named() -> None:
+    assert named_metadata_columns("SELECT _FILE, '_pos' FROM t -- _row_id") == {"_file"}
