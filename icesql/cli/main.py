@@ -59,7 +59,7 @@ def _run(
 ) -> int:  # fmt: skip
     """The exit code: 0, or 1 after a failure that was printed."""
     from icesql.cli.runner import Runner
-    from icesql.session.connect import connect
+    from icesql.session.connecting import connect
 
     try:
         session = connect(conf=settings or None, master=master) if settings or master else connect()

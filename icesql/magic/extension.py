@@ -14,7 +14,7 @@ from typing import Any
 
 from icesql.errors import InvalidArgumentError
 from icesql.parser.script import split
-from icesql.session.connect import connect
+from icesql.session.connecting import connect
 from icesql.session.output import text as cell_text
 from icesql.session.pruning_line import pruning_line
 from icesql.session.run_call import sql_literal

