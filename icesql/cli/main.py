@@ -92,6 +92,7 @@ def _script(runner: object, script: str | Path, variables: dict[str, str]) -> bo
 
     def before(statement: ScriptStatement) -> None:
         last[:] = [statement]
+        runner.session.frames.clear()  # scans plan, and report, anew
         runner.echo(statement.text)
         started[0] = time.perf_counter()
 

@@ -150,7 +150,7 @@ def _alter(session: Session, statement: s.AlterTable) -> Any:
         return session.spark_sql(statement.text)
     found = session.find(parts)
     if found is None:
-        if session.falls_back_to_spark(parts) and not type(statement) in _ACTIONS:
+        if session.falls_back_to_spark(parts) and type(statement) not in _ACTIONS:
             return session.spark_sql(statement.text)
         from icesql.session.views import alter_as_view
 
