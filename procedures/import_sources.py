@@ -50,7 +50,7 @@ def reader_of(context: ProcedureContext, table: Table, parallelism: int) -> Read
     return lambda files: read_metrics(context.spark, table.io, table.metadata, files, parallelism)
 
 
-def session_table(context: ProcedureContext, parts: Sequence[str]) -> Any:
+def session_table(context: ProcedureContext, parts: Sequence[str], verb: str = "import") -> Any:
     """A table of Spark's session catalog. Raises InvalidArgumentError for one of another catalog, NotFoundError."""
     from icesql.spark.import_files import spark_table
 
@@ -59,7 +59,7 @@ def session_table(context: ProcedureContext, parts: Sequence[str]) -> Any:
         names = names[1:]
     elif len(names) > 1 and names[0] in context.session.names.catalogs:
         raise InvalidArgumentError(
-            f"Cannot use a table that isn't in the session catalog (i.e. spark_catalog) as a source. Found source catalog: {names[0]}."
+            f"Cannot {verb} a table that isn't in the session catalog (i.e. spark_catalog). Found source catalog: {names[0]}."
         )
     if len(names) > 2:
         raise InvalidArgumentError(f"Cannot use table as a source: its name has more than two parts: {'.'.join(names)}")

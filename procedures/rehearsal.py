@@ -74,8 +74,8 @@ class RehearsalIO:
         for info in self._real.list_files(location):
             self.delete(info.location)
 
-    def list_files(self, prefix: str) -> Iterator[FileInfo]:
-        return self._real.list_files(prefix)
+    def list_files(self, prefix: str, *, recursive: bool = True) -> Iterator[FileInfo]:
+        return self._real.list_files(prefix, recursive=recursive)
 
     def list_folders(self, location: str) -> list[str]:
         return self._real.list_folders(location)

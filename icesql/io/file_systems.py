@@ -56,8 +56,8 @@ class ArrowFileIO:
     def delete_folder(self, location: str) -> None:
         self._for(location).delete_folder(location)
 
-    def list_files(self, prefix: str) -> Iterator[FileInfo]:
-        return self._for(prefix).list_files(prefix)
+    def list_files(self, prefix: str, *, recursive: bool = True) -> Iterator[FileInfo]:
+        return self._for(prefix).list_files(prefix, recursive=recursive)
 
     def list_folders(self, location: str) -> list[str]:
         return self._for(location).list_folders(location)

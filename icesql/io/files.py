@@ -53,8 +53,8 @@ class FileIO(Protocol):
     def delete_folder(self, location: str) -> None:
         """Remove a folder and all below it; a missing one is no error."""
 
-    def list_files(self, prefix: str) -> Iterator[FileInfo]:
-        """All files below a folder, recursively; nothing if it does not exist. Locations keep the form of ``prefix``."""
+    def list_files(self, prefix: str, *, recursive: bool = True) -> Iterator[FileInfo]:
+        """All files below a folder, or only those in it; nothing if it does not exist. Locations keep the form of ``prefix``."""
 
     def list_folders(self, location: str) -> list[str]:
         """Names of the direct sub-folders."""

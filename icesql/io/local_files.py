@@ -77,7 +77,7 @@ class LocalFileIO:
         with contextlib.suppress(FileNotFoundError):
             shutil.rmtree(local_path(location))
 
-    def list_files(self, prefix: str) -> Iterator[FileInfo]:
+    def list_files(self, prefix: str, *, recursive: bool = True) -> Iterator[FileInfo]:
         root, shown = local_path(prefix).rstrip("/") or "/", prefix.rstrip("/")
         pending = [""]
         while pending:
@@ -89,7 +89,7 @@ class LocalFileIO:
             for entry in entries:
                 name = f"{below}/{entry.name}"
                 if entry.is_dir(follow_symlinks=False):
-                    pending.append(name)
+                    pending.extend([name] if recursive else [])
                     continue
                 with contextlib.suppress(FileNotFoundError):
                     status = entry.stat()

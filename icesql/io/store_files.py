@@ -96,10 +96,10 @@ class StoreFileIO:
         with contextlib.suppress(FileNotFoundError):
             system.delete_dir(path)
 
-    def list_files(self, prefix: str) -> Iterator[FileInfo]:
+    def list_files(self, prefix: str, *, recursive: bool = True) -> Iterator[FileInfo]:
         system, path = self._resolve(prefix)
         root, shown = path.rstrip("/"), prefix.rstrip("/")
-        for info in system.get_file_info(fs.FileSelector(root, recursive=True, allow_not_found=True)):
+        for info in system.get_file_info(fs.FileSelector(root, recursive=recursive, allow_not_found=True)):
             if info.type == fs.FileType.File:
                 modified_ms = 0 if info.mtime_ns is None else info.mtime_ns // 1_000_000
                 yield FileInfo(shown + info.path.lstrip("/")[len(root.lstrip("/")) :], int(info.size), modified_ms)

@@ -16,6 +16,7 @@ class AppendFiles(SnapshotUpdate):
         super().__init__(operations, base)
         self._fast = fast
         self._files: list[DataFile] = []
+        self._count_partitions = True
 
     def append_file(self, file: DataFile) -> AppendFiles:
         self._files.append(file)
@@ -25,7 +26,16 @@ class AppendFiles(SnapshotUpdate):
         self._files.extend(files)
         return self
 
+    def without_partition_counts(self) -> AppendFiles:
+        """The summary will say nothing of partitions, as the reference's does where it takes over manifests whole."""
+        self._count_partitions = False
+        return self
+
     def change(self) -> ProduceSnapshot:
         return ProduceSnapshot(
-            action=Operation.APPEND, add_data_files=tuple(self._files), merge_manifests=not self._fast, **self._common()
+            action=Operation.APPEND,
+            add_data_files=tuple(self._files),
+            merge_manifests=not self._fast,
+            count_partitions=self._count_partitions,
+            **self._common(),
         )

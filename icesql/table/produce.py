@@ -59,11 +59,7 @@ class NotAllowedNewDeletesForDataFiles:
 
 
 CommitValidation: TypeAlias = (
-    NotAllowedAddedDataFiles
-    | NotAllowedAddedDeleteFiles
-    | RequiredDataFiles
-    | RequiredDeleteFiles
-    | NotAllowedNewDeletesForDataFiles
+    NotAllowedAddedDataFiles | NotAllowedAddedDeleteFiles | RequiredDataFiles | RequiredDeleteFiles | NotAllowedNewDeletesForDataFiles
 )
 
 
@@ -95,5 +91,6 @@ class ProduceSnapshot:
     fail_missing_deletes: bool = False
     fail_any_delete: bool = False
     added_files_match_filter: Expression | None = None
+    count_partitions: bool = True  # False: the summary says nothing of partitions, as for manifests taken over whole (imports)
     summary: Mapping[str, str] = field(default_factory=dict)
     validations: tuple[CommitValidation, ...] = ()

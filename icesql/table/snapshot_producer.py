@@ -192,7 +192,7 @@ class SnapshotProducer:
             raise ValidationError(f"Missing required files to delete: {paths}", file_paths=paths)
 
     def _summary(self, metadata: TableMetadata, data: Filtered, deletes: Filtered) -> SummaryBuilder:
-        summary = SummaryBuilder(metadata)
+        summary = SummaryBuilder(metadata, trusted=self.change.count_partitions)
         summary.update(self.change.summary)
         summary.add_files(self._data_files)
         summary.add_files(self._delete_files)

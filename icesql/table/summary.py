@@ -69,10 +69,10 @@ def _size(file: DataFile) -> int:
 
 
 class SummaryBuilder:
-    """Collects the files of a snapshot. ``trusted`` becomes False once files went by that were not seen one by one."""
+    """Collects the files of a snapshot. Without ``trusted`` it says nothing of partitions."""
 
-    def __init__(self, metadata: TableMetadata) -> None:
-        self._metadata = metadata
+    def __init__(self, metadata: TableMetadata, *, trusted: bool = True) -> None:
+        self._metadata, self._trusted = metadata, trusted
         self._metrics = UpdateMetrics()
         self._partitions: dict[str, UpdateMetrics] = {}
         self._paths: dict[tuple[int, tuple[object, ...]], str] = {}
@@ -113,6 +113,8 @@ class SummaryBuilder:
         summary = {**self._properties, **self._metrics.as_text()}
         if self.duplicate_deletes:
             summary["deleted-duplicate-files"] = str(self.duplicate_deletes)
+        if not self._trusted:
+            return summary
         summary["changed-partition-count"] = str(len(self._partitions))
         limit = int(self._metadata.properties.get("write.summary.partition-limit", "0"))
         if self._partitions and len(self._partitions) <= limit:

@@ -129,3 +129,89 @@ select id, s, _change_type, _change_ordinal from changes_of_t;
 call local.system.create_changelog_view(table => '{nsname}.t', changelog_view => 'net', net_changes => true);
 select id, s, _change_type from net;
 select id, s, _change_type, _change_ordinal from {ns}.t.changes;
+
+-- case: add_files_partitioned
+create namespace {ns};
+create table {ns}.t (id bigint, s string, p int) using iceberg partitioned by (p);
+create table {ns}.u (id bigint, s string) using iceberg;
+insert overwrite directory '{loc}/files/p=1' using parquet select /*+ coalesce(1) */ id, 'f' || id as s from range(1, 4);
+insert overwrite directory '{loc}/files/p=2' using parquet select /*+ coalesce(1) */ id, 'f' || id as s from range(4, 6);
+call local.system.add_files(table => '{nsname}.t', source_table => '`parquet`.`{loc}/files`', partition_filter => map('p', '1'));
+select * from {ns}.t;
+call local.system.add_files(table => '{nsname}.t', source_table => '`parquet`.`{loc}/files`', partition_filter => map('p', '2'));
+select * from {ns}.t;
+select partition, record_count from {ns}.t.partitions;
+-- error: already exist within the target table
+call local.system.add_files(table => '{nsname}.t', source_table => '`parquet`.`{loc}/files`');
+-- error
+call local.system.add_files(table => '{nsname}.t', source_table => '`parquet`.`{loc}/files`', partition_filter => map('q', '2'));
+-- error: Cannot find any matching partitions
+call local.system.add_files(table => '{nsname}.t', source_table => '`parquet`.`{loc}/files`', partition_filter => map('p', '7'));
+-- error: Cannot find a partition spec
+call local.system.add_files(table => '{nsname}.u', source_table => '`parquet`.`{loc}/files`');
+-- error: Cannot use partition filter with an unpartitioned table
+call local.system.add_files(table => '{nsname}.u', source_table => '`parquet`.`{loc}/files/p=1`', partition_filter => map('p', '7'));
+call local.system.add_files(table => '{nsname}.u', source_table => '`parquet`.`{loc}/files/p=1`');
+select * from {ns}.u;
+insert overwrite directory '{loc}/orc' using orc select /*+ coalesce(1) */ id, 'o' || id as s from range(10, 12);
+call local.system.add_files(table => '{nsname}.u', source_table => '`orc`.`{loc}/orc`');
+select * from {ns}.u;
+-- error: parallelism
+call local.system.add_files(table => '{nsname}.u', source_table => '`orc`.`{loc}/orc`', parallelism => 0);
+-- error
+call local.system.add_files(table => '{nsname}.missing', source_table => '`orc`.`{loc}/orc`');
+create table {ns}.v1 (id bigint, s string) using iceberg tblproperties ('format-version'='1');
+call local.system.add_files(table => '{nsname}.v1', source_table => '`parquet`.`{loc}/files/p=1`');
+select * from {ns}.v1;
+
+-- case: import_spark_tables
+create namespace {ns};
+create table spark_catalog.default.plain_{nsname} (id bigint, s string) using parquet location '{loc}/plain_src';
+insert into spark_catalog.default.plain_{nsname} select /*+ coalesce(1) */ id, 's' || id from range(3);
+create table {ns}.t (id bigint, s string) using iceberg;
+call local.system.add_files(table => '{nsname}.t', source_table => 'spark_catalog.default.plain_{nsname}');
+select * from {ns}.t;
+-- error
+call local.system.add_files(table => '{nsname}.t', source_table => 'spark_catalog.default.missing_{nsname}');
+call local.system.snapshot('spark_catalog.default.plain_{nsname}', 'local.{nsname}.snap');
+select * from {ns}.snap;
+insert into {ns}.snap values (9, 'nine');
+select * from {ns}.snap;
+-- error
+call local.system.snapshot('spark_catalog.default.plain_{nsname}', 'local.{nsname}.snap');
+-- error
+call local.system.snapshot('local.{nsname}.t', 'local.{nsname}.snap2');
+-- error: Parallelism should be larger than 0
+call local.system.snapshot(source_table => 'spark_catalog.default.plain_{nsname}', table => 'local.{nsname}.snap3', parallelism => 0);
+-- error
+call local.system.snapshot(source_table => '', table => 'local.{nsname}.snap3');
+call local.system.snapshot(source_table => 'spark_catalog.default.plain_{nsname}', table => 'local.{nsname}.snap4', properties => map('k', 'v'));
+-- error
+call local.system.migrate('{nsname}.t');
+
+-- case: orphans
+create namespace {ns};
+create table {ns}.t (id bigint, s string, p int) using iceberg partitioned by (p);
+insert into {ns}.t select id, 's' || id, id % 2 from range(10);
+insert overwrite directory '{loc}/t/data/p=9' using parquet select /*+ coalesce(1) */ id from range(3);
+call local.system.remove_orphan_files('{nsname}.t');
+call local.system.remove_orphan_files(table => '{nsname}.t', older_than => timestamp'2020-01-01 00:00:00');
+-- error: less than 24 hours
+call local.system.remove_orphan_files(table => '{nsname}.t', older_than => timestamp'2100-01-01 00:00:00');
+-- error: max_concurrent_deletes should have value > 0
+call local.system.remove_orphan_files(table => '{nsname}.t', max_concurrent_deletes => 0);
+-- error
+call local.system.remove_orphan_files(table => '{nsname}.t', prefix_mismatch_mode => 'nope');
+create temporary view inventory_{nsname} as select '{loc}/t/data/p=9/lost.parquet' as file_path, timestamp'2020-01-01 00:00:00' as last_modified;
+call local.system.remove_orphan_files(table => '{nsname}.t', file_list_view => 'inventory_{nsname}', dry_run => true);
+call local.system.remove_orphan_files(table => '{nsname}.t', file_list_view => 'inventory_{nsname}');
+create temporary view wrong_{nsname} as select 1 as file_path, timestamp'2020-01-01 00:00:00' as last_modified;
+-- error: is not a string
+call local.system.remove_orphan_files(table => '{nsname}.t', file_list_view => 'wrong_{nsname}');
+create temporary view other_{nsname} as select 'a' as file_path, 'b' as last_modified;
+-- error: is not a timestamp
+call local.system.remove_orphan_files(table => '{nsname}.t', file_list_view => 'other_{nsname}');
+select count(*), sum(id) from {ns}.t;
+alter table {ns}.t set tblproperties ('gc.enabled'='false');
+-- error: GC is disabled
+call local.system.remove_orphan_files('{nsname}.t');

@@ -1,0 +1,69 @@
+"""snapshot(source_table, table, ...): a table of ours over the files of a Spark table, which stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from icesql.errors import AlreadyExistsError, InvalidArgumentError
+from icesql.procedures.base import Output, Parameter, Procedure, Row
+from icesql.procedures.context import ProcedureContext
+from icesql.procedures.import_sources import session_table
+
+
+def call(
+    context: ProcedureContext,
+    source_table: str,
+    table: str,
+    location: str | None,
+    properties: dict[str, str] | None,
+    parallelism: int | None,
+) -> Iterator[Row]:
+    from icesql.spark.adopt_table import adopt
+
+    for name, value in (("source_table", source_table), ("table", table)):
+        if not value:
+            raise InvalidArgumentError(f"Cannot handle an empty identifier for argument {name}")
+    if source_table == table:
+        raise InvalidArgumentError("Cannot create a snapshot with the same name as the source of the snapshot.")
+    if parallelism is not None and parallelism <= 0:
+        raise InvalidArgumentError("Parallelism should be larger than 0")
+    source = session_table(context, context.parts(source_table, "source_table"), "snapshot")
+    target = context.session.names.target(context.parts(table))
+    if target is None:
+        raise InvalidArgumentError(f"Cannot create a snapshot in catalog spark_catalog, it is no Iceberg catalog: {table}")
+    if target.catalog.table_exists(target.identifier):
+        raise AlreadyExistsError(f"Cannot create table: Table already exists: {'.'.join(target.identifier)}")
+    chosen = location or target.catalog.default_location(target.identifier)
+    if chosen.rstrip("/") == source.location.rstrip("/"):
+        raise InvalidArgumentError(
+            "The snapshot table location cannot be same as the source table location. "
+            "This would mix snapshot table files with original table files."
+        )
+    settings = {"owner": str(context.spark.sparkContext.sparkUser()), "gc.enabled": "false", "snapshot": "true", **(properties or {})}
+    adoption = adopt(
+        context.spark, source, target.catalog, target.identifier, properties=settings, location=location, parallelism=parallelism or 1
+    )
+    if not adoption.files:
+        context.notice(f"snapshot found no data files in {source.dotted}: the new table is empty")
+    if context.dry_run:
+        context.planned("create table", ".".join((target.catalog.name, *target.identifier)), reason=f"over the files of {source.dotted}")
+        for file in adoption.files:
+            context.planned("add file", file.location, reason=f"belongs to {source.dotted}")
+        yield (len(adoption.files),)
+    else:
+        yield (adoption.commit(),)
+
+
+PROCEDURE = Procedure(
+    name="snapshot",
+    summary="Create a table over the files of a Spark table, to try things out; the source and its files stay as they are.",
+    parameters=(
+        Parameter(name="source_table", type="string", required=True, description="a table of Spark's session catalog"),
+        Parameter(name="table", type="string", required=True, description="name of the new table"),
+        Parameter(name="location", type="string", description="where the new table's own files go; default: the catalog's place for it"),
+        Parameter(name="properties", type="map<string,string>", description="properties of the new table"),
+        Parameter(name="parallelism", type="int", description="threads or tasks that read the files' metrics; default 1"),
+    ),
+    output=(Output(name="imported_files_count", type="bigint"),),
+    call=call,
+)
