@@ -26,6 +26,7 @@ from icesql.spark import deletes, equality, second_path
 from icesql.spark.bridge import bridge_of
 from icesql.spark.columns import Constant, ReadColumns, deletes_constant, quoted, read_columns, shown_schema
 from icesql.spark.file_index import FileSet
+from icesql.spark.foreign_files import has_foreign_files
 from icesql.spark.local_rows import local_frame
 from icesql.spark.relation import parquet_relation
 from icesql.spark.types import FIELD_ID, to_spark_field
@@ -129,17 +130,26 @@ class Read:
         if second_path.foreign_schema(self.schema):
             return second_path.second_path_frame(self, lambda task: True)
         frames = self._native_frames()
-        if second_path.may_have_foreign_files(self.metadata):
+        if self.is_mixed:
             frames.append(second_path.second_path_frame(self, lambda task: not self.is_native(task)))
         union = frames[0]
         for other in frames[1:]:
             union = union.union(other)
         return union
 
+    @cached_property
+    def is_mixed(self) -> bool:
+        """True if some files may need the second path."""
+        if second_path.may_have_foreign_files(self.metadata):
+            return True
+        if self.settings.tasks is not None:
+            return any(task.data_file.file_format != "parquet" for task in self.settings.tasks)
+        return has_foreign_files(self.io, self.metadata, self.snapshot)
+
     @property
     def is_one_relation(self) -> bool:
         """True if ``frame`` is a projection of a single relation."""
-        whole = not second_path.foreign_schema(self.schema) and not second_path.may_have_foreign_files(self.metadata)
+        whole = not second_path.foreign_schema(self.schema) and not self.is_mixed
         return whole and not self._delete_kinds()
 
     def shape(self) -> DataFrame:
@@ -222,7 +232,7 @@ class Read:
 
     def relation(self, kind: str, belongs: Callable[[FileScanTask], bool] | None, columns: ReadColumns) -> DataFrame:
         """Files that Spark reads itself and for which ``belongs`` is true (``None``: all)."""
-        planner, mixed = self.planner, second_path.may_have_foreign_files(self.metadata)
+        planner, mixed = self.planner, self.is_mixed
 
         def plan(expression: Expression) -> FileSet:
             if not mixed:

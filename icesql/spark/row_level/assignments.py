@@ -14,7 +14,7 @@ from icesql.spec.types import NestedField, StructType
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """``column``: the path, perhaps behind the table's alias or name. ``value``: SQL text, ``None`` for the column's write default."""
+    """``column``: the path, perhaps behind the table's alias. ``value``: SQL text, ``None`` for the column's write default."""
 
     column: tuple[str, ...]
     value: str | None
@@ -41,14 +41,11 @@ def assigned_columns(schema: Schema, assignments: Sequence[Assignment], alias: s
 
 
 def below_table(schema: Schema, column: tuple[str, ...], alias: str) -> tuple[str, ...]:
-    """The path without its qualifier: the alias, or a table name before the first part that is a column."""
+    """The path without its qualifier, the alias."""
     names = {f.name.lower() for f in schema.fields}
     if len(column) > 1 and column[0].lower() == alias.lower() and column[1].lower() in names:
         return column[1:]
-    if column[0].lower() in names:
-        return column
-    start = next((i for i, part in enumerate(column) if part.lower() in names), 0)
-    return column[start:]
+    return column
 
 
 def _place(node: _Node, struct: StructType, assignment: Assignment, depth: int) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,23 +55,28 @@ def isolation_of(target: Target, verb: str) -> str:
     return level
 
 
-def change(target: Target, verb: str, gone: Mapping[str, Any], come: DataFrame | None) -> SnapshotUpdate:
+def change(
+    target: Target, verb: str, gone: Mapping[str, Any], come: DataFrame | None, replaced: AbstractSet[str] = frozenset()
+) -> SnapshotUpdate:
     """The commit that removes positions ``gone`` (bitmaps by data file path) and adds the rows of ``come``.
 
     ``come`` has the table's columns and, where rows keep their lineage, the two lineage columns behind them.
+    ``replaced``: files that copy-on-write replaces though none of their rows go.
     """
     if mode_of(target, verb) == MERGE_ON_READ:
         return merge_on_read(target, verb, gone, come)
-    return copy_on_write(target, verb, gone, come)
+    return copy_on_write(target, verb, gone, come, replaced)
 
 
 # -- copy-on-write ------------------------------------------------------------------------------------------------------
 
 
-def copy_on_write(target: Target, verb: str, gone: Mapping[str, Any], come: DataFrame | None) -> OverwriteFiles:
-    """Files with rows that go are replaced by files with their other rows and the rows that come."""
+def copy_on_write(
+    target: Target, verb: str, gone: Mapping[str, Any], come: DataFrame | None, replaced: AbstractSet[str] = frozenset()
+) -> OverwriteFiles:
+    """Files with rows that go, and those of ``replaced``, are replaced by files with their other rows and the rows that come."""
     tasks = target.planned_tasks()
-    touched = [tasks[path] for path in sorted(gone)]
+    touched = [tasks[path] for path in sorted(gone.keys() | replaced)]
     frame = _carried_over(target, touched, gone)
     if come is not None:
         frame = come if frame is None else frame.union(come)
@@ -84,7 +90,11 @@ def copy_on_write(target: Target, verb: str, gone: Mapping[str, Any], come: Data
 
 def _carried_over(target: Target, touched: Sequence[FileScanTask], gone: Mapping[str, Any]) -> DataFrame | None:
     """Live rows that stay; ``None`` if every row of every touched file goes."""
-    kept = [task for task in touched if _live_rows(target, task) is None or _live_rows(target, task) != len(gone[task.data_file.file_path])]
+    kept = [
+        task
+        for task in touched
+        if _live_rows(target, task) is None or _live_rows(target, task) != len(gone.get(task.data_file.file_path, ()))
+    ]
     return target.without_rows(kept, gone, columns_of(target)) if kept else None
 
 

@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
@@ -155,7 +156,7 @@ class _Merge:
         matched = f"({alias}.{FILE} IS NOT NULL AND {_SOURCE} IS NOT NULL)" if target_side else "false"
         values = [f"{self._value(i)} AS __value_{i}" for i in range(self.width)]
         query = f"SELECT {', '.join([*place, f'{matched} AS {_MATCHED}', f'{self._action()} AS {_ACTION}', *values])} FROM {self._from()}"
-        keep = f"{_ACTION} <> {_NONE} OR {_MATCHED}" if self._checks_cardinality else f"{_ACTION} <> {_NONE}"
+        keep = f"{_ACTION} <> {_NONE} OR {_MATCHED}" if self._checks_cardinality or self._copies else f"{_ACTION} <> {_NONE}"
         return self.target.sql(f"SELECT * FROM ({query}) WHERE {keep}")
 
     def _place_columns(self) -> list[tuple[str, str]]:
@@ -222,11 +223,25 @@ class _Merge:
             raise ValidationError(CARDINALITY)
         actions = rows[_ACTION].to_numpy()
         gone = positions_of(rows.filter(pc.and_(pc.is_valid(rows[FILE]), pc.greater(rows[_ACTION], _NONE))))[0]
-        metrics = self._metrics(actions, gone)
+        replaced = self._replaced(rows) if self._copies else frozenset()
+        metrics = self._metrics(actions, gone, replaced)
         comes = [n for n, clause in enumerate(self.clauses, 1) if clause.action is not Action.DELETE and (actions == n).any()]
         come = self._new_rows(kept, comes) if comes else None
-        builder = change(self.target, "merge", gone, come)
+        builder = change(self.target, "merge", gone, come, replaced)
         return RowLevelResult(builder=builder, metrics=metrics)
+
+    @property
+    def _copies(self) -> bool:
+        return mode_of(self.target, "merge") == COPY_ON_WRITE
+
+    def _replaced(self, rows: pa.Table) -> frozenset[str]:
+        """Files that copy-on-write replaces: those with a row of a kind that has clauses, whether or not a clause takes the row.
+
+        The runtime does the same, and row ids are counted by it.
+        """
+        if Kind.NOT_MATCHED_BY_SOURCE in self.kinds:
+            return frozenset(self.target.planned_tasks())
+        return frozenset(rows.filter(rows[_MATCHED])[FILE].unique().to_pylist())
 
     def _new_rows(self, kept: DataFrame, numbers: Sequence[int]) -> DataFrame:
         names = [f.name for f in self.schema.fields]
@@ -236,22 +251,22 @@ class _Merge:
         schema = lineage_schema(self.schema) if self.target.keeps_lineage else self.schema
         return assigned_frame(self.target.spark, frame, schema, table_name=self.target.table.name)
 
-    def _metrics(self, actions: np.ndarray[Any, Any], gone: Mapping[str, Any]) -> dict[str, int]:
+    def _metrics(self, actions: np.ndarray[Any, Any], gone: Mapping[str, Any], replaced: frozenset[str]) -> dict[str, int]:
         counts = dict.fromkeys(_METRICS, 0)
         for number, clause in enumerate(self.clauses, 1):
             count = int((actions == number).sum())
             for key in _counted(clause):
                 counts[key] += count
-        counts["copied"] = self._copied(gone) if mode_of(self.target, "merge") == COPY_ON_WRITE else 0
+        counts["copied"] = self._copied(gone, replaced) if self._copies else 0
         return {f"spark.merge-into.num-target-rows-{key}": count for key, count in counts.items()}
 
-    def _copied(self, gone: Mapping[str, Any]) -> int:
+    def _copied(self, gone: Mapping[str, Any], replaced: frozenset[str]) -> int:
         """Rows that copy-on-write carries over unchanged."""
         tasks = self.target.planned_tasks()
         total = 0
-        for path, positions in gone.items():
+        for path in gone.keys() | replaced:
             deleted = self.target.existing_deletes.bitmap(tasks[path])
-            total += tasks[path].data_file.record_count - len(positions) - (len(deleted) if deleted else 0)
+            total += tasks[path].data_file.record_count - len(gone.get(path, ())) - (len(deleted) if deleted else 0)
         return total
 
 
