@@ -1,4 +1,4 @@
-"""Metrics gathered from Arrow data while it is written, for formats whose footers pyarrow does not show (ORC, Avro)."""
+"""Metrics gathered from Arrow data while it is written, for ORC, whose statistics pyarrow does not show."""
 
 from __future__ import annotations
 
@@ -18,7 +18,11 @@ _UNORDERED = (FixedType, UUIDType, UnknownType, VariantType, GeometryType, Geogr
 
 
 class MetricsCollector:
-    """``add`` tables whose columns are those of ``schema``, in its order; ``finish`` gives what the modes keep."""
+    """``add`` tables whose columns are those of ``schema``, in its order; ``finish`` gives what the modes keep.
+
+    Counts are what ORC's own statistics give: structs, lists and maps are counted too, and a column of a null struct has no value there,
+    so without nulls of its own it may count fewer values than the file has rows.
+    """
 
     def __init__(self, schema: Schema, config: MetricsConfig) -> None:
         self._schema, self._config = schema, config
@@ -33,13 +37,14 @@ class MetricsCollector:
 
     def _visit(self, fields: tuple[NestedField, ...], arrays: Iterable[Any]) -> None:
         for field, array in zip(fields, arrays, strict=True):
+            mode = self._config.of(field.id)
+            if mode.counts and not isinstance(field.type, UnknownType):
+                self._count(field, array)
             if isinstance(field.type, StructType):
                 for chunk in array.chunks if isinstance(array, pa.ChunkedArray) else [array]:
-                    self._visit(field.type.fields, chunk.flatten())
-            elif field.id in self._types and (mode := self._config.of(field.id)).counts:
-                self._count(field, array)
-                if mode.bounds and not isinstance(field.type, _UNORDERED):
-                    self._widen(field, array)
+                    self._visit(field.type.fields, pc.drop_null(chunk).flatten())
+            elif field.id in self._types and mode.counts and mode.bounds and not isinstance(field.type, _UNORDERED):
+                self._widen(field, array)
 
     def _count(self, field: NestedField, array: Any) -> None:
         metrics = self._metrics
@@ -59,6 +64,11 @@ class MetricsCollector:
         self._bounds[field.id] = (low, high)
 
     def finish(self) -> Metrics:
+        rows = self._metrics.record_count
+        for field_id, nulls in self._metrics.null_value_counts.items():
+            if nulls:  # ORC knows only whether there are nulls, so every row without a value counts as one
+                self._metrics.null_value_counts[field_id] += rows - self._metrics.value_counts[field_id]
+                self._metrics.value_counts[field_id] = rows
         for field_id, (low, high) in self._bounds.items():
             type_ = self._types[field_id]
             # zero has two signs that compare equal; the bounds take the outer one

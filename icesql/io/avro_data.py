@@ -1,4 +1,4 @@
-"""Avro data files, written and read in pure Python. Spec: appendix A, "Avro". Metrics come from what is written."""
+"""Avro data files, written and read in pure Python. Spec: appendix A, "Avro". They have no metrics but their record count, as elsewhere."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from icesql.errors import CorruptMetadataError, IcesqlError
-from icesql.io.arrow_metrics import MetricsCollector
 from icesql.io.arrow_types import internal_values, to_arrow_schema, to_arrow_type
 from icesql.io.avro_container import AvroFileBuilder, AvroRecords, corrupt
 from icesql.io.avro_decode import DAMAGE
@@ -29,7 +28,7 @@ class AvroFileWriter:
     def __init__(self, sink: BinaryIO, schema: Schema, properties: Mapping[str, str], config: MetricsConfig) -> None:
         import json
 
-        self._sink, self._collector = sink, MetricsCollector(schema, config)
+        self._sink, self._metrics = sink, Metrics()
         self._schema = schema
         self._encode = [field_encoder(field) for field in schema.fields]
         self._builder = AvroFileBuilder(
@@ -44,7 +43,7 @@ class AvroFileWriter:
         return self._builder.size
 
     def write(self, table: pa.Table) -> None:
-        self._collector.add(table)
+        self._metrics.record_count += table.num_rows
         columns = [internal_values(field.type, column) for field, column in zip(self._schema.fields, table.columns, strict=True)]
         encoders = self._encode
         for row in zip(*columns, strict=True) if columns else (() for _ in range(table.num_rows)):
@@ -55,7 +54,7 @@ class AvroFileWriter:
         data = self._builder.finish()
         self._sink.write(data)
         self._sink.close()
-        return self._collector.finish(), len(data)
+        return self._metrics, len(data)
 
     def abandon(self) -> None:
         self._sink.close()

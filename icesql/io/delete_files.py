@@ -60,7 +60,8 @@ def write_position_deletes(
     """Write one file of positions by data file path, or of a table with columns ``file_path`` and ``pos``; rows are sorted, duplicates
     dropped.
 
-    ``referenced_data_file`` is set where all positions are of one file. Raises InvalidArgumentError for no positions.
+    Where all positions are of one file, equal path bounds say so, or ``referenced_data_file`` in a format without bounds.
+    Raises InvalidArgumentError for no positions.
     """
     table = sorted_positions(positions)
     if table.num_rows == 0:
@@ -73,7 +74,8 @@ def write_position_deletes(
     writer.write(table)
     (file,) = writer.close()
     first, last = table["file_path"][0].as_py(), table["file_path"][-1].as_py()
-    return replace(file, value_counts={}, null_value_counts={}, nan_value_counts={}, referenced_data_file=first if first == last else None)
+    referenced = first if first == last and not file.lower_bounds else None
+    return replace(file, value_counts={}, null_value_counts={}, nan_value_counts={}, referenced_data_file=referenced)
 
 
 def sorted_positions(positions: Mapping[str, Iterable[int]] | pa.Table) -> pa.Table:

@@ -8,6 +8,7 @@ from icesql.errors import ValidationError
 from icesql.expr.tree import TRUE, Expression
 from icesql.spec.files import DataFile
 from icesql.spec.snapshots import Operation
+from icesql.table.delete_matching import referenced_path
 from icesql.table.operations import TableOperations, TableVersion
 from icesql.table.produce import (
     CommitValidation,
@@ -98,7 +99,7 @@ class RowDelta(SnapshotUpdate):
         )
 
     def _check_references(self) -> None:
-        referenced = self._referenced | {file.referenced_data_file for file in self._deletes if file.referenced_data_file}
+        referenced = self._referenced | {path for file in self._deletes if (path := referenced_path(file)) is not None}
         both = sorted(file.file_path for file in self._removed_rows if file.file_path in referenced)
         if both:
             raise ValidationError(f"Cannot delete data files {both} that are referenced by new delete files", file_paths=both)
@@ -117,9 +118,7 @@ class RowDelta(SnapshotUpdate):
         if self._referenced:
             allowed = frozenset() if self._deleted_files else frozenset({Operation.DELETE})
             found.append(
-                RequiredDataFiles(
-                    file_paths=frozenset(self._referenced), filter=self._conflict_filter, allowed_remove_operations=allowed
-                )
+                RequiredDataFiles(file_paths=frozenset(self._referenced), filter=self._conflict_filter, allowed_remove_operations=allowed)
             )
         if self._no_new_data:
             found.append(NotAllowedAddedDataFiles(filter=self._conflict_filter))

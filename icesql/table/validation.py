@@ -20,7 +20,7 @@ from icesql.spec.files import DataFile, EntryStatus, FileContent, ManifestConten
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.paths import partition_path
 from icesql.spec.snapshots import Operation, Snapshot
-from icesql.table.delete_matching import may_apply
+from icesql.table.delete_matching import may_apply, referenced_path
 from icesql.table.manifest_access import manifests_of, schema_for_spec, spec_of
 from icesql.table.manifest_filter import may_contain_any
 from icesql.table.produce import (
@@ -188,7 +188,7 @@ class Validator:
                 continue
             hit = next((f.file_path for f in files if may_apply(delete, f, self.metadata)), None)
             if hit is None and unknown:  # files known by path alone: only a delete that names another file is surely harmless
-                referenced = delete.referenced_data_file
+                referenced = referenced_path(delete)
                 hit = next(iter(sorted(unknown)), None) if referenced is None else (referenced if referenced in unknown else None)
             if hit is not None:
                 kind = "new position delete" if validation.ignore_equality_deletes else "new delete"

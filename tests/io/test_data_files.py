@@ -109,7 +109,7 @@ def test_every_type_round_trips(tmp_path_factory, found, file_format):
 
 
 @settings(max_examples=40, deadline=None)
-@given(found=rows, file_format=st.sampled_from(FORMATS))
+@given(found=rows, file_format=st.sampled_from(["parquet", "orc"]))
 def test_metrics_tell_the_truth(tmp_path_factory, found, file_format):
     path = str(tmp_path_factory.mktemp("d") / "f")
     file = write_data_file(IO, path, file_format, table_of(SCHEMA, found), SCHEMA)
@@ -117,7 +117,7 @@ def test_metrics_tell_the_truth(tmp_path_factory, found, file_format):
         return
     for index, (field, type_) in enumerate(zip(SCHEMA.fields, COLUMNS, strict=True)):
         if type_ not in PRIMITIVES:
-            assert field.id not in file.value_counts
+            assert (field.id in file.value_counts) == (file_format == "orc")
             continue
         values = [row[index] for row in found]
         real = [v for v in values if v is not None and not (isinstance(v, float) and math.isnan(v))]
@@ -139,10 +139,11 @@ def test_nested_leaves_outside_lists_have_bounds(tmp_path, file_format):
         (NestedField(1, "s", StructType((NestedField(2, "x", DoubleType()),))), NestedField(3, "l", ListType(4, IntegerType())))
     )
     file = write_data_file(IO, str(tmp_path / "f"), file_format, table_of(schema, [((1.5,), [1]), (None, None), ((math.nan,), [])]), schema)
-    assert file.value_counts == {2: 3}
-    assert file.null_value_counts == {2: 1}
-    assert file.nan_value_counts == {2: 1}
-    assert from_bytes(DoubleType(), file.lower_bounds[2]) == 1.5
+    counts = {"parquet": ({2: 3}, {2: 1}), "orc": ({1: 3, 2: 2, 3: 3}, {1: 1, 2: 0, 3: 1}), "avro": ({}, {})}
+    assert (file.value_counts, file.null_value_counts) == counts[file_format]
+    if file_format != "avro":
+        assert file.nan_value_counts == {2: 1}
+        assert from_bytes(DoubleType(), file.lower_bounds[2]) == 1.5
 
 
 EVOLVED = Schema(
