@@ -24,7 +24,10 @@ NAMES = (
     "add_files",
     "register_table",
     "publish_changes",
+    "create_changelog_view",
     "fast_forward",
+    "compute_table_stats",
+    "compute_partition_stats",
 )
 
 

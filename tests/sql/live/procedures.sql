@@ -215,3 +215,53 @@ select count(*), sum(id) from {ns}.t;
 alter table {ns}.t set tblproperties ('gc.enabled'='false');
 -- error: GC is disabled
 call local.system.remove_orphan_files('{nsname}.t');
+
+-- case: statistics_more
+create namespace {ns};
+create table {ns}.t (id bigint, s string, n struct<a: int, b: double>, l array<int>, p int) using iceberg partitioned by (p);
+call local.system.compute_table_stats('{nsname}.t');
+call local.system.compute_partition_stats('{nsname}.t');
+insert into {ns}.t select id, 's' || (id % 7), named_struct('a', cast(id % 3 as int), 'b', id / 2.0), array(1), id % 2 from range(20);
+insert into {ns}.t select id, null, null, null, 2 from range(5);
+delete from {ns}.t where id = 3;
+call local.system.compute_table_stats('{nsname}.t');
+call local.system.compute_table_stats(table => '{nsname}.t', columns => array('n.a', 's'));
+-- error: non-primitive
+call local.system.compute_table_stats(table => '{nsname}.t', columns => array('l'));
+-- error
+call local.system.compute_table_stats(table => '{nsname}.t', columns => array());
+call local.system.compute_partition_stats('{nsname}.t');
+call local.system.compute_partition_stats('{nsname}.t');
+-- error: Snapshot not found: 7
+call local.system.compute_partition_stats('{nsname}.t', 7);
+create table {ns}.u (id bigint) using iceberg;
+insert into {ns}.u values (1);
+-- error: Table must be partitioned
+call local.system.compute_partition_stats('{nsname}.u');
+
+-- case: changelog_more
+create namespace {ns};
+create table {ns}.t (id bigint, s string, m double) using iceberg;
+insert into {ns}.t select /*+ coalesce(1) */ id, 's' || id, 1.5 from range(6);
+insert into {ns}.t values (7, null, null), (7, null, null);
+delete from {ns}.t where id in (1, 2);
+insert into {ns}.t values (1, 's1', 1.5), (9, 'x', 2);
+update {ns}.t set s = 'changed', m = 3 where id in (3, 9);
+insert overwrite {ns}.t select id, s, m from {ns}.t where id <> 4;
+call local.system.create_changelog_view('{nsname}.t');
+select id, s, m, _change_type, _change_ordinal from t_changes;
+call local.system.create_changelog_view(table => '{nsname}.t', changelog_view => 'netted', net_changes => true);
+select id, s, m, _change_type, _change_ordinal from netted;
+call local.system.create_changelog_view(table => '{nsname}.t', changelog_view => 'updated', identifier_columns => array('id'), compute_updates => true, options => map());
+-- error
+select id, s, m, _change_type, _change_ordinal from updated where _change_ordinal = 1 and id = 7 and raise_error('x') is null;
+select id, s, m, _change_type from updated where _change_ordinal in (4, 5);
+call local.system.create_changelog_view(table => '{nsname}.t', changelog_view => 'plain', identifier_columns => array('id'), compute_updates => false);
+select count(*) from plain;
+-- error: identifier columns are not set
+call local.system.create_changelog_view(table => '{nsname}.t', compute_updates => true);
+-- error: Not support net changes with update images
+call local.system.create_changelog_view(table => '{nsname}.t', compute_updates => true, identifier_columns => array('id'), net_changes => true);
+create table {ns}.maps (id bigint, m map<string, int>) using iceberg;
+-- error: unorderable columns
+call local.system.create_changelog_view('{nsname}.maps');
