@@ -38,8 +38,10 @@ def call(
     changes = changelog_frame(context.spark, loaded, options=options or {})
     if updates:
         shown = with_update_images(changes, identifiers)
+    elif net_changes:
+        shown = netted(changes)
     else:
-        shown = netted(changes) if net_changes else without_carried_over(changes)
+        shown = without_carried_over(changes)
     name = changelog_view or f"`{loaded.identifier[-1]}_changes`"
     context.session.temporary_views.forget(name.strip("`"))
     shown.createOrReplaceTempView(name)

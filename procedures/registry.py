@@ -28,6 +28,7 @@ NAMES = (
     "fast_forward",
     "compute_table_stats",
     "compute_partition_stats",
+    "rewrite_table_path",
 )
 
 
