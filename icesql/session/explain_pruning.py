@@ -22,7 +22,6 @@ def explain_pruning(session: Session, statement: s.Explain, args: Any = None) ->
     if not isinstance(statement.statement, s.Query):
         raise UnsupportedError("Cannot explain pruning: only queries are: EXPLAIN PRUNING SELECT ...")
     body = statement.body.of(statement.text)
-    session.frames.clear()  # a scan that planned this filter before would not plan, and tell, again
     frame = run_query(session, body, statement.statement.references, args)
     session.frames.reports.clear()
     _plan(frame)

@@ -83,4 +83,9 @@ class Frames:
         """What to call with the report of each planning of this snapshot's files."""
         total = None if snapshot is None else snapshot.summary.get("total-files-size")
         total_bytes = int(total) if total is not None and total.isdigit() else None
-        return lambda report: self.reports.append(Planning(report, total_bytes))
+
+        def told(report: ScanReport) -> None:
+            if not any(planning.report is report for planning in self.reports):  # the sides of a union share a plan
+                self.reports.append(Planning(report, total_bytes))
+
+        return told

@@ -82,8 +82,8 @@ def scan_dataframe(
 ) -> DataFrame:
     """The rows of a snapshot (default: main's head), lazily planned. ``metadata_columns`` come last, in that order.
 
-    Schema, unless given: a snapshot id's or a tag's own, else the table's current one. ``listener`` gets a report each time files are
-    planned, in the thread that plans. Raises NotFoundError for an unknown snapshot or ref.
+    Schema, unless given: a snapshot id's or a tag's own, else the table's current one. ``listener`` gets a report each time Spark asks for
+    files, in the thread that asks: the same report object again where a kept plan served. Raises NotFoundError for an unknown snapshot or ref.
     """
     metadata = table.metadata
     snapshot, own_schema = _resolve(metadata, snapshot_id, ref)
@@ -330,7 +330,9 @@ class SharedPlanner:
             if found is None:
                 found = self._planned(expression)
                 self._plans = {**dict(list(self._plans.items())[-7:]), expression: found}
-            return found
+        if self._settings.listener is not None:
+            self._settings.listener(found.report)
+        return found
 
     def _planned(self, expression: Expression) -> _Plan:
         context = PlanContext(
@@ -340,10 +342,7 @@ class SharedPlanner:
             filter=bind(self._schema, and_(self._settings.where, bindable(self._schema, expression))),
             table_name=self._name,
         )
-        plan = _Plan(context, plan_snapshot(context, self._snapshot))
-        if self._settings.listener is not None:
-            self._settings.listener(plan.report)
-        return plan
+        return _Plan(context, plan_snapshot(context, self._snapshot))
 
 
 class _Plan(ScanPlan):
