@@ -34,14 +34,16 @@ def run_insert(session: Session, statement: s.Insert, args: Any = None) -> Any:
             f"[UNSUPPORTED_FEATURE.INSERT_PARTITION_SPEC_IF_NOT_EXISTS] INSERT INTO {quoted(target.found.address.parts)} with IF "
             f"NOT EXISTS in the PARTITION spec. SQLSTATE: 0A000"
         )
+    _isolation_level(target)
     static = _static_partition(statement, target)
     session.temporary_views.refresh(statement.references)
     with bound(session, statement.text, statement.references) as text:
         frame = _query_frame(session, statement, target, text, args)
         evolved = _evolved(session, target, frame)
-        fitted = _fitted(session, statement, evolved, frame, static, text, args)
-        files = write(session, evolved, fitted)
-        commit_insert(session, statement, evolved, files, {name: _value(session, text, span, args) for name, span in static.items()})
+        schema = evolved.table.metadata.schema
+        values = {name: _static_value(schema, name, text.sql(span)) for name, span in static.items()}
+        files = write(session, evolved, _fitted(session, statement, evolved, frame, values))
+        commit_insert(session, statement, evolved, files, values)
     return session.nothing
 
 
@@ -66,11 +68,12 @@ def _query_frame(session: Session, statement: s.Insert, target: WriteTarget, tex
 
 
 def _static_partition(statement: s.Insert, target: WriteTarget) -> dict[str, s.Span]:
-    """Table column -> expression of ``PARTITION (p = v)``. Raises SqlError for what is no identity-partition column."""
+    """Table column -> expression of ``PARTITION (p = v)``. Raises SqlError for what is no identity-partition column, or is named twice."""
     metadata = target.table.metadata
     names = {metadata.schema.names_by_id.get(f.source_id, ""): f for f in metadata.spec.fields if f.transform.is_identity}
     by_lower = {name.lower(): name for name in names}
     static: dict[str, s.Span] = {}
+    seen: set[str] = set()
     for partition in statement.partition:
         name = by_lower.get(partition.column.lower())
         if name is None:
@@ -78,15 +81,27 @@ def _static_partition(statement: s.Insert, target: WriteTarget) -> dict[str, s.S
                 f"[NON_PARTITION_COLUMN] PARTITION clause cannot contain the non-partition column: {quoted([partition.column])}."
                 f"{nearest(partition.column, names)} SQLSTATE: 42000"
             )
+        if name in seen:
+            raise SqlError(f"[DUPLICATE_KEY] Found duplicate keys {quoted([name])}. SQLSTATE: 23505")
+        seen.add(name)
         if partition.value is not None:
             static[name] = partition.value
+    listed = {".".join(path).lower() for path in statement.columns}
+    for name in static:
+        if name.lower() in listed:
+            raise _both_static_and_given(name)
     return static
 
 
-def _fitted(
-    session: Session, statement: s.Insert, target: WriteTarget, frame: Any, static: Mapping[str, s.Span], text: BoundText, args: Any
-) -> Any:
-    """The query's rows with exactly the table's columns."""
+def _both_static_and_given(name: str) -> SqlError:
+    return SqlError(
+        f"[STATIC_PARTITION_COLUMN_IN_INSERT_COLUMN_LIST] Static partition column {quoted([name])} is also specified in the column list. "
+        "SQLSTATE: 42713"
+    )
+
+
+def _fitted(session: Session, statement: s.Insert, target: WriteTarget, frame: Any, static: Mapping[str, str]) -> Any:
+    """The query's rows with exactly the table's columns. ``static``: SQL of the values that the PARTITION clause gives."""
     schema = target.table.metadata.schema
     name = target.found.dotted
     columns: Sequence[str] | None = [_column_name(schema, path) for path in statement.columns] or None
@@ -96,7 +111,7 @@ def _fitted(
     if columns is None and not statement.by_name:
         columns = [field.name for field in schema.fields if field.name not in static]
     named = frame if columns is None else _renamed(session, frame, schema, columns, name)
-    return assigned_frame(session.spark, _with_static(session, named, static, text, args), schema, table_name=name, by_name=True)
+    return assigned_frame(session.spark, _with_static(named, static), schema, table_name=name, by_name=True)
 
 
 def _renamed(session: Session, frame: Any, schema: Schema, columns: Sequence[str], name: str) -> Any:
@@ -107,12 +122,22 @@ def _renamed(session: Session, frame: Any, schema: Schema, columns: Sequence[str
     return frame.toDF(*columns)
 
 
-def _with_static(session: Session, frame: Any, static: Mapping[str, s.Span], text: BoundText, args: Any) -> Any:
+def _with_static(frame: Any, static: Mapping[str, str]) -> Any:
     from pyspark.sql import functions as F
 
-    for name, span in static.items():
-        frame = frame.withColumn(name, F.expr(text.sql(span)))
+    given = {name.lower() for name in frame.columns}
+    for name, value in static.items():
+        if name.lower() in given:
+            raise _both_static_and_given(name)
+        frame = frame.withColumn(name, F.expr(value))
     return frame
+
+
+def _static_value(schema: Schema, name: str, text: str) -> str:
+    """SQL of a PARTITION value in its column's type. Values of a partition are text, as in paths, until they are cast."""
+    from icesql.spark.types import to_spark_type
+
+    return f"CAST(CAST({text} AS STRING) AS {to_spark_type(schema.field(name).type).simpleString()})"
 
 
 def _column_name(schema: Schema, path: Sequence[str]) -> str:
@@ -152,7 +177,7 @@ def _as_nullable(schema: Any) -> Any:
 
 
 # -- the commit --------------------------------------------------------------------------------------------------------
-def commit_insert(session: Session, statement: s.Insert, target: WriteTarget, files: Sequence[DataFile], static: Mapping[str, Any]) -> None:
+def commit_insert(session: Session, statement: s.Insert, target: WriteTarget, files: Sequence[DataFile], static: Mapping[str, str]) -> None:
     """Append, or overwrite what the statement says. A dynamic overwrite by no rows commits nothing."""
     table = target.table
     match statement.mode:
@@ -165,7 +190,7 @@ def commit_insert(session: Session, statement: s.Insert, target: WriteTarget, fi
             if _is_dynamic(session, target):
                 _replace_partitions(session, target, files)
             else:
-                _overwrite(session, target, _static_filter(static), files)
+                _overwrite(session, target, _static_filter(session, static), files)
 
 
 def _is_dynamic(session: Session, target: WriteTarget) -> bool:
@@ -173,16 +198,13 @@ def _is_dynamic(session: Session, target: WriteTarget) -> bool:
     return mode.lower() == "dynamic"
 
 
-def _static_filter(static: Mapping[str, Any]) -> Expression:
+def _static_filter(session: Session, static: Mapping[str, str]) -> Expression:
+    values = {name: session.spark_sql(f"SELECT {text} AS value").collect()[0][0] for name, text in static.items()}
     parts = [
         Predicate(Op.IS_NULL, Reference(name)) if value is None else Predicate(Op.EQ, Reference(name), (value,))
-        for name, value in static.items()
+        for name, value in values.items()
     ]
     return and_(TRUE, *parts)
-
-
-def _value(session: Session, text: BoundText, span: s.Span, args: Any) -> Any:
-    return session.spark_sql(f"SELECT {text.sql(span)} AS value", args).collect()[0][0]
 
 
 def _overwrite(session: Session, target: WriteTarget, expression: Expression, files: Sequence[DataFile]) -> None:
@@ -204,18 +226,24 @@ def _replace_partitions(session: Session, target: WriteTarget, files: Sequence[D
     session.commit(target, builder)
 
 
+def _isolation_level(target: WriteTarget) -> str | None:
+    """Option ``isolation-level``. Raises SqlError for an unknown one."""
+    level = target.options.get("isolation-level")
+    if level is not None and level.lower() not in ("serializable", "snapshot"):
+        raise SqlError(f"Cannot use isolation level: invalid isolation level: {level}")
+    return None if level is None else level.lower()
+
+
 def _validate(builder: Any, target: WriteTarget) -> None:
     """Options ``isolation-level`` and ``validate-from-snapshot-id``; nothing is validated without them."""
-    level = target.options.get("isolation-level")
+    level = _isolation_level(target)
     if level is None:
         return
     start = target.options.get("validate-from-snapshot-id")
     if start is not None:
         builder.validate_from_snapshot(int(start))
-    if level.lower() == "serializable":
+    if level == "serializable":
         builder.validate_no_conflicting_data()
-    elif level.lower() != "snapshot":
-        raise SqlError(f"Cannot use isolation level: invalid isolation level: {level}")
     builder.validate_no_conflicting_deletes()
 
 

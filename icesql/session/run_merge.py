@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import SqlError, ValidationError, nearest
 from icesql.parser import statements as s
+from icesql.parser.tokens import tokenize
 from icesql.session.rewriting import quote
 from icesql.session.run_query import BoundText
 from icesql.session.run_row_level import Qualifiers, assignment_of
@@ -23,6 +24,10 @@ _ACTIONS = {
     s.MergeAction.DELETE: Action.DELETE, s.MergeAction.UPDATE: Action.UPDATE, s.MergeAction.UPDATE_ALL: Action.UPDATE,
     s.MergeAction.INSERT: Action.INSERT, s.MergeAction.INSERT_ALL: Action.INSERT,
 }  # fmt: skip
+_PLACES = {
+    s.MergeAction.DELETE: "DELETE", s.MergeAction.UPDATE: "UPDATE", s.MergeAction.UPDATE_ALL: "UPDATE",
+    s.MergeAction.INSERT: "INSERT", s.MergeAction.INSERT_ALL: "INSERT",
+}  # fmt: skip
 _AUTO_EVOLUTION = "write.spark.auto-schema-evolution.enabled"
 _OMITTED = {
     s.MergeKind.MATCHED: "NON_LAST_MATCHED_CLAUSE_OMIT_CONDITION",
@@ -34,6 +39,7 @@ _OMITTED = {
 def merge(session: Session, statement: s.Merge, target: WriteTarget, row_target: Target, text: BoundText) -> Any:
     """The row-level result. Raises SqlError, ValidationError and Spark's errors before anything is written."""
     _check_clauses(statement.clauses)
+    _check_conditions(statement)
     source, alias = text.sql(statement.source), _source_alias(statement)
     with_ctes = f"{row_target.ctes} " if row_target.ctes else ""
     frame = session.spark_sql(f"{with_ctes}SELECT * FROM {source}")
@@ -53,6 +59,18 @@ def _check_clauses(clauses: Sequence[s.MergeClause]) -> None:
             raise SqlError(
                 f"[{code}] When there are more than one {kind.value.upper()} clauses in a MERGE statement, only the last "
                 f"{kind.value.upper()} clause can omit the condition. SQLSTATE: 42613"
+            )
+
+
+def _check_conditions(statement: s.Merge) -> None:
+    """Subqueries are for sources and assignments, not for conditions."""
+    conditions = [("SEARCH", statement.condition), *((_PLACES[clause.action], clause.condition) for clause in statement.clauses)]
+    for place, span in conditions:
+        text = "" if span is None else span.of(statement.text)
+        if any(token.key == "SELECT" for token in tokenize(text)):
+            raise SqlError(
+                f"[UNSUPPORTED_MERGE_CONDITION.SUBQUERY] MERGE operation contains unsupported {place} condition. "
+                f"Subqueries are not allowed: {text}. SQLSTATE: 42K0E"
             )
 
 

@@ -35,14 +35,30 @@ def assigned_frame(
     Raises Spark's AnalysisException.
     """
     bridge = bridge_of(spark)
+    _require_strict_policy(bridge)
     if columns is not None:
         _check_arity(bridge, frame, columns, table_name)
         frame, by_name = frame.toDF(*columns), True
     expected = _attributes(bridge, StructType([_expected_field(field) for field in schema.fields]))
     plan = frame._jdf.queryExecution().analyzed()
     resolver = bridge.module("org.apache.spark.sql.catalyst.analysis.TableOutputResolver")
-    resolved = resolver.resolveOutputColumns(_quoted(table_name), expected, plan, by_name, _conf(bridge), by_name)
+    fill = _default_filling(bridge, resolver, by_name)
+    resolved = resolver.resolveOutputColumns(_quoted(table_name), expected, plan, by_name, _conf(bridge), fill)
     return DataFrame(bridge.dataset_module.ofRows(bridge.session, resolved), spark)
+
+
+def _require_strict_policy(bridge: Bridge) -> None:
+    """Raises Spark's error for the LEGACY policy, which tables of its second interface do not have."""
+    if _conf(bridge).storeAssignmentPolicy().toString() == "LEGACY":
+        raise_java(bridge, bridge.jvm.org.apache.spark.sql.errors.QueryCompilationErrors.legacyStoreAssignmentPolicyError())
+
+
+def _default_filling(bridge: Bridge, resolver: Any, fill: bool) -> Any:
+    """Whether missing columns get their defaults, as the resolver wants to be told: a boolean up to Spark 4.1, a mode after it."""
+    if isinstance(getattr(resolver, "resolveOutputColumns$default$6")(), bool):
+        return fill
+    modes = bridge.module("org.apache.spark.sql.catalyst.analysis.TableOutputResolver$DefaultValueFillMode")
+    return modes.FILL() if fill else modes.NONE()
 
 
 def lineage_schema(schema: Schema) -> Schema:

@@ -1,11 +1,11 @@
 -- DELETE and MERGE in every mode and version.
 
 -- case: delete
--- each: m=copy-on-write 2,merge-on-read 2,merge-on-read 3,copy-on-write 1
+-- each: m=copy-on-write,merge-on-read
 create namespace {ns};
 create table {ns}.t (id int, s string, p int) using iceberg partitioned by (p);
 insert into {ns}.t select id, 's' || id, id % 3 from range(30);
-alter table {ns}.t set tblproperties ('write.delete.mode'='copy-on-write');
+alter table {ns}.t set tblproperties ('write.delete.mode'='{m}');
 delete from {ns}.t where p = 0;
 select count(*), sum(id) from {ns}.t;
 delete from {ns}.t where id = 1;

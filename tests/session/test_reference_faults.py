@@ -1,0 +1,216 @@
+"""What Iceberg's runtime does wrong and icesql must do right; docs/differences.md lists each. Not run on the runtime, of course."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from icesql.errors import IcesqlError
+
+pytestmark = pytest.mark.spark
+
+_NULL_KEYS = [
+    "CREATE TABLE {t} (id INT, s STRING, b BOOLEAN, d INT) USING iceberg PARTITIONED BY (s, b, truncate(2, d))",
+    "INSERT INTO {t} VALUES (1, 'xa', true, 10), (2, NULL, NULL, NULL), (3, 'ya', false, 30), (4, 'x', NULL, 5)",
+]
+_FLOATS = [
+    "CREATE TABLE {t} (id INT, x DOUBLE, p FLOAT) USING iceberg PARTITIONED BY (p)",
+    "INSERT INTO {t} VALUES (1, double('nan'), CAST(0.0 AS FLOAT)), (2, 1.0, CAST('-0.0' AS FLOAT)), (3, 2D, NULL), (4, 0D, float('nan'))",
+]
+_TWO = ["CREATE TABLE {t} (id INT, s STRING, n INT) USING iceberg", "INSERT INTO {t} VALUES (1, 'a', 1), (2, 'b', 2), (3, NULL, NULL)"]
+_BOTH_MODES = ["copy-on-write", "merge-on-read"]
+
+
+def _mode(mode: str) -> str:
+    verbs = ", ".join(f"'write.{verb}.mode'='{mode}'" for verb in ("delete", "update", "merge"))
+    return f"ALTER TABLE {{t}} SET TBLPROPERTIES ({verbs})"
+
+
+CASES: dict[str, tuple[list[str], str, list[tuple[Any, ...]]]] = {
+    "like_with_null_partition": (_NULL_KEYS, "SELECT id FROM {t} WHERE s LIKE 'x%'", [(1,), (4,)]),
+    "in_with_null_partition": (_NULL_KEYS, "SELECT id FROM {t} WHERE s IN ('xa', NULL)", [(1,)]),
+    "not_in_with_null_partition": (_NULL_KEYS, "SELECT id FROM {t} WHERE s NOT IN ('xa', 'x')", [(3,)]),
+    "not_in_null_is_never_true": (_NULL_KEYS, "SELECT id FROM {t} WHERE d NOT IN (10, NULL)", []),
+    "delete_like_with_null_partition": ([*_NULL_KEYS, "DELETE FROM {t} WHERE s LIKE 'x%'"], "SELECT id FROM {t}", [(2,), (3,)]),
+    "or_of_null_identity": (_NULL_KEYS, "SELECT id FROM {t} WHERE NOT b OR d < 4", [(3,)]),
+    "not_and_of_null_identity": (_NULL_KEYS, "SELECT id FROM {t} WHERE NOT (s = 'xa' AND b)", [(3,), (4,)]),
+    "delete_not_and_of_null_identity": ([*_NULL_KEYS, "DELETE FROM {t} WHERE NOT (s = 'xa' AND b)"], "SELECT id FROM {t}", [(1,), (2,)]),
+    "nan_is_the_largest": (_FLOATS, "SELECT id FROM {t} WHERE x > 1.5D", [(1,), (3,)]),
+    "delete_keeps_nan": ([*_FLOATS, "DELETE FROM {t} WHERE x <= 1.5D"], "SELECT id FROM {t}", [(1,), (3,)]),
+    "zero_of_a_float_partition": (_FLOATS, "SELECT id FROM {t} WHERE p = 0", [(1,), (2,)]),
+    "delete_zero_of_a_float_partition": ([*_FLOATS, "DELETE FROM {t} WHERE p = 0"], "SELECT id FROM {t}", [(3,), (4,)]),
+    "null_condition": (
+        [*_TWO, "DELETE FROM {t} WHERE NULL", "UPDATE {t} SET n = 9 WHERE NULL"],
+        "SELECT id, n FROM {t}",
+        [(1, 1), (2, 2), (3, None)],
+    ),
+    "functions_of_one_column": (
+        [*_TWO, "DELETE FROM {t} WHERE upper(s) = 'A' OR length(s) > 1 OR upper(s) = 'ZZ'"],
+        "SELECT id FROM {t}",
+        [(2,), (3,)],
+    ),
+    "snapshot_filter_on_a_dropped_column": (
+        [*_TWO, "ALTER TABLE {t} CREATE TAG v1", "ALTER TABLE {t} DROP COLUMN n", "INSERT INTO {t} VALUES (4, 'd')"],
+        "SELECT id, n FROM {t} VERSION AS OF 'v1' WHERE n = 2",
+        [(2, 2)],
+    ),
+    "bucket_over_files_partitioned_by_identity": (
+        [
+            "CREATE TABLE {t} (id INT, s STRING) USING iceberg PARTITIONED BY (id)",
+            "INSERT INTO {t} VALUES (1, 'a'), (2, 'b')",
+            "ALTER TABLE {t} REPLACE PARTITION FIELD id WITH bucket(4, id)",
+            "INSERT INTO {t} VALUES (1, 'c'), (3, 'd')",
+        ],
+        "SELECT s FROM {t} WHERE local.system.bucket(4, id) = local.system.bucket(4, 1) AND id < 2",
+        [("a",), ("c",)],
+    ),
+    "null_struct_with_an_identity_partition": (
+        [
+            "CREATE TABLE {t} (id INT, o STRUCT<c: INT, e: INT>) USING iceberg PARTITIONED BY (o.c)",
+            "INSERT INTO {t} VALUES (1, NULL), (2, struct(1, 2)), (3, struct(NULL, 3))",
+        ],
+        "SELECT id, o IS NULL, o.c FROM {t}",
+        [(1, True, None), (2, False, 1), (3, False, None)],
+    ),
+    "new_field_beside_is_null": (
+        [
+            "CREATE TABLE {t} (id INT, s STRUCT<a: INT>) USING iceberg",
+            "INSERT INTO {t} VALUES (1, struct(1)), (2, NULL)",
+            "ALTER TABLE {t} ADD COLUMN s.b INT",
+        ],
+        "SELECT id, s.b, s IS NULL FROM {t}",
+        [(1, None, False), (2, None, True)],
+    ),
+    "new_field_of_an_element": (
+        [
+            "CREATE TABLE {t} (id INT, r ARRAY<STRUCT<a: INT>>) USING iceberg",
+            "INSERT INTO {t} VALUES (1, array(struct(1), struct(2)))",
+            "ALTER TABLE {t} ADD COLUMN r.element.f INT",
+        ],
+        "SELECT id, r[0].f, size(r.f) FROM {t}",
+        [(1, None, 2)],
+    ),
+    "orc_ntz_before_1970": (
+        [
+            "CREATE TABLE {t} (id INT, x TIMESTAMP_NTZ) USING iceberg TBLPROPERTIES ('write.format.default'='orc')",
+            "INSERT INTO {t} VALUES (1, TIMESTAMP_NTZ '1969-12-31 23:59:59.999999')",
+        ],
+        "SELECT id, CAST(x AS STRING) FROM {t}",
+        [(1, "1969-12-31 23:59:59.999999")],
+    ),
+    "orc_required_field_of_a_null_struct": (
+        [
+            "CREATE TABLE {t} (id INT, o STRUCT<c: INT NOT NULL>) USING iceberg TBLPROPERTIES ('write.format.default'='orc')",
+            "INSERT INTO {t} VALUES (1, NULL), (2, struct(5))",
+        ],
+        "SELECT id FROM {t} WHERE o.c IS NULL",
+        [(1,)],
+    ),
+    "max_pos": (_TWO, "SELECT count(*), max(_pos) >= 0 FROM {t}", [(3, True)]),
+    "timestamp_as_of_subquery": (_TWO, "SELECT count(*) FROM {t} TIMESTAMP AS OF (SELECT current_timestamp())", [(3,)]),
+    "insert_after_a_sorted_column_is_replaced_away": (
+        [
+            "CREATE TABLE {t} (id INT, s STRING) USING iceberg",
+            "ALTER TABLE {t} WRITE ORDERED BY s",
+            "REPLACE TABLE {t} (id INT) USING iceberg",
+            "INSERT INTO {t} VALUES (1)",
+        ],
+        "SELECT * FROM {t}",
+        [(1,)],
+    ),
+    "partition_fields_of_one_name": (
+        [
+            "CREATE TABLE {t} (id INT, s STRING) USING iceberg PARTITIONED BY (s)",
+            "INSERT INTO {t} VALUES (1, 'a')",
+            "ALTER TABLE {t} DROP PARTITION FIELD s",
+            "ALTER TABLE {t} ADD PARTITION FIELD bucket(2, id) AS s",
+            "INSERT INTO {t} VALUES (2, 'b')",
+        ],
+        "SELECT sum(record_count) FROM {t}.files",
+        [(2,)],
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def session(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    import icesql
+
+    warehouse: Path = tmp_path_factory.mktemp("faults")
+    session = icesql.connect(spark, catalogs={"local": {"type": "hadoop", "warehouse": str(warehouse)}})
+    session.sql("CREATE NAMESPACE local.faults")
+    return session
+
+
+def _run(session: Any, name: str, statements: list[str]) -> str:
+    table = f"local.faults.{name}"
+    for statement in statements:
+        session.sql(statement.replace("{t}", table))
+    return table
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_right_where_the_runtime_is_wrong(session: Any, name: str):
+    statements, query, expected = CASES[name]
+    table = _run(session, name, statements)
+    assert sorted(map(repr, map(tuple, session.sql(query.replace("{t}", table)).collect()))) == sorted(map(repr, expected))
+
+
+@pytest.mark.parametrize("mode", _BOTH_MODES)
+def test_not_matched_by_source_with_duplicate_keys_duplicates_no_rows(session: Any, mode: str):
+    table = _run(session, f"by_source_{mode[:4]}", [*_TWO, _mode(mode)])
+    session.sql(
+        f"MERGE INTO {table} t USING (SELECT 1 AS id UNION ALL SELECT 1) s ON t.id = s.id "
+        "WHEN NOT MATCHED BY SOURCE THEN UPDATE SET s = 'lone'"
+    )
+    assert sorted(map(tuple, session.sql(f"SELECT id, s FROM {table}").collect())) == [(1, "a"), (2, "lone"), (3, "lone")]
+
+
+@pytest.mark.parametrize("mode", _BOTH_MODES)
+def test_correlated_subquery_in_an_assignment(session: Any, mode: str):
+    table = _run(session, f"correlated_{mode[:4]}", [*_TWO, _mode(mode)])
+    session.sql(f"UPDATE {table} t SET s = (SELECT max(u.s) FROM {table} u WHERE u.id > t.id) WHERE n IS NOT NULL")
+    assert sorted(map(tuple, session.sql(f"SELECT id, s FROM {table}").collect())) == [(1, "b"), (2, None), (3, None)]
+
+
+@pytest.mark.parametrize("mode", _BOTH_MODES)
+@pytest.mark.parametrize("condition", ["_pos >= 0 AND id = 1", "_partition.p = 'x' AND id = 1", "_spec_id = 0 AND id = 1"])
+def test_changes_with_conditions_on_metadata_columns(session: Any, mode: str, condition: str):
+    name = f"hidden_{mode[:4]}_{condition[1:4]}"
+    table = _run(
+        session,
+        name,
+        [
+            "CREATE TABLE {t} (id INT, p STRING) USING iceberg PARTITIONED BY (p)",
+            _mode(mode),
+            "INSERT INTO {t} VALUES (1, 'x'), (2, 'x'), (3, 'y')",
+        ],
+    )
+    session.sql(f"DELETE FROM {table} WHERE {condition}")
+    assert sorted(row[0] for row in session.sql(f"SELECT id FROM {table}").collect()) == [2, 3]
+    session.sql(f"UPDATE {table} SET p = 'z' WHERE {condition.replace('id = 1', 'id = 2')}")
+    assert sorted(map(tuple, session.sql(f"SELECT id, p FROM {table}").collect())) == [(2, "z"), (3, "y")]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE {t} SET _row_id = 7",
+        "SELECT * FROM {t}.files VERSION AS OF 77",
+        "ALTER TABLE {t} SET TBLPROPERTIES ('commit.retry.num-retries' = 'x')",
+        "ALTER TABLE {t} DROP COLUMNS s, s",
+        "CREATE TABLE {t}_zero (id INT) USING iceberg TBLPROPERTIES ('format-version' = '0')",
+    ],
+)
+def test_what_the_runtime_takes_and_should_not(session: Any, statement: str):
+    session.sql("CREATE TABLE IF NOT EXISTS local.faults.taken (id INT, s STRING) USING iceberg TBLPROPERTIES ('format-version'='3')")
+    with pytest.raises(IcesqlError):
+        session.sql(statement.replace("{t}", "local.faults.taken")).collect()
+
+
+def test_comment_inside_an_extension_statement(session: Any):
+    _run(session, "commented", _TWO)
+    session.sql("ALTER TABLE local.faults.commented /* why */ ADD PARTITION FIELD /* what */ bucket(2, id)")
+    assert len(session.table("local.faults.commented").metadata.spec.fields) == 1
