@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from icesql.errors import IcesqlError, InvalidArgumentError, SqlError, nearest
 from icesql.parser.identifiers import parse_name
+from icesql.procedures.progress import Progress, Watcher
 from icesql.procedures.rehearsal import PlannedAction, RehearsalIO, RehearsalOperations, metadata_actions
 from icesql.spec.metadata import TableMetadata
 from icesql.table.table import Table
 
 if TYPE_CHECKING:
     from icesql.catalog.base import Catalog, Identifier
-
-Progress = Callable[[str, int, int], None]
-"""``progress(what, done, total)``."""
 
 __all__ = ["PlannedAction", "ProcedureContext"]
 
@@ -103,11 +101,11 @@ class ProcedureContext:
         """Something a dry run would have done that is no commit or file of a rehearsed table (a data job, a new table)."""
         self._actions.append(PlannedAction(action=action, what=what, size_in_bytes=size_in_bytes, reason=reason))
 
-    def progress(self, what: str, done: int, total: int) -> None:
-        """Tell whoever watches how far the work is."""
-        watcher: Progress | None = getattr(self.session, "progress", None)
+    def progress(self, what: str, done: int, total: int, done_bytes: int | None = None, total_bytes: int | None = None) -> None:
+        """Tell whoever watches (``Session.watcher``: the shell, the notebook) how far the work is."""
+        watcher: Watcher | None = getattr(self.session, "watcher", None)
         if watcher is not None:
-            watcher(what, done, total)
+            watcher(Progress(what, done, total, done_bytes, total_bytes))
 
     def plan(self) -> tuple[PlannedAction, ...]:
         """All that a dry run would have done; empty for a real call."""

@@ -38,7 +38,7 @@ def call(
 
 
 def _progress(context: ProcedureContext) -> Any:
-    return lambda done, total: context.progress("file groups rewritten", done, total)
+    return lambda *counts: context.progress("file groups rewritten", *counts)
 
 
 def _explain(context: ProcedureContext, rewrite: RewriteDataFiles, strategy: Strategy) -> None:

@@ -23,7 +23,7 @@ def call(context: ProcedureContext, table: str, options: dict[str, str] | None, 
             for file in group.tasks:
                 context.planned("rewrite file", file.file_path, size_in_bytes=file.file_size_in_bytes, reason=group.reason)
     else:
-        result = rewrite.run(lambda done, total: context.progress("delete file groups rewritten", done, total))
+        result = rewrite.run(lambda *counts: context.progress("delete file groups rewritten", *counts))
     yield result.rewritten_files, result.added_files, result.rewritten_bytes, result.added_bytes
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +11,7 @@ import typer
 
 from icesql.errors import IcesqlError
 
+INTERACTIVE_ROWS = 1000
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]})
 
 
@@ -39,8 +40,19 @@ def run(
 
     if form not in FORMATS:
         raise typer.BadParameter(f"not one of {', '.join(FORMATS)}: {form}", param_hint="--format")
-    settings, variables = _pairs(conf, "--conf"), _pairs(define, "--define")
-    raise typer.Exit(_run(execute or [], file or [], init or [], settings, master, database, silent, verbose, variables, form))
+    options = Options(
+        execute=execute or [],
+        files=file or [],
+        init=init or [],
+        conf=_pairs(conf, "--conf"),
+        master=master,
+        database=database,
+        silent=silent,
+        verbose=verbose,
+        variables=_pairs(define, "--define"),
+        form=form,
+    )
+    raise typer.Exit(_start(options))
 
 
 def _pairs(given: list[str] | None, option: str) -> dict[str, str]:
@@ -53,88 +65,57 @@ def _pairs(given: list[str] | None, option: str) -> dict[str, str]:
     return pairs
 
 
-def _run(
-    execute: list[str], files: list[Path], init: list[Path], settings: dict[str, str], master: str | None, database: str | None,
-    silent: bool, verbose: bool, variables: dict[str, str], form: str,
-) -> int:  # fmt: skip
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What the command line asked for."""
+
+    execute: list[str]
+    files: list[Path]
+    init: list[Path]
+    conf: dict[str, str]
+    master: str | None
+    database: str | None
+    silent: bool
+    verbose: bool
+    variables: dict[str, str]
+    form: str
+
+    @property
+    def is_interactive(self) -> bool:
+        return not self.execute and not self.files and sys.stdin.isatty()
+
+
+def _start(options: Options) -> int:
     """The exit code: 0, or 1 after a failure that was printed."""
     from icesql.cli.runner import Runner
     from icesql.session.connecting import connect
 
+    conf = {"spark.ui.showConsoleProgress": str(sys.stderr.isatty() and not options.silent).lower(), **options.conf}
     try:
-        session = connect(conf=settings or None, master=master) if settings or master else connect()
-        if database:
-            session.sql("USE " + database)
+        session = connect(conf=conf, master=options.master)
+        if options.database:
+            session.sql("USE " + options.database)
     except (IcesqlError, OSError) as error:
         print(f"icesql: {error}", file=sys.stderr)
         return 1
-    interactive = not execute and not files and sys.stdin.isatty()
-    runner = Runner(session, sys.stdout, sys.stderr, form=form, silent=silent, verbose=verbose, limit=1000 if interactive else None)
-    scripts: list[str | Path] = [*init, *execute, *files]
-    for script in scripts:
-        if not _script(runner, script, variables):
-            return 1
-    if execute or files:
+    runner = Runner(
+        session,
+        form=options.form,
+        silent=options.silent,
+        verbose=options.verbose,
+        limit=INTERACTIVE_ROWS if options.is_interactive else None,
+        variables=options.variables,
+    )
+    scripts: list[str | Path] = [*options.init, *options.execute, *options.files]
+    if not all(map(runner.run, scripts)):
+        return 1
+    if options.execute or options.files:
         return 0
-    if not interactive:
-        return 0 if _script(runner, sys.stdin.read(), variables) else 1
-    return _interact(runner, variables)
+    if not options.is_interactive:
+        return 0 if runner.run(sys.stdin.read() + "\n") else 1
+    from icesql.cli.interactive import interact
 
-
-def _script(runner: object, script: str | Path, variables: dict[str, str]) -> bool:
-    """Run all statements; ``False`` after the first failure, which is printed with its number, line and column."""
-    from icesql.cli.runner import Runner, interruptible
-    from icesql.session.script import ScriptError, ScriptStatement, place_of, read_script, run_script, substituted
-
-    assert isinstance(runner, Runner)
-    started = [0.0]
-    last: list[ScriptStatement] = []
-
-    def before(statement: ScriptStatement) -> None:
-        last[:] = [statement]
-        runner.session.frames.clear()  # scans plan, and report, anew
-        runner.echo(statement.text)
-        started[0] = time.perf_counter()
-
-    try:
-        text = substituted(read_script(script), variables)
-        with interruptible(runner.session):
-            for frame in run_script(runner.session, text + "\n", {}, before):
-                try:
-                    runner.show(frame, started[0])
-                except Exception as error:
-                    raise ScriptError(last[0], *place_of(error, last[0]), error) from error
-    except KeyboardInterrupt:
-        print("icesql: cancelled", file=sys.stderr)
-        return False
-    except IcesqlError as error:
-        print(f"icesql: {f'{script}: ' if isinstance(script, Path) else ''}{error}", file=sys.stderr)
-        return False
-    return True
-
-
-def _interact(runner: object, variables: dict[str, str]) -> int:
-    from icesql import __version__
-    from icesql.cli.prompt import QUIT, prompt_session
-    from icesql.cli.runner import Runner
-
-    assert isinstance(runner, Runner)
-    folder = Path.home() / ".icesql"
-    folder.mkdir(exist_ok=True)
-    prompt = prompt_session(runner.session, folder / "history")
-    if not runner.silent:
-        print(f"icesql {__version__} on Spark {runner.session.spark.version}. Statements end with ';'. Ctrl-D leaves.", file=sys.stderr)
-    while True:
-        try:
-            text = prompt.prompt("icesql> ")
-        except KeyboardInterrupt:
-            continue
-        except EOFError:
-            return 0
-        if text.strip().lower() in QUIT:
-            return 0
-        if text.strip():
-            _script(runner, text, variables)
+    return interact(runner)
 
 
 def main() -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
@@ -16,105 +16,21 @@ from prompt_toolkit.lexers import PygmentsLexer
 from pygments.lexers.sql import SqlLexer
 
 from icesql.errors import IcesqlError
+from icesql.parser.references import table_references
 from icesql.parser.script import split
 from icesql.procedures.registry import NAMES, procedure
 from icesql.session.names import CHANGES, METADATA_TABLES
 from icesql.session.session import Session
 
-KEYWORDS = (
-        "ADD",
-        "ALTER",
-        "AS",
-        "ASC",
-        "BEGIN",
-        "BETWEEN",
-        "BRANCH",
-        "BY",
-        "CALL",
-        "CASE",
-        "COLUMN",
-        "COMMENT",
-        "COMMIT",
-        "CREATE",
-        "DATABASE",
-        "DAYS",
-        "DELETE",
-        "DESC",
-        "DESCRIBE",
-        "DISTINCT",
-        "DISTRIBUTED",
-        "DROP",
-        "ELSE",
-        "END",
-        "EXISTS",
-        "EXPLAIN",
-        "EXTENDED",
-        "FIELD",
-        "FIELDS",
-        "FIRST",
-        "FROM",
-        "GROUP",
-        "HAVING",
-        "IDENTIFIER",
-        "IF",
-        "IN",
-        "INNER",
-        "INSERT",
-        "INTO",
-        "IS",
-        "JOIN",
-        "LEFT",
-        "LIKE",
-        "LIMIT",
-        "LOCALLY",
-        "MATCHED",
-        "MERGE",
-        "NAMESPACE",
-        "NAMESPACES",
-        "NOT",
-        "NULL",
-        "ON",
-        "OR",
-        "ORDER",
-        "ORDERED",
-        "OVERWRITE",
-        "PARTITION",
-        "PARTITIONED",
-        "PROCEDURE",
-        "PROCEDURES",
-        "PRUNING",
-        "PURGE",
-        "RENAME",
-        "REPLACE",
-        "RETAIN",
-        "ROLLBACK",
-        "SELECT",
-        "SET",
-        "SHOW",
-        "SNAPSHOT",
-        "SNAPSHOTS",
-        "TABLE",
-        "TABLES",
-        "TAG",
-        "TBLPROPERTIES",
-        "THEN",
-        "TIMESTAMP",
-        "TO",
-        "TRUNCATE",
-        "UNION",
-        "UNSET",
-        "UPDATE",
-        "USE",
-        "USING",
-        "VALUES",
-        "VERSION",
-        "VIEW",
-        "VIEWS",
-        "WHEN",
-        "WHERE",
-        "WITH",
-        "WRITE",
-    )
+_KEYWORDS = """
+    ADD ALTER AS ASC BEGIN BETWEEN BRANCH BY CALL CASE COLUMN COMMENT COMMIT CREATE DATABASE DAYS DELETE DESC DESCRIBE DISTINCT
+    DISTRIBUTED DROP ELSE END EXISTS EXPLAIN EXTENDED FIELD FIELDS FIRST FROM GROUP HAVING IDENTIFIER IF IN INNER INSERT INTO IS JOIN
+    LEFT LIKE LIMIT LOCALLY MATCHED MERGE NAMESPACE NAMESPACES NOT NULL ON OR ORDER ORDERED OVERWRITE PARTITION PARTITIONED PROCEDURE
+    PROCEDURES PRUNING PURGE RENAME REPLACE RETAIN ROLLBACK SELECT SET SHOW SNAPSHOT SNAPSHOTS TABLE TABLES TAG TBLPROPERTIES THEN
+    TIMESTAMP TO TRUNCATE UNION UNSET UPDATE USE USING VALUES VERSION VIEW VIEWS WHEN WHERE WITH WRITE
+"""
+KEYWORDS = tuple(_KEYWORDS.split())
+_WORD = re.compile(r"[\w.`]+")
 QUIT = frozenset({"quit", "exit", "quit;", "exit;"})
 
 
@@ -145,7 +61,7 @@ class NameCompleter(Completer):
             return self._arguments(text)
         names = self._session.names
         if not outer:
-            return [*KEYWORDS, *self._session.catalogs.names, *self._inside(None)]
+            return [*KEYWORDS, *self._session.catalogs.names, *self._inside(None), *self._columns(text)]
         if outer[-1].lower() == "system":
             return NAMES
         where = names.namespace(outer)
@@ -169,6 +85,12 @@ class NameCompleter(Completer):
         except IcesqlError:
             return
 
+    def _columns(self, text: str) -> Iterator[str]:
+        for reference in table_references(text):
+            found = self._session.find(reference.parts)
+            if found is not None and found.metadata_table is None:
+                yield from (field.name for field in found.table.schema.fields)
+
     @staticmethod
     def _arguments(text: str) -> list[str]:
         name = text.partition("(")[0].split()[-1].rpartition(".")[2]
@@ -176,15 +98,6 @@ class NameCompleter(Completer):
             return [f"{parameter.name} => " for parameter in procedure(name).signature]
         except IcesqlError:
             return []
-
-
-def _pattern() -> Any:
-    import re
-
-    return re.compile(r"[\w.`]+")
-
-
-_WORD = _pattern()
 
 
 def is_complete(text: str) -> bool:

@@ -1,50 +1,82 @@
-"""One statement run and shown: rows, then a line with time, rows and what pruning saved."""
+"""Statements run and shown: rows, notices, then a line with time, rows and what pruning saved."""
 
 from __future__ import annotations
 
-import signal
-import threading
+import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TextIO
 
+from icesql.cli.watching import watched
+from icesql.errors import IcesqlError
+from icesql.parser.script import ScriptStatement
+from icesql.session.interrupt import interruptible
 from icesql.session.output import print_rows
-from icesql.session.pruning_line import pruning_line
+from icesql.session.pruning_line import pruning_line, size_text
+from icesql.session.pruning_picture import print_picture
+from icesql.session.script import ScriptError, place_of, read_script, run_script, substituted
 from icesql.session.session import Session
-
-JOB_GROUP = "icesql-shell"
 
 
 @dataclass(slots=True)
 class Runner:
     """``silent``: results only. ``verbose``: each statement is echoed before it runs. ``limit``: rows shown of a result, ``None`` for
-    all."""
+    all. ``variables``: for ``${name}`` in the text."""
 
     session: Session
-    out: TextIO
-    log: TextIO
+    out: TextIO = field(default_factory=lambda: sys.stdout)
+    log: TextIO = field(default_factory=lambda: sys.stderr)
     form: str = "table"
     silent: bool = False
     verbose: bool = False
     limit: int | None = None
+    variables: dict[str, str] = field(default_factory=dict)
 
-    def echo(self, text: str) -> None:
-        if self.verbose:
-            self.out.write(text.strip() + "\n")
+    def run(self, script: str | Path) -> bool:
+        """Run all statements of a text or file; ``False`` after the first failure, which is printed with its number, line and column.
 
-    def show(self, frame: Any, started: float) -> None:
-        """Collect and print. Ctrl-C while Spark works cancels the job and raises KeyboardInterrupt."""
+        Ctrl-C cancels Spark's jobs and counts as a failure.
+        """
+        try:
+            with interruptible(self.session.spark), watched(self.session, self.log, silent=self.silent):
+                self._run_all(substituted(read_script(script), self.variables))
+        except KeyboardInterrupt:
+            self.log.write("icesql: cancelled\n")
+        except IcesqlError as error:
+            self.log.write(f"icesql: {f'{script}: ' if isinstance(script, Path) else ''}{error}\n")
+        else:
+            return True
+        finally:
+            self.log.flush()
+        return False
+
+    def _run_all(self, text: str) -> None:
+        started: list[tuple[ScriptStatement, float]] = []
+
+        def before(statement: ScriptStatement) -> None:
+            started.append((statement, time.perf_counter()))
+            if self.verbose:
+                self.out.write(statement.text.strip() + "\n")
+
+        for frame in run_script(self.session, text + "\n", {}, before):
+            statement, at = started[-1]
+            try:
+                self._show(frame, at)
+            except Exception as error:
+                raise ScriptError(statement, *place_of(error, statement), error) from error
+
+    def _show(self, frame: Any, started: float) -> None:
         columns = frame.columns
         rows: list[Any] = []
         more = False
         if columns:
-            with interruptible(self.session):
-                rows = frame.limit(self.limit + 1).collect() if self.limit is not None else frame.collect()
+            rows = frame.limit(self.limit + 1).collect() if self.limit is not None else frame.collect()
             if self.limit is not None and len(rows) > self.limit:
                 rows, more = rows[: self.limit], True
         print_rows(columns, rows, self.form, self.out)
+        if self.form == "table":
+            print_picture(self.session.last_explained, self.out)
         self.out.flush()
         if not self.silent:
             self._tell(len(rows), more, bool(columns), time.perf_counter() - started)
@@ -59,26 +91,7 @@ class Runner:
         for notice in self.session.last_notices:
             self.log.write(f"-- {notice}\n")
         for action in self.session.last_plan:
-            size = "" if action.size_in_bytes is None else f" ({action.size_in_bytes:,} bytes)"
+            size = "" if action.size_in_bytes is None else f" ({size_text(action.size_in_bytes)})"
             self.log.write(f"-- would {action.action}: {action.what}{size}{': ' + action.reason if action.reason else ''}\n")
         self.log.write(f"-- {', '.join(parts)}\n")
         self.log.flush()
-
-
-@contextmanager
-def interruptible(session: Session) -> Iterator[None]:
-    """Within the block, Ctrl-C cancels Spark's jobs, then raises KeyboardInterrupt."""
-    context = session.spark.sparkContext
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def cancel(number: int, frame: object) -> None:
-        context.cancelAllJobs()
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGINT, cancel)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

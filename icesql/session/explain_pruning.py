@@ -25,7 +25,8 @@ def explain_pruning(session: Session, statement: s.Explain, args: Any = None) ->
     frame = run_query(session, body, statement.statement.references, args)
     session.frames.reports.clear()
     _plan(frame)
-    return STEPS.frame(session.spark, [row for planning in session.frames.reports for row in _steps(planning.report, planning.total_bytes)])
+    session.last_explained = tuple(session.frames.reports)
+    return STEPS.frame(session.spark, [row for planning in session.last_explained for row in _steps(planning.report, planning.total_bytes)])
 
 
 def _plan(frame: Any) -> None:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from icesql.procedures.context import PlannedAction
+    from icesql.procedures.progress import Watcher
+    from icesql.session.pruning_line import Planning
     from icesql.session.reader import Reader
     from icesql.session.session_table import SessionTable
     from icesql.session.transactions import SessionTransaction
@@ -34,6 +36,9 @@ class Session:
     """One user's work: a Spark session, catalogs, a current catalog and namespace. Made by ``icesql.connect``.
 
     Statements of one session run one at a time; a lock sees to it when threads share one.
+
+    Of the last statement: ``last_notices`` (what the user should know), ``last_plan`` (what a dry run would have done), ``last_explained``
+    (what EXPLAIN PRUNING planned) and ``last_report``. ``watcher`` is told how far long calls are, from whichever thread works.
     """
 
     def __init__(self, spark: SparkSession, catalogs: Mapping[str, Mapping[str, Any]] | None = None) -> None:
@@ -44,6 +49,8 @@ class Session:
         self.temporary_views = TemporaryViews(self)
         self.last_notices: tuple[str, ...] = ()
         self.last_plan: tuple[PlannedAction, ...] = ()
+        self.last_explained: tuple[Planning, ...] = ()
+        self.watcher: Watcher | None = None
         self.transaction_in_progress: SessionTransaction | None = None
         self._lock = threading.RLock()
         self._nothing: DataFrame | None = None
@@ -91,7 +98,7 @@ class Session:
 
     def _begin(self) -> None:
         """What the last statement left is forgotten."""
-        self.last_notices, self.last_plan, self._wap = (), (), {}
+        self.last_notices, self.last_plan, self.last_explained, self._wap = (), (), (), {}
         self.frames.reports.clear()
 
     @property

@@ -21,7 +21,7 @@ from icesql.table.dangling_deletes import DanglingDeletes
 from icesql.table.operations import TableVersion
 from icesql.table.rewrite_options import RewriteOptions
 from icesql.table.rewrite_plan import FileGroup, RewritePlan, plan_data_files
-from icesql.table.rewrite_run import RewriteOutcome, RewriteRun, RewrittenGroup
+from icesql.table.rewrite_run import GroupProgress, RewriteOutcome, RewriteRun, RewrittenGroup
 from icesql.table.scan_tasks import FileScanTask
 from icesql.table.table import Table
 
@@ -83,7 +83,7 @@ class RewriteDataFiles:
             tasks = (replace(task, residual=TRUE) for task in scan.plan_files().tasks)
         return plan_data_files(tasks, self.options, self.metadata.default_spec_id)
 
-    def run(self, write: GroupWriter | None = None, progress: Callable[[int, int], None] | None = None) -> RewriteResult:
+    def run(self, write: GroupWriter | None = None, progress: GroupProgress | None = None) -> RewriteResult:
         """Rewrite. ``write`` makes a group's files, by default in Arrow here."""
         lock = threading.Lock()
 
@@ -91,7 +91,7 @@ class RewriteDataFiles:
             with lock:
                 self._commit(groups)
 
-        run = RewriteRun(self.io, self.options, write or self.write_here, commit, progress or (lambda done, total: None))
+        run = RewriteRun(self.io, self.options, write or self.write_here, commit, progress or (lambda *counts: None))
         outcome = run.run(self.plan.groups)
         removed = sum(len(removed_vectors(group.group)) for group in outcome.done)
         if self.options.remove_dangling_deletes and self.start is not None:

@@ -30,7 +30,7 @@ from icesql.table.manifest_access import manifests_of, of_content, schema_for_sp
 from icesql.table.position_sets import deleted_positions, positions_of
 from icesql.table.rewrite_options import RewriteOptions
 from icesql.table.rewrite_plan import FileGroup, RewritePlan, plan_delete_files
-from icesql.table.rewrite_run import RewriteOutcome, RewriteRun, RewrittenGroup
+from icesql.table.rewrite_run import GroupProgress, RewriteOutcome, RewriteRun, RewrittenGroup
 from icesql.table.scan_tasks import FileScanTask
 from icesql.table.table import Table
 
@@ -99,8 +99,8 @@ class RewritePositionDeletes:
         """Every live data file with the deletes that apply to it: positions of any other file dangle."""
         return {task.data_file.file_path: task for task in self.table.scan().plan_files().tasks}
 
-    def run(self, progress: Callable[[int, int], None] | None = None) -> DeleteRewriteResult:
-        run = RewriteRun(self.table.io, self.options, self._write, self._commit, progress or (lambda done, total: None))
+    def run(self, progress: GroupProgress | None = None) -> DeleteRewriteResult:
+        run = RewriteRun(self.table.io, self.options, self._write, self._commit, progress or (lambda *counts: None))
         outcome = run.run(self.plan.groups)
         added = [file for done in outcome.done for file in done.added]
         return DeleteRewriteResult(

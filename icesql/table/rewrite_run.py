@@ -18,6 +18,8 @@ from icesql.table.rewrite_options import RewriteOptions
 from icesql.table.rewrite_plan import FileGroup
 
 Task = TypeVar("Task")
+GroupProgress = Callable[[int, int, int, int], None]
+"""Told after each group: groups done, groups there are, and the bytes of both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,7 @@ class RewriteRun(Generic[Task]):
     options: RewriteOptions
     write: Callable[[FileGroup[Task]], Sequence[DataFile]]
     commit: Callable[[Sequence[RewrittenGroup[Task]]], None]
-    progress: Callable[[int, int], None] = lambda done, total: None
+    progress: GroupProgress = lambda *counts: None
 
     def run(self, groups: Sequence[FileGroup[Task]]) -> RewriteOutcome[Task]:
         """With partial progress a failure costs its own group or commit only; without it the first one ends all, and nothing is changed.
@@ -61,7 +63,7 @@ class RewriteRun(Generic[Task]):
                 try:
                     for future in as_completed(futures):
                         written.append(future.result())
-                        self.progress(len(written), len(groups))
+                        self._tell([done.group for done in written], groups)
                 except BaseException:
                     pool.shutdown(wait=True, cancel_futures=True)
                     written += [f.result() for f in futures if _succeeded(f) and f.result() not in written]
@@ -74,6 +76,9 @@ class RewriteRun(Generic[Task]):
             raise
         return RewriteOutcome(done=written)
 
+    def _tell(self, finished: Sequence[FileGroup[Task]], groups: Sequence[FileGroup[Task]]) -> None:
+        self.progress(len(finished), len(groups), sum(g.input_bytes for g in finished), sum(g.input_bytes for g in groups))
+
     def _write(self, group: FileGroup[Task]) -> RewrittenGroup[Task]:
         return RewrittenGroup(group, tuple(self.write(group)))
 
@@ -85,7 +90,8 @@ class RewriteRun(Generic[Task]):
         with ThreadPoolExecutor(self.options.max_concurrent_file_group_rewrites, "icesql-rewrite") as pool:
             futures = {pool.submit(self._write, group): group for group in groups}
             try:
-                for finished, future in enumerate(as_completed(futures), 1):
+                finished: list[FileGroup[Task]] = []
+                for future in as_completed(futures):
                     try:
                         waiting.append(future.result())
                     except Exception as error:
@@ -93,7 +99,8 @@ class RewriteRun(Generic[Task]):
                     if len(waiting) >= per_commit:
                         self._commit_some(waiting, outcome, failures)
                         waiting = []
-                    self.progress(finished, len(groups))
+                    finished.append(futures[future])
+                    self._tell(finished, groups)
             except BaseException:
                 pool.shutdown(wait=True, cancel_futures=True)
                 self._remove([*waiting, *(f.result() for f in futures if _succeeded(f) and not _held(f.result(), outcome))])
