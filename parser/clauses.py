@@ -15,7 +15,7 @@ def properties(cursor: Cursor) -> Properties:
     pairs: list[tuple[str, str]] = []
     missing: list[str] = []
     cursor.expect("(")
-    while not cursor.at(")"):
+    while not cursor.at(")") or not (pairs or missing):
         if pairs or missing:
             cursor.expect(",")
         key = _property_key(cursor)
@@ -36,7 +36,7 @@ def property_keys(cursor: Cursor) -> tuple[str, ...]:
     """``('k', a.b)``."""
     keys: list[str] = []
     cursor.expect("(")
-    while not cursor.at(")"):
+    while not cursor.at(")") or not keys:
         if keys:
             cursor.expect(",")
         keys.append(_property_key(cursor))

@@ -50,7 +50,8 @@ def create_table(cursor: Cursor) -> Statement | None:
         return _create_like(cursor, table, if_not_exists)
     types = TypeReader(cursor)
     columns = _columns(cursor, types)
-    found = _read_clauses(cursor, types)
+    found = _Clauses(provider=_provider(cursor))
+    _read_clauses(cursor, types, found)
     query = _query(cursor)
     if query is not None:
         _check_query(cursor, found, bool(columns), create)
@@ -117,14 +118,17 @@ def _check_query(cursor: Cursor, found: _Clauses, has_columns: bool, create: boo
         cursor.fail(f"Operation not allowed: Partition column types may not be specified in {form}.")
 
 
-def _read_clauses(cursor: Cursor, types: TypeReader) -> _Clauses:
-    found = _Clauses()
+def _provider(cursor: Cursor) -> str | None:
+    """USING stands right behind the columns, before all other clauses."""
+    return ".".join(cursor.name_parts()) if cursor.accept("USING") else None
+
+
+def _read_clauses(cursor: Cursor, types: TypeReader, found: _Clauses) -> None:
     while _read_clause(cursor, types, found):
         pass
     if found.provider is not None and found.stored_as is not None:
         form = f"CREATE TABLE ... USING ... STORED AS {found.stored_as.upper()}"
         cursor.fail(f"[INVALID_STATEMENT_OR_CLAUSE] The statement or clause: {form} is not valid.")
-    return found
 
 
 def _once(cursor: Cursor, found: _Clauses, clause: str) -> None:
@@ -134,10 +138,7 @@ def _once(cursor: Cursor, found: _Clauses, clause: str) -> None:
 
 
 def _read_clause(cursor: Cursor, types: TypeReader, found: _Clauses) -> bool:
-    if cursor.accept("USING"):
-        _once(cursor, found, "USING")
-        found.provider = ".".join(cursor.name_parts())
-    elif cursor.accept("PARTITIONED", "BY"):
+    if cursor.accept("PARTITIONED", "BY"):
         _once(cursor, found, "PARTITIONED BY")
         _partitioned_by(cursor, types, found)
     elif cursor.accept("CLUSTERED", "BY"):
@@ -224,7 +225,12 @@ def _clustered_by(cursor: Cursor, found: _Clauses) -> None:
 
 def _create_like(cursor: Cursor, table: TableName, if_not_exists: bool) -> CreateTableLike:
     source = cursor.table_name()
-    found = _read_clauses(cursor, TypeReader(cursor))
+    found = _Clauses()
+    while True:
+        if found.provider is None:
+            found.provider = _provider(cursor)
+        if not _read_clause(cursor, TypeReader(cursor), found):
+            break
     cursor.expect_end()
     return CreateTableLike(
         text=cursor.text,

@@ -84,8 +84,6 @@ def fill(session: Session, transaction: Transaction, frame: Any, *, overwrite: b
 
 def _stored_schema(session: Session, address: Address, schema: Any) -> Any:
     """Columns come out nullable unless the catalog says otherwise; comments stay. Raises SqlError for two columns of one name."""
-    from pyspark.sql.types import StructField, StructType
-
     nullable = address.catalog.properties.get("use-nullable-query-schema", "true").lower() != "false"
     seen: set[str] = set()
     for field in schema.fields:
@@ -95,4 +93,17 @@ def _stored_schema(session: Session, address: Address, schema: Any) -> Any:
                 f"existing column. SQLSTATE: 42711"
             )
         seen.add(field.name.lower())
-    return StructType([StructField(f.name, f.dataType, nullable or f.nullable, f.metadata) for f in schema.fields])
+    return _as_nullable(schema) if nullable else schema
+
+
+def _as_nullable(type_: Any) -> Any:
+    """The Spark type with nothing required at any depth."""
+    from pyspark.sql.types import ArrayType, MapType, StructField, StructType
+
+    if isinstance(type_, StructType):
+        return StructType([StructField(f.name, _as_nullable(f.dataType), True, f.metadata) for f in type_.fields])
+    if isinstance(type_, ArrayType):
+        return ArrayType(_as_nullable(type_.elementType), True)
+    if isinstance(type_, MapType):
+        return MapType(_as_nullable(type_.keyType), _as_nullable(type_.valueType), True)
+    return type_

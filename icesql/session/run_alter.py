@@ -9,16 +9,12 @@ from icesql.parser import statements as s
 from icesql.session import alter_columns, alter_partitioning, alter_refs
 from icesql.session.names import Found
 from icesql.session.sql_errors import no_partition_management, not_for_v2, table_exists
+from icesql.session.table_properties import refuse_reserved
 from icesql.table.update_location import UpdateLocation
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
 
-_RESERVED_BY_SPARK = {
-    "location": "please use the LOCATION clause to specify it",
-    "provider": "please use the USING clause to specify it",
-    "owner": "it will be set to the current user",
-}
 _RESERVED_BY_ICEBERG = {
     "sort-order": "Please use the command 'ALTER TABLE ... WRITE ORDERED BY' to specify write sort-orders.",
     "identifier-fields": "Please use the command 'ALTER TABLE ... SET IDENTIFIER FIELDS' to specify identifier fields.",
@@ -42,7 +38,7 @@ def run_alter(session: Session, statement: s.AlterTable, found: Found) -> None:
         case s.SetTableProperties():
             _set_properties(statement, found)
         case s.UnsetTableProperties(keys=keys):
-            _refuse_reserved(keys)
+            refuse_reserved(keys)
             table.update_properties().remove(*dict.fromkeys(keys)).commit()
         case s.SetTableLocation():
             if statement.partition is not None:
@@ -58,7 +54,7 @@ def run_alter(session: Session, statement: s.AlterTable, found: Found) -> None:
 
 def _set_properties(statement: s.SetTableProperties, found: Found) -> None:
     properties = dict(statement.properties)
-    _refuse_reserved(properties)
+    refuse_reserved(properties)
     for key, instead in _RESERVED_BY_ICEBERG.items():
         if key in properties:
             raise UnsupportedError(f"Cannot specify the '{key}' because it's a reserved table property. {instead}")
@@ -82,15 +78,6 @@ def _snapshot_id(text: str) -> int:
         return int(text)
     except ValueError:
         raise InvalidArgumentError(f"Cannot set snapshot: not a snapshot id: {text}") from None
-
-
-def _refuse_reserved(keys: object) -> None:
-    for key, why in _RESERVED_BY_SPARK.items():
-        if key in keys:  # type: ignore[operator]
-            raise InvalidArgumentError(
-                f"[UNSUPPORTED_FEATURE.SET_TABLE_PROPERTY] The feature is not supported: {key} is a reserved table property, "
-                f"{why}. SQLSTATE: 0A000"
-            )
 
 
 def _rename(session: Session, statement: s.RenameTable, found: Found) -> None:

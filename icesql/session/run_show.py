@@ -210,7 +210,8 @@ def _partition_rows(found: Found, fields: Sequence[Any]) -> list[tuple[str, str,
     by_name = {field.name: field for field in fields}
     if all(field.transform.is_identity and metadata.schema.names_by_id.get(field.source_id) in by_name for field in shown):
         columns = [by_name[metadata.schema.names_by_id[field.source_id]] for field in shown]
-        return [("# Partition Information", "", ""), ("# col_name", "data_type", "comment"), *(_field_row(column) for column in columns)]
+        described = [(describing.quoted_if_needed(name), text, comment) for name, text, comment in map(_field_row, columns)]
+        return [("# Partition Information", "", ""), ("# col_name", "data_type", "comment"), *described]
     texts = describing.partitioning(metadata.spec, metadata.schema)
     return [("", "", ""), ("# Partitioning", "", ""), *((f"Part {number}", text, "") for number, text in enumerate(texts))]
 

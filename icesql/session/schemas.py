@@ -6,33 +6,49 @@ from collections.abc import Iterable, Sequence
 
 from icesql.errors import NotFoundError, SqlError, UnsupportedError, ValidationError, nearest
 from icesql.parser.ddl_statements import ColumnDefinition, SortTerm, TransformTerm
-from icesql.session.describing import quoted_if_needed
 from icesql.spec.partitioning import PARTITION_FIELD_ID_START, PartitionField, PartitionSpec
 from icesql.spec.schema import Schema
 from icesql.spec.sorting import SortField, SortOrder
 from icesql.spec.transforms import Transform
-from icesql.spec.types import NestedField, children
+from icesql.spec.types import NestedField, StructType, Type, children
 
+_SPARKS_TRANSFORMS = ("bucket", "years", "months", "days", "hours")  # as its parser spells them
 _SUFFIXES = {"bucket": "bucket", "truncate": "trunc", "year": "year", "month": "month", "day": "day", "hour": "hour", "void": "null"}
 
 
 def table_schema(columns: Sequence[ColumnDefinition]) -> Schema:
     """A schema whose ids are unique, to be assigned afresh. Raises SqlError for two columns of one name, UnsupportedError for
     generated columns."""
-    seen: set[str] = set()
+    _refuse_doubled(column.name for column in columns)
     for column in columns:
-        if column.name.lower() in seen:
-            raise SqlError(
-                f"[COLUMN_ALREADY_EXISTS] The column {quoted_if_needed(column.name.lower())} already exists. Choose another name "
-                f"or rename the existing column. SQLSTATE: 42711"
-            )
-        seen.add(column.name.lower())
+        _refuse_doubled_fields(column.name, column.type)
         if column.generated_text is not None:
             raise UnsupportedError(
                 f"[UNSUPPORTED_FEATURE.TABLE_OPERATION] Table does not support generated columns: {column.name}. SQLSTATE: 0A000"
             )
     first = 1 + max((_highest_id(column) for column in columns), default=0)
     return Schema(tuple(_field(column, first + index) for index, column in enumerate(columns)))
+
+
+def _refuse_doubled(names: Iterable[str], parents: tuple[str, ...] = ()) -> None:
+    """Raises SqlError for two names that differ in case at most."""
+    seen: set[str] = set()
+    for name in names:
+        if name.lower() in seen:
+            shown = ".".join("`" + part.replace("`", "``") + "`" for part in (*parents, name.lower()))
+            raise SqlError(
+                f"[COLUMN_ALREADY_EXISTS] The column {shown} already exists. Choose another name or rename the existing column. "
+                "SQLSTATE: 42711"
+            )
+        seen.add(name.lower())
+
+
+def _refuse_doubled_fields(name: str, type_: Type, parents: tuple[str, ...] = ()) -> None:
+    path = (*parents, name)
+    if isinstance(type_, StructType):
+        _refuse_doubled((field.name for field in type_.fields), path)
+    for field in children(type_):
+        _refuse_doubled_fields(field.name, field.type, path)
 
 
 def _highest_id(column: ColumnDefinition) -> int:
@@ -76,6 +92,7 @@ def find_column(schema: Schema, path: Sequence[str]) -> NestedField:
 
 def partition_spec(terms: Sequence[TransformTerm], schema: Schema) -> PartitionSpec:
     """The spec of CREATE TABLE: default names have no width (``id_bucket``, ``s_trunc``)."""
+    _refuse_repeated_terms(terms)
     fields = []
     for index, term in enumerate(terms):
         source = _partition_source(schema, term)
@@ -87,11 +104,27 @@ def partition_spec(terms: Sequence[TransformTerm], schema: Schema) -> PartitionS
 
 
 def _partition_source(schema: Schema, term: TransformTerm) -> NestedField:
+    """Spark resolves the columns of its own transforms in any case; those only Iceberg knows must be spelled exactly."""
     name = ".".join(term.column)
-    found = schema.find(name) or schema.find(name, case_sensitive=False)
+    found = schema.find(name)
+    if found is None and (term.function is None or term.function in _SPARKS_TRANSFORMS):
+        found = schema.find(name, case_sensitive=False)
     if found is None:
-        raise NotFoundError(f"Cannot find source column: {name}.{nearest(name, schema.ids_by_name)}", column=name)
+        raise NotFoundError(
+            f"Cannot find source column: {name} is missing or is in a map or array.{nearest(name, schema.ids_by_name)}", column=name
+        )
     return found
+
+
+def _refuse_repeated_terms(terms: Sequence[TransformTerm]) -> None:
+    """Raises SqlError for one transform, whatever its width, on one column twice."""
+    seen: set[tuple[str, str]] = set()
+    for term in terms:
+        column = ".".join(term.column)
+        key = (term.transform.name, column.lower())
+        if key in seen:
+            raise SqlError(f"Found duplicate column(s) in the partitioning: {column}")
+        seen.add(key)
 
 
 def default_name(transform: Transform, column: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from icesql.errors import InvalidArgumentError
@@ -10,12 +11,20 @@ from icesql.parser.ddl_statements import CreateTable
 if TYPE_CHECKING:
     from icesql.session.session import Session
 
+_RESERVED = {
+    "location": "please use the LOCATION clause to specify it",
+    "provider": "please use the USING clause to specify it",
+    "owner": "it will be set to the current user",
+    "external": "please use CREATE EXTERNAL TABLE",
+    "is_managed_location": "please remove it from the TBLPROPERTIES list.",
+}
 _FORMATS = ("parquet", "orc", "avro")
 WRITE_FORMAT = "write.format.default"
 
 
 def table_properties(session: Session, statement: CreateTable) -> dict[str, str]:
     """Raises InvalidArgumentError for a provider that is none of Iceberg's."""
+    refuse_reserved(key for key, _ in statement.properties)
     properties: dict[str, str] = {}
     for key, value in statement.options:
         properties[f"option.{key}"] = value
@@ -36,6 +45,16 @@ def table_properties(session: Session, statement: CreateTable) -> dict[str, str]
         properties["external"] = "true"
     properties.setdefault("owner", owner(session))
     return properties
+
+
+def refuse_reserved(keys: Iterable[str]) -> None:
+    """Raises InvalidArgumentError for properties that have a clause of their own, in Spark's words."""
+    for key in keys:
+        if key in _RESERVED:
+            raise InvalidArgumentError(
+                f"[UNSUPPORTED_FEATURE.SET_TABLE_PROPERTY] The feature is not supported: {key} is a reserved table property, "
+                f"{_RESERVED[key]}. SQLSTATE: 0A000"
+            )
 
 
 def owner(session: Session) -> str:

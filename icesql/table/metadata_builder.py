@@ -17,7 +17,7 @@ from icesql.spec.schema import Schema
 from icesql.spec.snapshots import MAIN, Snapshot, SnapshotLogEntry, SnapshotRef
 from icesql.spec.sorting import SortOrder
 from icesql.table import update_values as u
-from icesql.table.compatibility import check_partition_name, check_schema_supported, check_sort_order, check_spec
+from icesql.table.compatibility import check_schema_supported, check_sort_order, check_spec
 
 _T = TypeVar("_T")
 
@@ -206,16 +206,7 @@ class MetadataBuilder:
             return
         if schema_id not in self._metadata.schemas_by_id:
             raise InvalidArgumentError(f"Cannot set current schema to unknown schema: {schema_id}", schema_id=schema_id)
-        self._check_new_names(self._metadata.schemas_by_id[schema_id])
         self._set(current_schema_id=schema_id)
-
-    def _check_new_names(self, schema: Schema) -> None:
-        """A column that is new may not take the name of a partition field, even of an old spec, that has another source."""
-        known = self._metadata.schema
-        for spec in self._metadata.partition_specs:
-            for field in spec.fields:
-                if field.name not in known.ids_by_name:
-                    check_partition_name(field, schema)
 
     # -- specs and sort orders -----------------------------------------------------------------------------------
     def _add_spec(self, spec: PartitionSpec) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from icesql.errors import InvalidArgumentError
+from icesql.errors import InvalidArgumentError, ValidationError
 from icesql.spec.metadata import TableMetadata
+from icesql.spec.properties import METRICS_MODE_COLUMN_PREFIX, column_properties
+from icesql.spec.schema import Schema
 from icesql.table import update_values as u
 from icesql.table.commit import commit
 from icesql.table.operations import ChangeSet, TableOperations, TableVersion
@@ -66,6 +68,7 @@ class UpdateProperties:
     def apply(self, metadata: TableMetadata) -> ChangeSet:
         updates: list[u.Update] = []
         check_commit_properties(self.updates)
+        check_metrics_columns(self.updates, metadata.schema)
         if self.format_version is not None:
             updates.append(u.UpgradeFormatVersion(self.format_version))
         if self.updates:
@@ -97,6 +100,17 @@ def check_commit_properties(properties: Mapping[str, str]) -> None:
                 raise InvalidArgumentError(f"Cannot set table property {key}: it must have integer value: {value}", key=key) from None
             if number < 0:
                 raise InvalidArgumentError(f"Cannot set table property {key}: it must have non negative integer value: {value}", key=key)
+
+
+def check_metrics_columns(properties: Mapping[str, str], schema: Schema) -> None:
+    """Raises ValidationError for a metrics mode of a column that the table does not have."""
+    for column in column_properties(properties, METRICS_MODE_COLUMN_PREFIX):
+        if schema.find(column) is None:
+            raise ValidationError(
+                f"Invalid metrics config, could not find column {column} from table prop {METRICS_MODE_COLUMN_PREFIX}{column} in schema "
+                f"{schema.as_struct()}",
+                column=column,
+            )
 
 
 def _version(value: str) -> int:

@@ -13,6 +13,7 @@ from icesql.spec.schema import Schema
 from icesql.spec.types import NestedField, Type
 from icesql.table import update_values as u
 from icesql.table.commit import commit
+from icesql.table.compatibility import check_partition_name
 from icesql.table.operations import ChangeSet, TableOperations, TableVersion
 from icesql.table.requirements import requirements_for
 from icesql.table.schema_editor import ROOT, SchemaEditor
@@ -193,6 +194,7 @@ class UpdateSchema:
         _check_partitioning(metadata, editor)
         updates: list[u.Update] = []
         if not schema.same_columns(metadata.schema):
+            _check_new_names(metadata, schema)
             updates += [u.AddSchema(schema), u.SetCurrentSchema()]
         updates += property_updates(metadata, schema, editor)
         return ChangeSet(tuple(updates), requirements_for(metadata, updates) if updates else ())
@@ -226,6 +228,14 @@ def _check_partitioning(metadata: TableMetadata, editor: SchemaEditor) -> None:
                     f"{partition_field}",
                     column=changed.name,
                 )
+
+
+def _check_new_names(metadata: TableMetadata, schema: Schema) -> None:
+    """A new column may not take the name of a partition field, even of an old spec, that has another source. REPLACE TABLE may."""
+    for spec in metadata.partition_specs:
+        for field in spec.fields:
+            if field.name not in metadata.schema.ids_by_name:
+                check_partition_name(field, schema)
 
 
 def property_updates(metadata: TableMetadata, schema: Schema, editor: SchemaEditor) -> list[u.Update]:
