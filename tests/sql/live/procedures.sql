@@ -120,7 +120,7 @@ call local.system.compute_table_stats(table => '{nsname}.t', snapshot_id => 5);
 -- case: changelog
 create namespace {ns};
 create table {ns}.t (id bigint, s string) using iceberg;
-insert into {ns}.t values (1, 'a'), (2, 'b');
+insert into {ns}.t select /*+ coalesce(1) */ * from values (1, 'a'), (2, 'b');
 insert into {ns}.t values (3, 'c');
 delete from {ns}.t where id = 1;
 update {ns}.t set s = 'bb' where id = 2;

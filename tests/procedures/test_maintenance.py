@@ -1,0 +1,249 @@
+"""Maintenance through CALL, in Spark: dry runs change nothing and tell the truth; sorted and Z-ordered rewrites keep all rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("maintenance")
+
+
+@pytest.fixture(scope="module")
+def session(spark: Any, folder: Path) -> Any:
+    import icesql
+
+    session = icesql.connect(
+        spark,
+        catalogs={
+            "local": {"type": "sql", "uri": f"sqlite:///{folder}/catalog.db", "warehouse": str(folder / "warehouse")},
+            "spark_catalog": {"type": "sql", "uri": f"sqlite:///{folder}/spark.db", "warehouse": str(folder / "spark")},
+        },
+    )
+    for namespace in ("local.m", "spark_catalog.default"):
+        session.sql(f"CREATE NAMESPACE IF NOT EXISTS {namespace}")
+    return session
+
+
+def run(session: Any, *statements: str) -> Any:
+    frame = None
+    for statement in statements:
+        frame = session.sql(statement)
+    return frame
+
+
+def rows_of(session: Any, table: str) -> list[tuple[Any, ...]]:
+    return sorted(map(tuple, session.sql(f"SELECT * FROM {table}").collect()), key=repr)
+
+
+def files_in(folder: Path) -> set[str]:
+    return {
+        str(path)
+        for path in folder.rglob("*")
+        if path.is_file() and path.suffix in (".parquet", ".avro", ".json", ".puffin", ".stats", ".orc")
+    }
+
+
+TWO_FILES = [
+    "INSERT INTO {t} SELECT id, 's' || id, id % 2 FROM range(0, 10, 1, 1)",
+    "INSERT INTO {t} SELECT id, 's' || id, id % 2 FROM range(10, 20, 1, 1)",
+]
+LOST = (
+    "CREATE OR REPLACE TEMPORARY VIEW lost AS SELECT '{location}/data/lost.parquet' AS file_path, TIMESTAMP '2020-01-01' AS last_modified"
+)
+CASES = {
+    "rollback_to_snapshot": (TWO_FILES, "table => '{n}', snapshot_id => {first}"),
+    "rollback_to_timestamp": (TWO_FILES, "table => '{n}', timestamp => timestamp_millis({first_ms} + 1)"),
+    "set_current_snapshot": (TWO_FILES, "table => '{n}', snapshot_id => {first}"),
+    "cherrypick_snapshot": (
+        [*TWO_FILES, "CALL local.system.rollback_to_snapshot('{n}', {first})"],
+        "table => '{n}', snapshot_id => {last}",
+    ),
+    "fast_forward": ([*TWO_FILES, "ALTER TABLE {t} CREATE BRANCH b AS OF VERSION {first}"], "table => '{n}', branch => 'b', to => 'main'"),
+    "expire_snapshots": (TWO_FILES, "table => '{n}', older_than => TIMESTAMP '2100-01-01'"),
+    "rewrite_manifests": (TWO_FILES, "table => '{n}'"),
+    "rewrite_data_files": (TWO_FILES, "table => '{n}', options => map('rewrite-all', 'true')"),
+    "rewrite_position_delete_files": (
+        [
+            "ALTER TABLE {t} SET TBLPROPERTIES ('write.delete.mode' = 'merge-on-read', 'write.delete.granularity' = 'partition')",
+            *TWO_FILES,
+            "DELETE FROM {t} WHERE id IN (3, 13)",
+            "DELETE FROM {t} WHERE id IN (5, 15)",
+        ],
+        "table => '{n}', options => map('rewrite-all', 'true')",
+    ),
+    "remove_orphan_files": ([*TWO_FILES, LOST], "table => '{n}', file_list_view => 'lost'"),
+    "add_files": (
+        ["INSERT OVERWRITE DIRECTORY '{folder}/src_{name}/p=1' USING parquet SELECT id, 's' || id AS s FROM range(0, 3, 1, 1)"],
+        "table => '{n}', source_table => '`parquet`.`{folder}/src_{name}`'",
+    ),
+    "compute_table_stats": (TWO_FILES, "table => '{n}'"),
+    "compute_partition_stats": (TWO_FILES, "table => '{n}'"),
+    "rewrite_table_path": (TWO_FILES, "table => '{n}', source_prefix => '{location}', target_prefix => 's3://bucket/moved'"),
+    "register_table": (TWO_FILES, "table => 'm.other_{name}', metadata_file => '{metadata}'"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_dry_run_changes_nothing_and_foretells_the_real_call(session: Any, folder: Path, name: str) -> None:
+    setup, arguments = CASES[name]
+    table = f"local.m.dry_{name}"
+    session.sql(f"CREATE TABLE {table} (id BIGINT, s STRING, p BIGINT) PARTITIONED BY (p)")
+    values: dict[str, Any] = {"t": table, "n": f"m.dry_{name}", "name": name, "folder": folder}
+
+    def filled(text: str) -> str:
+        found = session.table(table)
+        values.update(location=found.location, metadata=found.metadata_location)
+        if found.snapshots:
+            first, last = found.snapshots[0], found.snapshots[-1]
+            values.update(first=first.snapshot_id, first_ms=first.timestamp_ms, last=last.snapshot_id)
+        return text.format(**values)
+
+    for statement in setup:
+        session.sql(filled(statement))
+    call = filled(f"CALL local.system.{name}({arguments}")
+    before, rows, version = files_in(folder), rows_of(session, table), session.table(table).metadata_location
+    foretold = session.sql(f"{call}, dry_run => true)").collect()
+    plan = session.last_plan
+    if name != "add_files":  # a missing name mapping is set in a rehearsal only, so nothing at all may change
+        assert plan, "a dry run that would change something lists what"
+    assert all(action.action and action.what for action in plan)
+    assert files_in(folder) == before
+    assert session.table(table).metadata_location == version
+    assert rows_of(session, table) == rows
+    real = session.sql(f"{call})").collect()
+    assert session.last_plan == ()
+    assert [_comparable(row) for row in foretold] == [_comparable(row) for row in real]
+
+
+def _comparable(row: Any) -> tuple[Any, ...]:
+    """Without paths, and without ids of snapshots that only a commit makes, and sizes that only writing tells."""
+    return tuple(value if isinstance(value, int) and value < 1000 else type(value) for value in row)
+
+
+@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize(
+    "sort_order", ["id DESC NULLS FIRST", "bucket(4, id), s ASC", "zorder(id, s)", "zorder(f, b, d, ts, n)", "zorder(s)"]
+)
+def test_sorted_rewrites_keep_every_row(session: Any, version: int, sort_order: str) -> None:
+    table = "local.m.sorted"
+    run(
+        session,
+        f"DROP TABLE IF EXISTS {table}",
+        f"CREATE TABLE {table} (id BIGINT, s STRING, f DOUBLE, b BOOLEAN, d DATE, ts TIMESTAMP, n DECIMAL(20, 3), p INT) "
+        f"PARTITIONED BY (p) TBLPROPERTIES ('format-version' = '{version}', 'write.delete.mode' = 'merge-on-read')",
+        f"INSERT INTO {table} SELECT id, IF(id % 7 = 0, NULL, 's' || id * 37 % 50), IF(id % 5 = 0, double('nan'), -id / 3.0), id % 2 = 0, "
+        "date_add(DATE '2000-01-01', int(id)), timestamp_seconds(id * 1000), id / 7.0, id % 2 FROM range(0, 60, 1, 3)",
+        f"DELETE FROM {table} WHERE id IN (3, 30)",
+    )
+    lineage = ", _row_id" if version == 3 else ""
+    rows = sorted(map(repr, session.sql(f"SELECT *{lineage} FROM {table}").collect()))
+    result = run(
+        session,
+        f"CALL local.system.rewrite_data_files(table => 'm.sorted', strategy => 'sort', sort_order => '{sort_order}', "
+        "options => map('rewrite-all', 'true'))",
+    ).collect()[0]
+    assert result.added_data_files_count == 2
+    assert result.failed_data_files_count == 0
+    assert sorted(map(repr, session.sql(f"SELECT *{lineage} FROM {table}").collect())) == rows
+    if sort_order.startswith("id DESC"):
+        placed = session.sql(f"SELECT _file, _pos, id FROM {table} ORDER BY _file, _pos").collect()
+        by_file: dict[str, list[int]] = {}
+        for row in placed:
+            by_file.setdefault(row[0], []).append(row[2])
+        assert all(found == sorted(found, reverse=True) for found in by_file.values())
+
+
+def test_a_rewrite_that_finds_nothing_says_why(session: Any) -> None:
+    run(
+        session,
+        "CREATE TABLE local.m.quiet (id BIGINT)",
+        "INSERT INTO local.m.quiet VALUES (1)",
+        "CALL local.system.rewrite_data_files('m.quiet')",
+    )
+    assert any("below min-input-files (5)" in notice for notice in session.last_notices)
+
+
+def test_where_takes_what_spark_can_fold(session: Any) -> None:
+    table = "local.m.folded"
+    run(
+        session,
+        f"CREATE TABLE {table} (id BIGINT, d DATE) PARTITIONED BY (d)",
+        f"INSERT INTO {table} VALUES (1, DATE '2020-01-01'), (2, DATE '2020-01-02')",
+        f"INSERT INTO {table} VALUES (3, DATE '2020-01-01'), (4, DATE '2020-01-02')",
+    )
+    result = run(
+        session,
+        "CALL local.system.rewrite_data_files(table => 'm.folded', where => \"d = date_add(DATE'2020-01-01', 1)\", "
+        "options => map('rewrite-all', 'true'))",
+    ).collect()[0]
+    assert (result.rewritten_data_files_count, result.added_data_files_count) == (2, 1)
+    for where in ("nope = 1", "id +"):
+        with pytest.raises(Exception, match="Cannot parse predicates in where option"):
+            run(session, f"CALL local.system.rewrite_data_files(table => 'm.folded', where => '{where}')")
+
+
+def test_changes_over_merge_on_read(session: Any) -> None:
+    table = "local.m.mor"
+    run(
+        session,
+        f"CREATE TABLE {table} (id BIGINT, s STRING) "
+        "TBLPROPERTIES ('write.delete.mode' = 'merge-on-read', 'write.update.mode' = 'merge-on-read')",
+        f"INSERT INTO {table} SELECT id, 's' || id FROM range(0, 5, 1, 1)",
+        f"DELETE FROM {table} WHERE id = 1",
+        f"UPDATE {table} SET s = 'new' WHERE id = 2",
+        f"INSERT INTO {table} VALUES (1, 's1')",
+    )
+    run(session, "CALL local.system.create_changelog_view(table => 'm.mor', changelog_view => 'mor', identifier_columns => array('id'))")
+    found = {tuple(row) for row in session.sql("SELECT id, s, _change_type FROM mor WHERE _change_ordinal > 0").collect()}
+    assert found == {(1, "s1", "DELETE"), (2, "s2", "UPDATE_BEFORE"), (2, "new", "UPDATE_AFTER"), (1, "s1", "INSERT")}
+    run(session, "CALL local.system.create_changelog_view(table => 'm.mor', changelog_view => 'mor', net_changes => true)")
+    net = sorted(tuple(row) for row in session.sql("SELECT id, s, _change_type FROM mor").collect())
+    assert net == [(0, "s0", "INSERT"), (1, "s1", "INSERT"), (2, "new", "INSERT"), (3, "s3", "INSERT"), (4, "s4", "INSERT")]
+
+
+def test_migrate_keeps_the_rows_and_the_old_table(session: Any, folder: Path) -> None:
+    source = f"{folder}/migrated"
+    run(
+        session,
+        f"CREATE TABLE spark_catalog.default.migrated (id BIGINT, p INT) USING parquet PARTITIONED BY (p) LOCATION '{source}'",
+        "INSERT INTO spark_catalog.default.migrated SELECT id, int(id % 2) FROM range(0, 6, 1, 1)",
+    )
+    (dry,) = run(session, "CALL spark_catalog.system.migrate(table => 'default.migrated', dry_run => true)").collect()
+    assert {action.action for action in session.last_plan} == {"rename table", "create table", "add file"}
+    (real,) = run(session, "CALL spark_catalog.system.migrate('default.migrated')").collect()
+    assert real == dry == (2,)
+    assert sorted(row[0] for row in session.sql("SELECT id FROM spark_catalog.default.migrated").collect()) == list(range(6))
+    assert session.table("spark_catalog.default.migrated").properties["migrated"] == "true"
+    run(session, "INSERT INTO spark_catalog.default.migrated VALUES (100, 1)")
+    assert session.spark_sql("SELECT count(*) FROM spark_catalog.default.migrated_BACKUP_").collect()[0][0] >= 6
+
+
+def test_a_copied_table_opens_at_its_new_place(session: Any, folder: Path) -> None:
+    import csv
+    import shutil
+
+    table = "local.m.moving"
+    run(
+        session,
+        f"CREATE TABLE {table} (id BIGINT) TBLPROPERTIES ('format-version' = '3', 'write.delete.mode' = 'merge-on-read')",
+        f"INSERT INTO {table} SELECT id FROM range(0, 10, 1, 1)",
+        f"DELETE FROM {table} WHERE id = 4",
+    )
+    location, target = session.table(table).location, f"{folder}/elsewhere/moving"
+    (row,) = run(
+        session,
+        f"CALL local.system.rewrite_table_path(table => 'm.moving', source_prefix => '{location}', target_prefix => '{target}')",
+    ).collect()
+    with Path(row.file_list_location.removeprefix("file:")).open() as lines:
+        for source, destination in csv.reader(lines):
+            Path(destination).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source.removeprefix("file:"), destination)
+    run(session, f"CALL local.system.register_table('m.moved', '{target}/metadata/{row.latest_version}')")
+    assert rows_of(session, "local.m.moved") == rows_of(session, table)
