@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from icesql.errors import (
     AlreadyExistsError,
     CommitFailedError,
+    IcesqlError,
     InvalidArgumentError,
     NotFoundError,
     UnsupportedError,
@@ -116,22 +117,34 @@ def attempt_until_committed(
     deadline = time.monotonic() + policy.total_timeout_ms / 1000
     waits = policy.waits_ms()
     while True:
-        metadata = _prepare(changes, version, begin)
+        try:
+            metadata = _prepare(changes, version, begin)
+        except BaseException as error:  # what does not hold on the version held may hold on the current one
+            newer = _newer(operations, changes, version) if may_be_stale and isinstance(error, IcesqlError) else None
+            if newer is None:
+                abandon(changes)
+                raise
+            may_be_stale, version = False, newer
+            continue
         if metadata is version.metadata:
-            finish(changes, metadata)
-            return version
+            newer = _newer(operations, changes, version) if may_be_stale else None
+            if newer is None:
+                finish(changes, metadata)
+                return version
+            may_be_stale, version = False, newer
+            continue
         try:
             committed = operations.commit(version, metadata)
         except CommitFailedError:
             if may_be_stale:
-                may_be_stale, version = False, operations.load()
+                may_be_stale, version = False, _reload(operations, changes, version)
                 continue
             wait_ms = next(waits, None)
             if wait_ms is None or time.monotonic() + wait_ms / 1000 > deadline:
                 abandon(changes)
                 raise
             time.sleep(wait_ms / 1000)
-            version = _reload(operations, changes)
+            version = _reload(operations, changes, version)
         except _CERTAIN:
             abandon(changes)
             raise
@@ -140,17 +153,33 @@ def attempt_until_committed(
             return committed
 
 
-def _reload(operations: TableOperations, changes: Sequence[Change]) -> TableVersion:
+def _reload(operations: TableOperations, changes: Sequence[Change], version: TableVersion) -> TableVersion:
     """The version to try on next. The last attempt failed for certain, so if the table is gone what was written is removed."""
     try:
-        return operations.load()
+        current = operations.load()
+        _check_same_table(operations, version, current)
     except BaseException:
         abandon(changes)
         raise
+    return current
+
+
+def _check_same_table(operations: TableOperations, version: TableVersion, current: TableVersion) -> None:
+    """A table dropped and made again under the same name is another table: a change meant for one must not go to the other."""
+    known, found = version.metadata.table_uuid, current.metadata.table_uuid
+    if known is not None and found is not None and known != found:
+        why = f"it was replaced by another: Table UUID does not match: current={known} != refreshed={found}"
+        raise ValidationError(f"Cannot commit table {operations.name}: {why}", table=operations.name)
+
+
+def _newer(operations: TableOperations, changes: Sequence[Change], version: TableVersion) -> TableVersion | None:
+    """The current version if it is not this one."""
+    current = _reload(operations, changes, version)
+    return None if current.metadata_location == version.metadata_location else current
 
 
 def _prepare(changes: Sequence[Change], version: TableVersion, begin: Callable[[TableVersion], MetadataBuilder]) -> TableMetadata:
-    """The metadata to swap in. Whatever goes wrong here goes wrong before the swap, so what was written is removed."""
+    """The metadata to swap in; the version's own if the changes change nothing. Whatever goes wrong here goes wrong before the swap."""
     try:
         builder = begin(version)
         metadata = builder.build()
@@ -159,11 +188,7 @@ def _prepare(changes: Sequence[Change], version: TableVersion, begin: Callable[[
             check_all(change_set.requirements, metadata)
             metadata = builder.apply_all(change_set.updates).build()
     except OSError as error:
-        abandon(changes)
         raise CommitFailedError(f"Cannot commit: manifests cannot be written: {error}") from error
-    except BaseException:
-        abandon(changes)
-        raise
     return metadata
 
 

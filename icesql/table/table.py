@@ -250,6 +250,12 @@ class Table:
 
         return AppendFiles(self.operations, self.version)
 
+    def new_fast_append(self) -> AppendFiles:
+        """An append that never merges manifests: its cost does not grow with the table."""
+        from icesql.table.append import AppendFiles
+
+        return AppendFiles(self.operations, self.version, fast=True)
+
     def new_delete(self) -> DeleteFiles:
         from icesql.table.delete_files import DeleteFiles
 

@@ -115,21 +115,17 @@ class Validator:
     # -- the five ------------------------------------------------------------------------------------------------
     def _no_added_data_files(self, filter_: Expression, partitions: _Partitions | None) -> None:
         manifests, ids = self._history(_ADDED_FILES, ManifestContent.DATA)
-        for entry in self._matching((m for m in manifests if m.has_added_files), filter_, partitions):
-            if entry.status is EntryStatus.ADDED and entry.snapshot_id in ids:
-                scope = self._scope(filter_, partitions)
-                raise ValidationError(
-                    f"Found conflicting files that can contain records matching {scope}: {entry.data_file.file_path}",
-                    file_path=entry.data_file.file_path,
-                )
+        entries = self._matching((m for m in manifests if m.has_added_files), filter_, partitions)
+        paths = [e.data_file.file_path for e in entries if e.status is EntryStatus.ADDED and e.snapshot_id in ids]
+        if paths:
+            scope = self._scope(filter_, partitions)
+            raise _conflict(f"Found conflicting files that can contain records matching {scope}", paths)
 
     def _no_added_delete_files(self, filter_: Expression, partitions: _Partitions | None) -> None:
-        for entry in self._added_deletes(filter_, partitions):
+        paths = [entry.data_file.file_path for entry in self._added_deletes(filter_, partitions)]
+        if paths:
             scope = self._scope(filter_, partitions, "")
-            raise ValidationError(
-                f"Found new conflicting delete files that can apply to records matching {scope}: {entry.data_file.file_path}",
-                file_path=entry.data_file.file_path,
-            )
+            raise _conflict(f"Found new conflicting delete files that can apply to records matching {scope}", paths)
 
     def _added_deletes(self, filter_: Expression, partitions: _Partitions | None) -> Iterator[ManifestEntry]:
         if self.metadata.format_version < 2:
@@ -147,25 +143,22 @@ class Validator:
 
     def _no_deleted_data_files(self, filter_: Expression, partitions: _Partitions | None) -> None:
         manifests, ids = self._history(_REMOVED_FILES, ManifestContent.DATA)
-        for entry in self._matching((m for m in manifests if m.has_deleted_files), filter_, partitions):
-            if entry.status is EntryStatus.DELETED and entry.snapshot_id in ids:
-                verb = "contain" if partitions is None else "apply to"
-                raise ValidationError(
-                    f"Found conflicting deleted files that can {verb} records matching {self._scope(filter_, partitions, '')}: "
-                    f"{entry.data_file.file_path}",
-                    file_path=entry.data_file.file_path,
-                )
+        entries = self._matching((m for m in manifests if m.has_deleted_files), filter_, partitions)
+        paths = [e.data_file.file_path for e in entries if e.status is EntryStatus.DELETED and e.snapshot_id in ids]
+        if paths:
+            verb, scope = "contain" if partitions is None else "apply to", self._scope(filter_, partitions, "")
+            raise _conflict(f"Found conflicting deleted files that can {verb} records matching {scope}", paths)
 
     def _required_data_files(self, required: RequiredDataFiles) -> None:
         operations = _REMOVED_FILES - required.allowed_remove_operations
         missing = self._removed(operations, ManifestContent.DATA, required.filter, required.file_paths)
         if missing:
-            raise ValidationError(f"Cannot commit, missing data files: {missing}", file_paths=missing)
+            raise _conflict("Cannot commit, missing data files", missing)
 
     def _required_delete_files(self, required: RequiredDeleteFiles) -> None:
         missing = self._removed(_REMOVED_FILES, ManifestContent.DELETES, required.filter, required.file_paths)
         if missing:
-            raise ValidationError(f"Cannot commit, missing delete files: {missing}", file_paths=missing)
+            raise _conflict("Cannot commit, missing delete files", missing)
 
     def _removed(
         self, operations: frozenset[Operation], content: ManifestContent, filter_: Expression, paths: frozenset[str]
@@ -212,6 +205,10 @@ class Validator:
         if partitions is None:
             return describe(filter_)
         return prefix + describe_partitions(self.metadata, partitions)
+
+
+def _conflict(why: str, paths: list[str]) -> ValidationError:
+    return ValidationError(f"{why}: [{', '.join(paths)}]", file_paths=paths)
 
 
 def describe_partitions(metadata: TableMetadata, partitions: Iterable[tuple[int, tuple[object, ...]]]) -> str:

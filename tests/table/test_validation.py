@@ -109,7 +109,7 @@ DELETES = "Found new conflicting delete files that can apply to records matching
 REPLACED = "Cannot commit, found new delete for replaced data file: /data/a.parquet"
 GONE = "Found conflicting deleted files that can"
 MISSING = "Missing required files to delete: /data/a.parquet"
-NO_DATA_FILE = r"Cannot commit, missing data files: \['/data/a.parquet'\]"
+NO_DATA_FILE = r"Cannot commit, missing data files: \[/data/a.parquet\]"
 
 PAIRS: list[tuple[Writer, Callable[[MemoryOperations], None], str | None]] = [
     (append, append_same, None),
@@ -134,9 +134,9 @@ PAIRS: list[tuple[Writer, Callable[[MemoryOperations], None], str | None]] = [
     (overwrite_filter, compact_same, GONE),
     (overwrite_filter, deletes_same, DELETES),
     (overwrite_filter, deletes_other, None),
-    (dynamic_overwrite, append_same, r"Found conflicting files that can contain records matching partitions \[p=1\]: /data/c1.parquet"),
+    (dynamic_overwrite, append_same, r"Found conflicting files that can contain records matching partitions \[p=1\]: \[/data/c1.parquet\]"),
     (dynamic_overwrite, append_other, None),
-    (dynamic_overwrite, delete_same, r"Found conflicting deleted files that can apply to records matching \[p=1\]: /data/a.parquet"),
+    (dynamic_overwrite, delete_same, r"Found conflicting deleted files that can apply to records matching \[p=1\]: \[/data/a.parquet\]"),
     (dynamic_overwrite, delete_other, None),
     (dynamic_overwrite, deletes_same, DELETES),
     (dynamic_overwrite, deletes_other, None),
@@ -192,7 +192,7 @@ def test_metrics_narrow_a_conflict(tmp_path: Path) -> None:
     AppendFiles(table).append_file(high).commit()
     overwrite("n1").commit()
     AppendFiles(table).append_file(low).commit()
-    with pytest.raises(ValidationError, match=f"{DATA} id = 5: /data/n1.parquet|{DATA} id = 5: /data/low.parquet"):
+    with pytest.raises(ValidationError, match=rf"{DATA} id = 5: \[/data/low.parquet, /data/n1.parquet\]|{DATA} id = 5: \[/data/low.parquet\]"):
         overwrite("n2").commit()
 
 
