@@ -20,11 +20,12 @@ from icesql.errors import ValidationError
 from icesql.spark.columns import quoted
 from icesql.spark.local_rows import collect_arrow
 from icesql.spark.row_level.assignments import Assignment, assigned_columns, below_table
-from icesql.spark.row_level.changes import COPY_ON_WRITE, RowLevelResult, change, mode_of
+from icesql.spark.row_level.changes import COPY_ON_WRITE, RowLevelResult, change, mode_of, written
 from icesql.spark.row_level.checks import require_deterministic
 from icesql.spark.row_level.target import FILE, LAST_UPDATED, POS, ROW_ID, Target, positions_of
 from icesql.spark.store_assignment import assigned_frame, lineage_schema
 from icesql.spark.types import from_spark
+from icesql.table.append import AppendFiles
 
 CARDINALITY = (
     "[MERGE_CARDINALITY_VIOLATION] The ON search condition of the MERGE statement matched a single row from the target table "
@@ -227,6 +228,10 @@ class _Merge:
         metrics = self._metrics(actions, gone, replaced)
         comes = [n for n, clause in enumerate(self.clauses, 1) if clause.action is not Action.DELETE and (actions == n).any()]
         come = self._new_rows(kept, comes) if comes else None
+        if self.kinds == {Kind.NOT_MATCHED}:  # no change of rows but a plain append, as an INSERT would be
+            files = [] if come is None else written(self.target, "merge", come)
+            append = AppendFiles(self.target.table.operations, self.target.table.version).append_files(files)
+            return RowLevelResult(builder=append)
         builder = change(self.target, "merge", gone, come, replaced)
         return RowLevelResult(builder=builder, metrics=metrics)
 
