@@ -265,3 +265,88 @@ call local.system.create_changelog_view(table => '{nsname}.t', compute_updates =
 create table {ns}.maps (id bigint, m map<string, int>) using iceberg;
 -- error: unorderable columns
 call local.system.create_changelog_view('{nsname}.maps');
+
+-- case: rewrite_more
+create namespace {ns};
+create table {ns}.t (id bigint, s string, p int) using iceberg;
+insert into {ns}.t select /*+ coalesce(1) */ id, 's' || id, cast(id % 2 as int) from range(10);
+insert into {ns}.t select /*+ coalesce(1) */ id, 's' || id, cast(id % 2 as int) from range(10, 20);
+alter table {ns}.t create branch b;
+insert into {ns}.t.branch_b select /*+ coalesce(1) */ id, 's' || id, 0 from range(20, 25);
+call local.system.rewrite_data_files(table => '{nsname}.t', branch => 'b', options => map('rewrite-all', 'true'));
+select count(*), sum(id) from {ns}.t.branch_b;
+select sort_order_id, spec_id, record_count from {ns}.t.files;
+-- error: branch does not exist
+call local.system.rewrite_data_files(table => '{nsname}.t', branch => 'nope');
+call local.system.rewrite_data_files(table => '{nsname}.t', options => map('min-input-files', '2'));
+select sort_order_id, spec_id, record_count from {ns}.t.files;
+alter table {ns}.t add partition field p;
+call local.system.rewrite_data_files(table => '{nsname}.t', options => map('rewrite-all', 'true'));
+select partition, spec_id, record_count, sort_order_id from {ns}.t.files;
+call local.system.rewrite_data_files(table => '{nsname}.t', options => map('rewrite-all', 'true', 'output-spec-id', '0'));
+select spec_id, record_count from {ns}.t.files;
+alter table {ns}.t write ordered by s desc;
+call local.system.rewrite_data_files(table => '{nsname}.t', strategy => 'sort', options => map('rewrite-all', 'true'));
+select partition, spec_id, record_count, sort_order_id from {ns}.t.files;
+call local.system.rewrite_data_files(table => '{nsname}.t', sort_order => 'id asc', where => 'p = 1 and id > 0', options => map('rewrite-all', 'true'));
+select partition, record_count, sort_order_id from {ns}.t.files;
+call local.system.rewrite_data_files(table => '{nsname}.t', where => 'p = 1 or 1 = 2', options => map('rewrite-all', 'true', 'partial-progress.enabled', 'true'));
+call local.system.rewrite_data_files(table => '{nsname}.t', where => 'p = 7', options => map('rewrite-all', 'true'));
+-- error
+call local.system.rewrite_data_files(table => '{nsname}.t', sort_order => 'zorder(p)');
+-- error: Cannot mix identity sort columns and a Zorder sort expression
+call local.system.rewrite_data_files(table => '{nsname}.t', sort_order => 'id, zorder(s)');
+-- error
+call local.system.rewrite_data_files(table => '{nsname}.t', sort_order => 'nope asc');
+-- error: must be > 0
+call local.system.rewrite_data_files(table => '{nsname}.t', options => map('min-input-files', '0'));
+-- error: larger than the max threshold
+call local.system.rewrite_data_files(table => '{nsname}.t', options => map('target-file-size-bytes', '100', 'max-file-size-bytes', '50'));
+-- error
+call local.system.rewrite_data_files(table => '{nsname}.t', options => map('output-spec-id', '9'));
+-- error: the value must be positive
+call local.system.rewrite_data_files(table => '{nsname}.t', options => map('max-concurrent-file-group-rewrites', '0'));
+create table {ns}.empty (id bigint) using iceberg;
+call local.system.rewrite_data_files('{nsname}.empty');
+call local.system.rewrite_position_delete_files('{nsname}.empty');
+select count(*), sum(id), max(s) from {ns}.t;
+
+-- case: rewrite_deletes_more
+-- each: g=file,partition
+create namespace {ns};
+create table {ns}.t (id bigint, p int) using iceberg partitioned by (p) tblproperties ('write.delete.mode'='merge-on-read', 'write.delete.granularity'='{g}');
+insert into {ns}.t select /*+ coalesce(1) */ id, 0 from range(10);
+insert into {ns}.t select /*+ coalesce(1) */ id, 0 from range(10, 20);
+insert into {ns}.t select /*+ coalesce(1) */ id, 1 from range(20, 30);
+delete from {ns}.t where id = 3;
+delete from {ns}.t where id = 13;
+delete from {ns}.t where id = 23;
+call local.system.rewrite_position_delete_files(table => '{nsname}.t', where => 'p = 0', options => map('rewrite-all', 'true'));
+select content, count(*), sum(record_count) from {ns}.t.files group by content;
+call local.system.rewrite_data_files(table => '{nsname}.t', options => map('rewrite-all', 'true', 'remove-dangling-deletes', 'true'));
+select content, count(*), sum(record_count) from {ns}.t.files group by content;
+select count(*), sum(id) from {ns}.t;
+delete from {ns}.t where id = 5;
+alter table {ns}.t set tblproperties ('format-version'='3');
+call local.system.rewrite_position_delete_files(table => '{nsname}.t', options => map('rewrite-all', 'true'));
+select content, file_format, count(*), sum(record_count) from {ns}.t.files group by content, file_format;
+select count(*), sum(id) from {ns}.t;
+
+-- case: table_path
+create namespace {ns};
+create table {ns}.t (id bigint, p int) using iceberg partitioned by (p) tblproperties ('write.delete.mode'='merge-on-read');
+insert into {ns}.t select /*+ coalesce(1) */ id, 0 from range(10);
+delete from {ns}.t where id = 3;
+insert into {ns}.t select /*+ coalesce(1) */ id, 1 from range(10);
+-- mask: file_list_location
+call local.system.rewrite_table_path(table => '{nsname}.t', source_prefix => '{loc}/t', target_prefix => '{wh}/moved/t');
+-- mask: file_list_location
+call local.system.rewrite_table_path(table => '{nsname}.t', source_prefix => '{loc}/t', target_prefix => '{wh}/moved/t', start_version => 'v2.metadata.json');
+call local.system.rewrite_table_path(table => '{nsname}.t', source_prefix => '{loc}/t', target_prefix => '{wh}/moved/t', create_file_list => false, staging_location => '{wh}/staging_{nsname}');
+-- error: Cannot find provided version file
+call local.system.rewrite_table_path(table => '{nsname}.t', source_prefix => '{loc}/t', target_prefix => '/x', start_version => 'nope');
+-- error: cannot be empty
+call local.system.rewrite_table_path(table => '{nsname}.t', source_prefix => '', target_prefix => '/x');
+-- error: cannot be the same as target prefix
+call local.system.rewrite_table_path(table => '{nsname}.t', source_prefix => '{loc}/t', target_prefix => '{loc}/t');
+select count(*) from {ns}.t;

@@ -1,0 +1,45 @@
+"""What Iceberg's own Java API reads of files that procedures write. Runs inside the oracle process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def _table(spark: Any, warehouse: str, name: str) -> Any:
+    iceberg = spark._jvm.org.apache.iceberg
+    catalog = iceberg.hadoop.HadoopCatalog(spark._jsc.hadoopConfiguration(), warehouse)
+    return catalog.loadTable(iceberg.catalog.TableIdentifier.parse(name))
+
+
+def partition_statistics(spark: Any, warehouse: str, name: str) -> list[tuple[str, int, int, int, int]]:
+    """(partition, data records, data files, position delete records, position delete files) of the newest file."""
+    iceberg, table = spark._jvm.org.apache.iceberg, _table(spark, warehouse, name)
+    file = list(table.partitionStatisticsFiles())[-1]
+    version = table.operations().current().formatVersion()
+    schema = iceberg.PartitionStatsHandler.schema(iceberg.Partitioning.partitionType(table), version)
+    rows = iceberg.PartitionStatsHandler.readPartitionStatsFile(schema, table.io().newInputFile(file.path()))
+    return [
+        (
+            str(row.partition().get(0, spark._jvm.java.lang.Object._java_lang_class)),
+            int(row.dataRecordCount()),
+            int(row.dataFileCount()),
+            int(row.positionDeleteRecordCount()),
+            int(row.positionDeleteFileCount()),
+        )
+        for row in rows
+    ]
+
+
+def blob_types(spark: Any, warehouse: str, name: str) -> list[tuple[str, list[int], str, int]]:
+    """(type, fields, ndv, bytes) of each blob of the newest statistics file, read by Java's Puffin reader."""
+    iceberg, table = spark._jvm.org.apache.iceberg, _table(spark, warehouse, name)
+    file = list(table.statisticsFiles())[-1]
+    reader = iceberg.puffin.Puffin.read(table.io().newInputFile(file.path())).withFooterSize(file.fileFooterSizeInBytes()).build()
+    blobs = reader.fileMetadata().blobs()
+    found = []
+    for pair in reader.readAll(blobs):
+        blob = pair.first()
+        found.append(
+            (str(blob.type()), [int(i) for i in blob.inputFields()], str(blob.properties().get("ndv")), int(pair.second().remaining()))
+        )
+    return found
