@@ -13,8 +13,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from icesql.errors import InvalidArgumentError
+from icesql.magic.progress import CellOutput, shown_progress
+from icesql.magic.pruning_svg import pruning_svg
 from icesql.parser.script import split
 from icesql.session.connecting import connect
+from icesql.session.interrupt import interruptible
 from icesql.session.output import text as cell_text
 from icesql.session.pruning_line import pruning_line
 from icesql.session.run_call import sql_literal
@@ -37,13 +40,14 @@ class Result:
         self.footer = ", ".join(part for part in (*parts, pruning_line(session.frames.reports)) if part)
         planned = [f"would {action.action}: {action.what} {action.reason}".strip() for action in session.last_plan]
         self.notices = [*session.last_notices, *planned]
+        self.picture = pruning_svg(session.last_explained)
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{html.escape(name)}</th>" for name in self.columns)
         body = "".join("<tr>" + "".join(f"<td>{html.escape(cell_text(value))}</td>" for value in row) + "</tr>" for row in self.rows)
         notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notices)
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" if self.columns else ""
-        return f"{table}{notes}<small>{html.escape(self.footer)}</small>"
+        return f"{table}{self.picture}{notes}<small>{html.escape(self.footer)}</small>"
 
     def __repr__(self) -> str:
         from icesql.session.output import as_text
@@ -82,15 +86,17 @@ def run_cell(line: str, cell: str | None, variables: dict[str, Any]) -> Result |
     if target and not target.isidentifier():
         raise InvalidArgumentError(f"Cannot keep result: not a variable's name: {target}")
     session = session_of(variables)
-    frame, started = None, time.perf_counter()
-    for statement in split(substituted(line if cell is None else cell, variables)):
+    with interruptible(session.spark), shown_progress(session, CellOutput()):
         started = time.perf_counter()
-        frame = session.sql(statement.text)
-    if frame is None:
-        return None
-    if target:
-        variables[target] = frame
-    return Result(session, frame, started)
+        frame = None
+        for statement in split(substituted(line if cell is None else cell, variables)):
+            started = time.perf_counter()
+            frame = session.sql(statement.text)
+        if frame is None:
+            return None
+        if target:
+            variables[target] = frame
+        return Result(session, frame, started)
 
 
 def load_ipython_extension(shell: Any) -> None:

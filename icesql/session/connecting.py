@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shutil
@@ -26,7 +27,6 @@ DEFAULTS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.shuffle.partitions": "8",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
-    "spark.log.level": "ERROR",
 }
 JAVA_VERSIONS = range(17, 22)
 
@@ -80,17 +80,19 @@ def start_spark(conf: Mapping[str, Any], *, master: str | None = None, app_name:
         builder = builder.master(master or os.environ.get("MASTER", "local[*]"))
     for key, value in {**_folders(), **DEFAULTS, **conf}.items():
         builder = builder.config(key, str(value).lower() if isinstance(value, bool) else str(value))
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)  # PySpark logs as JSON what it raises as well
     session: SparkSession = builder.getOrCreate()
     return session
 
 
 def _folders() -> dict[str, str]:
-    """Spark's own tables and Derby's log out of the way of the working folder."""
+    """Spark's own tables and Derby's log out of the way of the working folder; a quiet log, unless SPARK_CONF_DIR has settings for it."""
     scratch = Path.home() / ".icesql"
-    return {
-        "spark.sql.warehouse.dir": str(scratch / "spark-warehouse"),
-        "spark.driver.extraJavaOptions": f"-Dderby.system.home={scratch / 'derby'}",
-    }
+    options = [f"-Dderby.system.home={scratch / 'derby'}"]
+    settings = os.environ.get("SPARK_CONF_DIR")
+    if settings is None or not (Path(settings) / "log4j2.properties").exists():
+        options.append(f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}")
+    return {"spark.sql.warehouse.dir": str(scratch / "spark-warehouse"), "spark.driver.extraJavaOptions": " ".join(options)}
 
 
 def check_java() -> None:

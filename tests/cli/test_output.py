@@ -16,7 +16,7 @@ ROWS = ((1, "a|b", datetime.datetime(2024, 1, 2, 3, 4)), (None, None, None), (De
 @pytest.mark.parametrize(
     ("form", "expected"),
     [
-        ("csv", "id,text,when\n1,a|b,2024-01-02 03:04:00\n,,\n1.50,\"x,y\",\n"),
+        ("csv", 'id,text,when\n1,a|b,2024-01-02 03:04:00\n,,\n1.50,"x,y",\n'),
         (
             "markdown",
             "| id | text | when |\n|---|---|---|\n| 1 | a\\|b | 2024-01-02 03:04:00 |\n| NULL | NULL | NULL |\n| 1.50 | x,y | NULL |\n",

@@ -1,0 +1,107 @@
+"""A real notebook, executed in a kernel of its own: one kernel for all that is checked here."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.spark
+
+CELLS = {
+    "load": "%load_ext icesql",
+    "connect": (
+        "import icesql\nice = icesql.connect(master='local[2]', conf={'spark.driver.memory': '1g', 'spark.sql.shuffle.partitions': 2})"
+    ),
+    "make": (
+        "%%sql\n"
+        "CREATE NAMESPACE local.db;\n"
+        "CREATE TABLE local.db.t (id bigint, p string) PARTITIONED BY (p);\n"
+        "INSERT INTO local.db.t VALUES (1, 'a'), (2, 'b'), (3, '<b>')"
+    ),
+    "cell": "%%sql kept\nSELECT id, p FROM local.db.t ORDER BY id",
+    "out": "[row.id for row in kept.collect()]",
+    "in": "wanted, ids = 'b', [1, 3]",
+    "line": "%sql SELECT id FROM local.db.t WHERE p = {wanted}",
+    "again": "%sql SELECT id FROM local.db.t WHERE p = {wanted}",
+    "list": "%sql SELECT count(*) AS n FROM local.db.t WHERE array_contains({ids}, id)",
+    "notice": "%sql CALL local.system.rewrite_data_files('db.t')",
+    "pruning": "%sql EXPLAIN PRUNING SELECT * FROM local.db.t WHERE p = 'a'",
+    "stages": (
+        "from icesql.magic import progress\n"
+        "texts = []\n"
+        "class Kept:\n"
+        "    def update(self, text): texts.append(text)\n"
+        "    def clear(self): texts.append('cleared')\n"
+        "with progress.shown_progress(ice, Kept()):\n"
+        "    ice.spark.sparkContext.parallelize(range(2), 2).map(lambda i: __import__('time').sleep(4)).collect()\n"
+        "texts"
+    ),
+    "slow": "%sql SELECT count(reflect('java.lang.Thread', 'sleep', 3000L + id * 0)) AS n FROM range(0, 2, 1, 2)",
+    "error": "try:\n    get_ipython().run_line_magic('sql', 'SELEC 1')\nexcept Exception as error:\n    print(type(error).__name__, error)",
+}
+
+
+@pytest.fixture(scope="module")
+def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
+    """What each cell shows."""
+    nbformat = pytest.importorskip("nbformat", reason="nbformat comes with nbclient, of the test extra")
+    from nbclient import NotebookClient
+
+    folder: Path = tmp_path_factory.mktemp("notebook")
+    kernel = folder / "kernels" / "here"
+    kernel.mkdir(parents=True)
+    command = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    (kernel / "kernel.json").write_text(json.dumps({"argv": command, "display_name": "here", "language": "python"}))
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in CELLS.values()])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JUPYTER_PATH", str(folder))
+        patch.setenv("IPYTHONDIR", str(folder / "ipython"))
+        NotebookClient(notebook, timeout=300, kernel_name="here", resources={"metadata": {"path": str(folder)}}).execute()
+    return {name: cell.outputs for name, cell in zip(CELLS, notebook.cells, strict=True)}
+
+
+def result(outputs: dict[str, list[Any]], cell: str, kind: str = "text/html") -> str:
+    return next(str(out.data[kind]) for out in outputs[cell] if out.output_type == "execute_result")
+
+
+def test_results_are_tables(outputs: dict[str, list[Any]]) -> None:
+    shown = result(outputs, "cell")
+    assert "<th>id</th><th>p</th>" in shown
+    assert "<td>3</td><td>&lt;b&gt;</td>" in shown
+    assert result(outputs, "cell", "text/plain").splitlines()[1].split() == ["1", "a"]
+
+
+def test_variables_go_out_and_in(outputs: dict[str, list[Any]]) -> None:
+    assert result(outputs, "out", "text/plain") == "[1, 2, 3]"
+    assert "<td>2</td>" in result(outputs, "line")
+    assert "<td>2</td>" in result(outputs, "list")
+
+
+def test_each_query_says_what_it_read_even_again(outputs: dict[str, list[Any]]) -> None:
+    for cell in ("line", "again"):
+        assert "files read 1 of 3" in result(outputs, cell)
+
+
+def test_notices_and_pruning_pictures(outputs: dict[str, list[Any]]) -> None:
+    assert "rewrote nothing" in result(outputs, "notice")
+    picture = result(outputs, "pruning")
+    assert "<svg" in picture
+    assert "1 files</text>" in picture
+    assert "p = &#x27;a&#x27;" in picture
+
+
+def test_stages_of_spark_are_shown_while_they_run(outputs: dict[str, list[Any]]) -> None:
+    texts = result(outputs, "stages", "text/plain")
+    assert "of 2 tasks" in texts
+    assert "cleared" in texts
+    displays = [out for out in outputs["slow"] if out.output_type == "display_data"]
+    assert displays, "a slow cell shows an output for its stages"
+    assert displays[-1].data["text/plain"].strip() == "", "which is emptied at the end"
+
+
+def test_errors_are_those_of_sql(outputs: dict[str, list[Any]]) -> None:
+    assert "SELEC" in "".join(out.text for out in outputs["error"] if out.output_type == "stream")
