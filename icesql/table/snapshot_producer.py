@@ -20,7 +20,7 @@ from icesql.io.manifest_lists import write_manifest_list
 from icesql.io.manifests import compression_of
 from icesql.spec.files import DataFile, EntryStatus, FileContent, ManifestContent, ManifestEntry, ManifestFile
 from icesql.spec.metadata import TableMetadata
-from icesql.spec.snapshots import Operation, Snapshot, SnapshotRef
+from icesql.spec.snapshots import MAIN, Operation, Snapshot, SnapshotRef
 from icesql.table import update_values as u
 from icesql.table.location_provider import location_provider, new_manifest_list_name
 from icesql.table.manifest_access import latest_snapshot, manifests_of, of_content, schema_for_spec, spec_of, with_counts
@@ -267,7 +267,9 @@ class SnapshotProducer:
             next_row_id=first_row_id,
             compression=compression_of(metadata.properties),
         )
-        summary = {"operation": self.change.action.value, **with_totals(contents.summary, parent)}
+        # The runtime begins totals anew on a branch that this commit makes, and so do we: they must be equal.
+        counted_on = parent if self.change.branch == MAIN or self.change.branch in metadata.refs else None
+        summary = {"operation": self.change.action.value, **with_totals(contents.summary, counted_on)}
         return Snapshot(
             snapshot_id=self.snapshot_id,
             parent_snapshot_id=parent_id,

@@ -123,7 +123,7 @@ def _validated_overwrite(target: Target, verb: str, overwrite: OverwriteFiles) -
 
 def merge_on_read(target: Target, verb: str, gone: Mapping[str, Any], come: DataFrame | None) -> RowDelta:
     """Position deletes (version 2) or deletion vectors (version 3) for rows that go, data files for rows that come."""
-    if target.metadata.format_version < 2:
+    if gone and target.metadata.format_version < 2:
         raise InvalidArgumentError("Deletes are supported in V2 and above")
     delta = RowDelta(target.table.operations, target.table.version)
     for file in [] if come is None else written(target, verb, come):

@@ -119,6 +119,7 @@ insert into {ns}.t values (9, 'x');
 reset spark.wap.id;
 reset spark.wap.branch;
 select * from {ns}.t;
+-- mask: previous_ref, updated_ref
 call local.system.fast_forward('{nsname}.t', 'main', 'audit');
 select * from {ns}.t;
 
@@ -203,7 +204,7 @@ select * from {ns}.t;
 -- case: isolation_snapshot
 create namespace {ns};
 create table {ns}.t (id int, s string) using iceberg tblproperties ('write.delete.isolation-level'='snapshot', 'write.update.isolation-level'='snapshot', 'write.merge.isolation-level'='snapshot');
-insert into {ns}.t values (1, 'a'), (2, 'b'), (3, 'c');
+insert into {ns}.t select /*+ coalesce(1) */ * from values (1, 'a'), (2, 'b'), (3, 'c');
 delete from {ns}.t where id = 1 or s = 'zzz' || id;
 update {ns}.t set s = 'u' where id = 2;
 merge into {ns}.t t using (select 3 as id) s on t.id = s.id when matched then update set s = 'm';
