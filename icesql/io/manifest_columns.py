@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from icesql.errors import InvalidArgumentError
 from icesql.io import avro_columns_python
-from icesql.io.avro_container import AvroRecords, corrupt, read_records, write_bytes
+from icesql.io.avro_container import AvroRecords, corrupt, write_bytes
 from icesql.io.avro_decode import DAMAGE, compile_decoder, resolve
 from icesql.io.avro_objects import record_decoder
 from icesql.io.byte_columns import BytesColumn
@@ -25,7 +25,7 @@ from icesql.io.manifest_decode import data_file_of_record, partition_reader
 from icesql.io.manifest_program import Column, Program, compile_program
 from icesql.io.manifest_raw import can_copy, raw_entries
 from icesql.io.manifest_schemas import DATA_FILE_IDS
-from icesql.io.manifests import RawEntry, entry_parts, partition_keys, read_manifest_bytes, wanted_partition
+from icesql.io.manifests import RawEntry, entry_parts, partition_keys, read_manifest_records, wanted_partition
 from icesql.io.native import native
 from icesql.io.partition_columns import PartitionColumn
 from icesql.spec.avro_schema import compatible_name
@@ -371,7 +371,7 @@ def read_manifest_columns(
         return held
     records = _records_cache.find(location) if use_cache else None
     if records is None:
-        records = read_records(read_manifest_bytes(io, location), location)
+        records = read_manifest_records(io, location)
         if use_cache:
             _records_cache.put(location, records)
     columns = decode_columns(records, manifest, spec=spec, wanted=wanted, use_native=use_native)

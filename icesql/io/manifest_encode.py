@@ -88,7 +88,7 @@ def _optional_bounds(bounds: Mapping[int, bytes]) -> bytes:
 
 def partition_encoder(partition: StructType) -> Callable[[tuple[object, ...]], bytes]:
     """Encodes a partition tuple; every field is optional. Raises InvalidArgumentError for a tuple of another length."""
-    encoders = [value_encoder(field.type) for field in partition.fields]
+    encoders: list[Encoder] = [encode_bytes if isinstance(f.type, FixedType) else value_encoder(f.type) for f in partition.fields]
     unknown = [isinstance(field.type, UnknownType) for field in partition.fields]
 
     def encode(values: tuple[object, ...]) -> bytes:

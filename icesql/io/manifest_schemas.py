@@ -5,11 +5,12 @@ Field order and names follow the reference implementation; readers go by field i
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from icesql.errors import UnsupportedError
 from icesql.spec.avro_schema import struct_to_avro
-from icesql.spec.types import StructType
+from icesql.spec.types import BinaryType, FixedType, StructType
 
 MANIFEST_VERSIONS = (1, 2, 3)
 V1_BLOCK_SIZE_BYTES = 64 * 1024 * 1024  # a required v1 column that nobody reads
@@ -93,7 +94,7 @@ def data_file_schema(format_version: int, partition: StructType) -> dict[str, An
     fields += [
         _required(100, "file_path", "string"),
         _required(101, "file_format", "string"),
-        _required(102, "partition", struct_to_avro(partition, "r102")),
+        _required(102, "partition", _partition_schema(partition)),
         _required(103, "record_count", "long"),
         _required(104, "file_size_in_bytes", "long"),
     ]
@@ -122,6 +123,12 @@ def data_file_schema(format_version: int, partition: StructType) -> dict[str, An
             _optional(145, "content_size_in_bytes", "long"),
         ]
     return {"type": "record", "name": "r2", "fields": fields}
+
+
+def _partition_schema(partition: StructType) -> Any:
+    """Fixed values as ``bytes``: Java reads and writes them with a length, whatever the schema says (see ``java_fixed``)."""
+    fields = tuple(replace(f, type=BinaryType()) if isinstance(f.type, FixedType) else f for f in partition.fields)
+    return struct_to_avro(StructType(fields), "r102")
 
 
 def manifest_file_schema(format_version: int) -> dict[str, Any]:

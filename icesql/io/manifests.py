@@ -15,6 +15,7 @@ from icesql.io.avro_container import AvroRecords, corrupt, read_records
 from icesql.io.avro_decode import DAMAGE, Decoder, field_key, resolve
 from icesql.io.avro_objects import record_decoder
 from icesql.io.files import FileIO
+from icesql.io.java_fixed import with_readable_partitions
 from icesql.io.manifest_decode import data_file_of_record, partition_reader
 from icesql.io.manifest_schemas import DATA_FILE_IDS, ENTRY_IDS
 from icesql.io.manifest_writer import (
@@ -61,9 +62,14 @@ def read_manifest(io: FileIO, manifest: ManifestFile, specs_by_id: Mapping[int, 
     Raises NotFoundError, CorruptMetadataError, UnsupportedError (unknown codec).
     """
     location = manifest.manifest_path
-    records = read_records(read_manifest_bytes(io, location), location)
+    records = read_manifest_records(io, location)
     spec = None if specs_by_id is None else specs_by_id.get(manifest.partition_spec_id)
     return list(_inherit(_entries(records, manifest, spec), manifest))
+
+
+def read_manifest_records(io: FileIO, location: str) -> AvroRecords:
+    """All entries of a manifest, not yet decoded. Raises NotFoundError, CorruptMetadataError, UnsupportedError."""
+    return with_readable_partitions(read_records(read_manifest_bytes(io, location), location))
 
 
 def read_manifest_bytes(io: FileIO, location: str) -> bytes:

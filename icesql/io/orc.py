@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
+import numpy as np
 import pyarrow as pa
 from pyarrow import orc
 
@@ -44,7 +45,10 @@ _CODECS = {
 
 
 class OrcFileWriter:
-    """One ORC file of tables whose columns are those of ``schema``. A column of unknown type is not stored."""
+    """One ORC file of tables whose columns are those of ``schema``. A column of unknown type is not stored.
+
+    ``write`` raises UnsupportedError for timestamps before 1970 that pyarrow would store in another engine's eyes wrongly.
+    """
 
     def __init__(self, sink: BinaryIO, schema: Schema, properties: Mapping[str, str], config: MetricsConfig) -> None:
         codec = properties.get("write.orc.compression-codec", "zlib").lower()
@@ -126,7 +130,7 @@ def _orc_type(type_: Type) -> pa.DataType:
 
 
 def _cast(column: pa.ChunkedArray, type_: pa.DataType) -> pa.ChunkedArray:
-    return column if column.type.equals(type_, check_metadata=True) else pa.chunked_array([_as(c, type_) for c in column.chunks], type_)
+    return pa.chunked_array([_as(c, type_) for c in column.chunks], type_)
 
 
 def _as(array: pa.Array, type_: pa.DataType) -> pa.Array:
@@ -140,7 +144,22 @@ def _as(array: pa.Array, type_: pa.DataType) -> pa.Array:
         return pa.MapArray.from_arrays(_offsets(array, mask), keys, items, type=type_, mask=mask)
     if is_list(type_):
         return pa.ListArray.from_arrays(_offsets(array, mask), _as(array.values, type_.value_type), type=type_, mask=mask)
+    if pa.types.is_timestamp(type_):
+        _check_fractions(array, 1_000_000_000 if type_.unit == "ns" else 1_000_000)
     return array if array.type == type_ else array.cast(type_)
+
+
+def _check_fractions(times: pa.Array, second: int) -> None:
+    """pyarrow stores fractions of seconds before 1970 as negative numbers, which Java's ORC takes for another second.
+
+    Raises UnsupportedError.
+    """
+    numbers = times.cast(pa.int64()).drop_null().to_numpy()
+    early = numbers[numbers < 0]
+    wrong = early[-np.fmod(early, second) >= second // 1000]  # below a millisecond both agree
+    if len(wrong):
+        value = pa.scalar(int(wrong[0]), times.type)
+        raise UnsupportedError(f"Cannot write ORC file: timestamps before 1970 with milliseconds, use Parquet or Avro: {value}")
 
 
 def _offsets(array: pa.Array, mask: pa.Array | None) -> pa.Array:
@@ -177,7 +196,7 @@ def _type_with_ids(type_: pa.DataType) -> pa.DataType:
 
 
 def orc_batches(file: orc.ORCFile, columns: list[str], location: str) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """(position of the first row, batch) of each stripe. Raises CorruptMetadataError."""
+    """(position of the first row, batch) of each stripe. Raises CorruptMetadataError, UnsupportedError."""
     position = 0
     try:
         if not columns:
@@ -188,4 +207,7 @@ def orc_batches(file: orc.ORCFile, columns: list[str], location: str) -> Iterato
             yield position, batch
             position += batch.num_rows
     except (pa.ArrowInvalid, OSError) as error:
+        if "out of range for nanosecond" in str(error):  # pyarrow reads every ORC timestamp as nanoseconds
+            reason = f"timestamps before 1677-09-22 or after 2262-04-11 in ORC cannot be read: {error}"
+            raise UnsupportedError(f"Cannot read ORC file {location}: {reason}", location=location) from error
         raise CorruptMetadataError(f"Cannot read ORC file {location}: {error}", location=location) from error

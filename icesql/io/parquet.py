@@ -5,20 +5,20 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from icesql.errors import CorruptMetadataError, InvalidArgumentError
-from icesql.io.arrow_projection import wanted_leaves
+from icesql.io.arrow_projection import project, wanted_leaves
 from icesql.io.arrow_types import to_arrow_schema
 from icesql.io.metrics import Metrics, MetricsConfig
 from icesql.io.nan_counts import NanCounter
 from icesql.io.parquet_metrics import parquet_metrics
 from icesql.spec.schema import Schema
-from icesql.spec.types import UUIDType
+from icesql.spec.types import ListType, MapType, NestedField, StructType, Type, UnknownType, UUIDType
 from icesql.spec.types_json import schema_to_json
 
 DEFAULT_ROW_GROUP_BYTES = 128 * 1024 * 1024
@@ -72,8 +72,9 @@ class ParquetFileWriter:
 
     def __init__(self, sink: BinaryIO, schema: Schema, properties: Mapping[str, str], config: MetricsConfig) -> None:
         self._sink, self._schema, self._config = sink, schema, config
-        plain = to_arrow_schema(schema)
-        self._arrow = _with_uuids(schema, plain)
+        self._stored = stored_schema(schema)
+        plain = to_arrow_schema(self._stored)
+        self._arrow = _with_uuids(self._stored, plain)
         self._collected: list[pq.FileMetaData] = []
         self._writer = pq.ParquetWriter(sink, self._arrow, metadata_collector=self._collected, **parquet_options(plain, properties))
         self._nans = NanCounter(schema, config)
@@ -85,6 +86,8 @@ class ParquetFileWriter:
 
     def write(self, table: pa.Table) -> None:
         self._nans.add(table)
+        if self._stored is not self._schema:
+            table = pa.Table.from_batches([project(b, self._stored) for b in table.to_batches()], to_arrow_schema(self._stored))
         arrays = [
             column if column.type == field.type else _as_extension(column, field.type)
             for column, field in zip(table.columns, self._arrow, strict=True)
@@ -98,12 +101,33 @@ class ParquetFileWriter:
         size = self.size
         self._sink.close()
         footer = self._collected[0]
-        file_schema = to_arrow_schema(self._schema)
+        file_schema = to_arrow_schema(self._stored)
         return parquet_metrics(footer, self._schema, self._config, file_schema=file_schema, nan_counts=self._nans.counts), size
 
     def abandon(self) -> None:
         self._writer.close()
         self._sink.close()
+
+
+def stored_schema(schema: Schema) -> Schema:
+    """The columns that go into a file: all but those of unknown type, which no file holds. Spec: appendix A, "Parquet"."""
+    fields = _stored_fields(schema.fields)
+    return schema if fields == schema.fields else Schema(fields, schema.schema_id)
+
+
+def _stored_fields(fields: tuple[NestedField, ...]) -> tuple[NestedField, ...]:
+    return tuple(replace(f, type=_stored_type(f.type)) for f in fields if not isinstance(f.type, UnknownType))
+
+
+def _stored_type(type_: Type) -> Type:
+    match type_:
+        case StructType(fields=fields):
+            return StructType(_stored_fields(fields))
+        case ListType(element=element):
+            return replace(type_, element=_stored_type(element))
+        case MapType(value=value):
+            return replace(type_, value=_stored_type(value))
+    return type_
 
 
 def _with_uuids(schema: Schema, plain: pa.Schema) -> pa.Schema:

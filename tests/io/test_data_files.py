@@ -50,6 +50,13 @@ from icesql.spec.values import from_bytes
 
 IO = ArrowFileIO()
 FORMATS = ["parquet", "orc", "avro"]
+
+
+def moments(limit: int, second: int) -> st.SearchStrategy:
+    """Numbers of a timestamp type; before 1970 whole seconds, as far as ORC can be written rightly."""
+    return st.one_of(st.integers(0, limit), st.integers(-limit // second, 0).map(lambda whole: whole * second))
+
+
 PRIMITIVES: dict[Type, st.SearchStrategy] = {
     BooleanType(): st.booleans(),
     IntegerType(): st.integers(-(2**31), 2**31 - 1),
@@ -58,9 +65,9 @@ PRIMITIVES: dict[Type, st.SearchStrategy] = {
     DoubleType(): st.floats(),
     DateType(): st.integers(-100_000, 100_000),
     TimeType(): st.integers(0, 86_399_999_999),
-    TimestampType(): st.integers(-(2**52), 2**52),
-    TimestamptzType(): st.integers(-(2**52), 2**52),
-    TimestampNanoType(): st.integers(-(2**60), 2**60),
+    TimestampType(): moments(2**52, 10**6),
+    TimestamptzType(): moments(2**52, 10**6),
+    TimestampNanoType(): moments(2**60, 10**9),
     StringType(): st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=30),
     UUIDType(): st.uuids(),
     FixedType(3): st.binary(min_size=3, max_size=3),
@@ -106,6 +113,24 @@ def test_every_type_round_trips(tmp_path_factory, found, file_format):
     file = write_data_file(IO, path, file_format, table_of(SCHEMA, found), SCHEMA)
     assert file.record_count == len(found)
     assert same(rows_of(SCHEMA, read_data_file(IO, file, SCHEMA)), found)
+
+
+@pytest.mark.parametrize(("value", "type_"), [(-1500, TimestampType()), (-(10**9) - 10**6, TimestampNanoType())], ids=str)
+def test_orc_refuses_fractions_that_java_reads_a_second_off(tmp_path, value, type_):
+    schema = Schema((NestedField(1, "t", type_),))
+    with pytest.raises(UnsupportedError, match="Cannot write ORC file: timestamps before 1970 with milliseconds"):
+        write_data_file(IO, str(tmp_path / "f"), "orc", table_of(schema, [(value,)]), schema)
+    below = write_data_file(IO, str(tmp_path / "g"), "orc", table_of(schema, [(-999,), (None,)]), schema)
+    assert rows_of(schema, read_data_file(IO, below, schema)) == [(-999,), (None,)]
+
+
+def test_no_file_holds_a_column_of_unknown_type(tmp_path):
+    inner = StructType((NestedField(3, "a", IntegerType()), NestedField(4, "none", UnknownType())))
+    schema = Schema((NestedField(1, "u", UnknownType()), NestedField(2, "s", inner)))
+    file = write_data_file(IO, str(tmp_path / "f"), "parquet", table_of(schema, [(None, (7, None)), (None, None)]), schema)
+    assert pq.read_schema(tmp_path / "f").names == ["s"]
+    assert [f.name for f in pq.read_schema(tmp_path / "f").field("s").type] == ["a"]
+    assert rows_of(schema, read_data_file(IO, file, schema)) == [(None, (7, None)), (None, None)]
 
 
 @settings(max_examples=40, deadline=None)
