@@ -75,11 +75,16 @@ def _check_conditions(statement: s.Merge) -> None:
 
 
 def _source_alias(statement: s.Merge) -> str:
+    """The name by which expressions call the source; a query without an alias has none, so any will do."""
     if statement.source_alias is not None:
         return statement.source_alias
     span = statement.source
     inside = [r for r in statement.references.tables if r.start == span.start]
-    return inside[0].alias or inside[0].parts[-1] if inside else "__icesql_source"
+    if inside:
+        return inside[0].alias or inside[0].parts[-1]
+    names = [token.name for token in tokenize(span.of(statement.text)) if token.is_identifier]
+    is_name = bool(names) and not span.of(statement.text).lstrip().startswith("(")
+    return names[-1] if is_name else "__icesql_source"
 
 
 # -- schema evolution --------------------------------------------------------------------------------------------------
