@@ -87,7 +87,9 @@ class ParquetFileWriter:
     def write(self, table: pa.Table) -> None:
         self._nans.add(table)
         if self._stored is not self._schema:
-            table = pa.Table.from_batches([project(b, self._stored) for b in table.to_batches()], to_arrow_schema(self._stored))
+            given = to_arrow_schema(self._schema)
+            kept = [project(batch, self._stored, file_schema=given) for batch in table.to_batches()]
+            table = pa.Table.from_batches(kept, to_arrow_schema(self._stored))
         arrays = [
             column if column.type == field.type else _as_extension(column, field.type)
             for column, field in zip(table.columns, self._arrow, strict=True)
