@@ -162,8 +162,8 @@ def partition_values(type_: Type, values: pa.Array) -> list[object]:
     from icesql.spark.to_table_arrow import table_array
     from icesql.spec.types import DecimalType, UnknownType
 
-    if isinstance(type_, UnknownType):
-        return [None] * len(values)  # a void field whose source column is gone
+    if isinstance(type_, UnknownType) or values.null_count == len(values):
+        return [None] * len(values)  # a void field has no values, and its source column may be gone
     if isinstance(type_, DecimalType):
         return list(values.to_pylist())  # a truncated value may have one digit more than its column
     return internal_values(type_, table_array(values, type_, to_arrow_type(type_, with_ids=False)))
