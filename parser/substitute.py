@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
+from icesql.parser.edits import Edit, Rewritten, quote, rewrite
 from icesql.parser.names import ColumnChain, NameParts, Place, References, Span, TableReference
 
 
@@ -22,41 +22,6 @@ class Replacement:
     keep_name: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Substituted:
-    """The new text. ``starts`` and ``origins`` pair the offset of each piece with where it comes from; ``copied``: it is the user's own."""
-
-    text: str
-    source: str
-    starts: tuple[int, ...] = field(repr=False)
-    origins: tuple[int, ...] = field(repr=False)
-    copied: tuple[bool, ...] = field(repr=False)
-
-    def origin(self, offset: int) -> int:
-        """The offset in the user's text that ``offset`` of the new text stems from; within an inserted view, the reference's own."""
-        if not self.starts:
-            return 0
-        piece = max(0, bisect_right(self.starts, offset) - 1)
-        if not self.copied[piece]:
-            return self.origins[piece]
-        return min(self.origins[piece] + max(0, offset - self.starts[piece]), len(self.source))
-
-    def origin_of(self, line: int, column: int) -> int:
-        """``origin`` of a 1-based line and column of the new text, as Spark's errors give them (lines end at ``\\n``)."""
-        offset = 0
-        for _ in range(line - 1):
-            found = self.text.find("\n", offset)
-            if found < 0:
-                break
-            offset = found + 1
-        return self.origin(min(offset + column - 1, len(self.text)))
-
-
-def quoted(name: str) -> str:
-    """``name`` in back-ticks."""
-    return "`" + name.replace("`", "``") + "`"
-
-
 def substitute(
     text: str,
     references: References,
@@ -64,35 +29,39 @@ def substitute(
     *,
     pieces: Sequence[Span] | None = None,
     qualifiers: Mapping[NameParts, str] | None = None,
-) -> Substituted:
-    """``text`` with views in the place of references.
+) -> Rewritten:
+    """``text``, or those ``pieces`` of it joined by blanks, with views in the place of references: see ``view_edits``."""
+    aliases = Aliases(references, replacements)
+    return rewrite(text, view_edits(references, replacements, aliases, qualifiers or {}), pieces)
+
+
+def view_edits(
+    references: References, replacements: Mapping[int, Replacement], aliases: Aliases, qualifiers: Mapping[NameParts, str]
+) -> Iterator[Edit]:
+    """The edits that put views in the place of references.
 
     ``replacements`` is keyed by ``reference.start``; references without one stay as they are. A view stands for the name with its time
     travel and options; where the user gave no alias the table's own name is added as one, and columns qualified by more than it
-    (``local.db.t.id``, ``db.t.id``) are rewritten to it. ``pieces``: only these spans, joined by blanks. ``qualifiers``: further full names
-    and what columns qualified by them (two parts or more) shall be qualified with instead, say of the target of an UPDATE.
+    (``local.db.t.id``, ``db.t.id``) are rewritten to it. ``qualifiers``: further full names, and what columns qualified by them (two
+    parts or more) shall be qualified with instead, say of the target of an UPDATE.
     """
-    aliases = _Aliases(references, replacements)
-    edits: list[tuple[int, int, str]] = []
     for reference in references.tables:
         replacement = replacements.get(reference.start)
         if replacement is not None:
-            edits.extend(_reference_edits(reference, replacement, aliases))
+            yield from _reference_edits(reference, replacement, aliases)
     for chain in references.chains:
-        edit = aliases.qualifier_edit(chain, qualifiers or {})
+        edit = aliases.qualifier_edit(chain, qualifiers)
         if edit is not None:
-            edits.append(edit)
-    return _apply(text, sorted(edits), pieces if pieces is not None else (Span(0, len(text)),))
+            yield edit
 
 
-def _reference_edits(reference: TableReference, replacement: Replacement, aliases: _Aliases) -> list[tuple[int, int, str]]:
-    edits = [(reference.start, reference.clause_end, replacement.view)]
+def _reference_edits(reference: TableReference, replacement: Replacement, aliases: Aliases) -> Iterator[Edit]:
+    yield Edit(reference.start, reference.clause_end, replacement.view)
     if reference.place is Place.FROM and reference.alias is None and reference.alias_at is not None and replacement.keep_name:
-        edits.append((reference.alias_at, reference.alias_at, f" AS {quoted(aliases.of(replacement.full_name))}"))
-    return edits
+        yield Edit(reference.alias_at, reference.alias_at, f" AS {quote(aliases.of(replacement.full_name))}")
 
 
-class _Aliases:
+class Aliases:
     """The alias of each table that the user gave none. It is the table's own name, unless two tables of one name would be confused."""
 
     def __init__(self, references: References, replacements: Mapping[int, Replacement]) -> None:
@@ -121,21 +90,21 @@ class _Aliases:
     def of(self, full_name: NameParts) -> str:
         return self.names[_lower(full_name)]
 
-    def qualifier_edit(self, chain: ColumnChain, further: Mapping[NameParts, str]) -> tuple[int, int, str] | None:
+    def qualifier_edit(self, chain: ColumnChain, further: Mapping[NameParts, str]) -> Edit | None:
         """The edit that makes a qualified column fit the alias, if it needs one."""
         best, text = 1, ""
         for key, alias in self.names.items():
             length = _qualifier_length(chain, key)
             if length > best:
-                best, text = length, quoted(alias)
+                best, text = length, quote(alias)
         for name, qualifier in further.items():
             length = _qualifier_length(chain, _lower(name))
             if length > best:
                 best, text = length, qualifier
         if best > 1:
-            return chain.part_spans[0].start, chain.part_spans[best - 1].end, text
+            return Edit(chain.part_spans[0].start, chain.part_spans[best - 1].end, text)
         nearest = self._nearest_clash(chain) if self.clashing else None
-        return None if nearest is None else (chain.part_spans[0].start, chain.part_spans[0].end, quoted(self.names[nearest]))
+        return None if nearest is None else Edit(chain.part_spans[0].start, chain.part_spans[0].end, quote(self.names[nearest]))
 
     def _nearest_clash(self, chain: ColumnChain) -> NameParts | None:
         """Which of the tables whose alias had to change a column qualified by the bare name means: the nearest around it."""
@@ -160,32 +129,3 @@ def _qualifier_length(chain: ColumnChain, full_name: NameParts) -> int:
         if parts[:length] == full_name[-length:]:
             return length
     return 0
-
-
-def _apply(text: str, edits: list[tuple[int, int, str]], pieces: Sequence[Span]) -> Substituted:
-    out: list[str] = []
-    starts: list[int] = []
-    origins: list[int] = []
-    copied: list[bool] = []
-    size = 0
-
-    def put(piece: str, origin: int, own: bool) -> None:
-        nonlocal size
-        if piece:
-            out.append(piece)
-            starts.append(size)
-            origins.append(origin)
-            copied.append(own)
-            size += len(piece)
-
-    for number, piece in enumerate(pieces):
-        if number:
-            put(" ", piece.start, False)
-        at = piece.start
-        for start, end, replacement in edits:
-            if piece.start <= start and end <= piece.end and start >= at:
-                put(text[at:start], at, True)
-                put(replacement, start, False)
-                at = end
-        put(text[at : piece.end], at, True)
-    return Substituted("".join(out), text, tuple(starts), tuple(origins), tuple(copied))

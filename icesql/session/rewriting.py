@@ -1,76 +1,16 @@
-"""Edits to the user's text that keep track of where every character came from.
-
-The text is never regenerated: only the characters of a table's name (with its time travel) are replaced, by a view and an alias. Where the
-replacement is shorter it is padded, so that positions behind it stay what they were.
-"""
+"""Places in the user's text, and replacements that keep them: where a view's name is shorter than the table's it is padded, so that
+positions behind it stay what they were."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable
-from dataclasses import dataclass
+from icesql.parser.edits import Edit, Rewritten, quote, rewrite
 
-from icesql.parser.names import Span
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    start: int
-    end: int
-    replacement: str
-
-
-@dataclass(frozen=True, slots=True)
-class Rewritten:
-    """``text`` after the edits; ``offset`` maps a place in it back to the user's text."""
-
-    text: str
-    starts: tuple[int, ...]  # where each piece starts in `text`
-    origins: tuple[tuple[int, int], ...]  # for each piece: where it starts in the user's text, and how far places may advance in it
-
-    def offset(self, position: int) -> int:
-        """A place inside a replacement maps to the start of what it replaced."""
-        at = max(0, bisect_right(self.starts, position) - 1)
-        origin, length = self.origins[at]
-        return origin + min(position - self.starts[at], length)
-
-
-def rewrite(text: str, edits: Iterable[Edit], spans: Iterable[Span] | None = None) -> Rewritten:
-    """``text`` with the edits done. With ``spans``: only those pieces of it, joined by blanks. Edits must not overlap."""
-    ordered = sorted(edits, key=lambda edit: (edit.start, edit.end))
-    out: list[str] = []
-    starts: list[int] = []
-    origins: list[tuple[int, int]] = []
-    length = 0
-
-    def put(piece: str, origin: int, advance: int) -> None:
-        nonlocal length
-        if piece:
-            out.append(piece)
-            starts.append(length)
-            origins.append((origin, advance))
-            length += len(piece)
-
-    for number, span in enumerate(spans if spans is not None else (Span(0, len(text)),)):
-        if number:
-            put(" ", span.start, 0)
-        at = span.start
-        for edit in ordered:
-            if span.start <= edit.start and edit.end <= span.end:
-                put(text[at : edit.start], at, edit.start - at)
-                put(edit.replacement, edit.start, 0)
-                at = edit.end
-        put(text[at : span.end], at, span.end - at)
-    return Rewritten("".join(out), tuple(starts) or (0,), tuple(origins) or ((0, 0),))
+__all__ = ["Edit", "Rewritten", "line_and_column", "offset_of", "padded", "quote", "rewrite"]
 
 
 def padded(replacement: str, width: int) -> str:
     """Blanks behind a replacement shorter than what it replaces."""
     return replacement + " " * max(0, width - len(replacement))
-
-
-def quote(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
 
 
 def line_and_column(text: str, offset: int) -> tuple[int, int]:

@@ -114,7 +114,7 @@ def _substituted(text: str) -> None:
     views = {t.start: Replacement(view="v", full_name=t.parts or ("x",)) for t in found.tables if t.place is not Place.TARGET}
     result = substitute(text, found, views)
     for offset in range(0, len(result.text), 7):
-        assert 0 <= result.origin(offset) <= len(text)
+        assert 0 <= result.offset(offset) <= len(text)
 
 
 @pytest.mark.parametrize(

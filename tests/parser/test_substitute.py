@@ -57,10 +57,9 @@ def test_every_place_leads_back_to_the_users_text():
     text = "select aaa,\n  bbb from local.db.t\n where ccc = 1"
     found = views(text)
     for word in ("aaa", "bbb", "where", "ccc", "1"):
-        assert found.origin(found.text.index(word)) == text.index(word)
-    assert found.origin(found.text.index("v0")) == text.index("local.db.t")
-    assert found.origin_of(3, 8) == text.index("ccc")
-    assert found.origin(10_000) == len(text)
+        assert found.offset(found.text.index(word)) == text.index(word)
+    assert found.offset(found.text.index("v0")) == text.index("local.db.t")
+    assert found.offset(10_000) == len(text)
 
 
 def test_pieces_are_joined_and_still_lead_back():
@@ -71,7 +70,7 @@ def test_pieces_are_joined_and_still_lead_back():
     replaced = {table.start: Replacement(view="v", full_name=("local", "db", "u")) for table in statement.references.tables}
     result = substitute(text, found, replaced, pieces=statement.query)
     assert result.text == "with q as (select 1 as a) select x from q, v AS `u`"
-    assert result.origin(result.text.index("x from")) == text.index("x from")
+    assert result.offset(result.text.index("x from")) == text.index("x from")
 
 
 def test_columns_of_a_target_are_requalified():
