@@ -47,14 +47,15 @@ def property_keys(cursor: Cursor) -> tuple[str, ...]:
 
 
 def _property_key(cursor: Cursor) -> str:
-    return cursor.string() if cursor.token.kind is Kind.STRING else ".".join(cursor.name_parts())
+    """One string, not several side by side: the next may be the value, as ``=`` may be left out."""
+    return cursor.next().string if cursor.token.kind is Kind.STRING else ".".join(cursor.name_parts())
 
 
 def _property_value(cursor: Cursor) -> str | None:
     equals = cursor.accept("=")
     token = cursor.token
     if token.kind is Kind.STRING:
-        return cursor.string()
+        return cursor.next().string
     if token.kind is Kind.NUMBER or (token.key == "-" and cursor.peek().kind is Kind.NUMBER):
         sign = "-" if cursor.accept("-") else ""
         return sign + cursor.next().text

@@ -42,6 +42,10 @@ def run_statement(session: Session, statement: s.Statement, args: Any = None) ->
             return run_call(session, statement, args)
         case s.Explain():
             return run_explain.run_explain(session, statement, args)
+        case s.ExecuteImmediate():
+            from icesql.session.run_immediate import run_immediate
+
+            return run_immediate(session, statement)
         case s.SetConfiguration() | s.ResetConfiguration():
             return run_set.run_set(session, statement)
         case s.BeginTransaction() | s.CommitTransaction() | s.RollbackTransaction():

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from icesql.session.session import Session
 
 _KEPT = 64
+INCREMENTAL = frozenset({"start-snapshot-id", "end-snapshot-id", "start-timestamp", "end-timestamp"})
 
 
 class Frames:
@@ -27,12 +28,22 @@ class Frames:
         self._frames: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
         self.reports: list[Planning] = []
 
-    def scan(self, found: Found, point: ReadPoint, options: Mapping[str, str], metadata_columns: tuple[str, ...] = ()) -> Any:
-        """A frame of what ``found`` names, as of ``point``; metadata columns come behind the table's own."""
-        key = self._key(found, point, options, metadata_columns)
+    def scan(
+        self,
+        found: Found,
+        point: ReadPoint,
+        options: Mapping[str, str],
+        metadata_columns: tuple[str, ...] = (),
+        columns: tuple[str, ...] | None = None,
+    ) -> Any:
+        """A frame of what ``found`` names, as of ``point``; metadata columns come behind the table's own.
+
+        ``columns``: those of a metadata table that are needed (default: all).
+        """
+        key = self._key(found, point, options, (metadata_columns, columns))
         frame = self._frames.get(key) if key is not None else None
         if frame is None:
-            frame = self._made(found, point, dict(options), metadata_columns)
+            frame = self._made(found, point, dict(options), metadata_columns, columns)
             if key is not None:
                 self._frames[key] = frame
                 while len(self._frames) > _KEPT:
@@ -45,7 +56,7 @@ class Frames:
         self._frames.clear()
 
     @staticmethod
-    def _key(found: Found, point: ReadPoint, options: Mapping[str, str], metadata_columns: tuple[str, ...]) -> tuple[Any, ...] | None:
+    def _key(found: Found, point: ReadPoint, options: Mapping[str, str], columns: tuple[Any, ...]) -> tuple[Any, ...] | None:
         location = found.table.metadata_location
         if location is None:
             return None
@@ -57,16 +68,34 @@ class Frames:
             point.branch,
             point.schema.schema_id,
             tuple(sorted(options.items())),
-            metadata_columns,
+            columns,
         )
 
-    def _made(self, found: Found, point: ReadPoint, options: dict[str, str], metadata_columns: tuple[str, ...]) -> Any:
+    def _made(
+        self,
+        found: Found,
+        point: ReadPoint,
+        options: dict[str, str],
+        metadata_columns: tuple[str, ...],
+        columns: tuple[str, ...] | None,
+    ) -> Any:
         spark = self._session.spark
         if found.metadata_table is not None:
             from icesql.spark.metadata_frames import metadata_frame
 
             chosen = point.pinned or point.branch not in (None, MAIN)
-            return metadata_frame(spark, found.table, found.metadata_table, snapshot_id=point.snapshot_id if chosen else None)
+            return metadata_frame(
+                spark,
+                found.table,
+                found.metadata_table,
+                snapshot_id=point.snapshot_id if chosen else None,
+                columns=columns,
+                options=options,
+            )
+        if not INCREMENTAL.isdisjoint(options):
+            from icesql.spark.changelog import incremental_frame
+
+            return incremental_frame(spark, found.table, options=options, listener=self.listener(point.snapshot))
         from icesql.spark.scan import scan_dataframe
 
         return scan_dataframe(

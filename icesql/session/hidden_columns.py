@@ -48,7 +48,7 @@ def star_edits(text: str, hidden: Sequence[Hidden]) -> Iterator[Edit]:
     if not hidden:
         return
     tokens = tokenize(text)
-    scopes = _scopes(tokens)
+    scopes = scopes_of(tokens)
     by_start = {token.start: scope for token, scope in zip(tokens, scopes, strict=True)}
     in_scope: dict[tuple[int, int], list[Hidden]] = {}
     for reference in hidden:
@@ -64,7 +64,7 @@ def star_edits(text: str, hidden: Sequence[Hidden]) -> Iterator[Edit]:
             yield from _except(tokens, at, [h for h in in_scope[scopes[at]] if h.alias.lower() == alias])
 
 
-def _scopes(tokens: Sequence[Token]) -> list[tuple[int, int]]:
+def scopes_of(tokens: Sequence[Token]) -> list[tuple[int, int]]:
     """For each token the bracket it is in, and the how-manieth query of a set operation there."""
     stack, parts = [0], {0: 0}
     brackets = 0
@@ -95,4 +95,4 @@ def _except(tokens: Sequence[Token], at: int, hidden: Sequence[Hidden]) -> Itera
         yield Edit(tokens[at].end, tokens[at].end, f" EXCEPT ({names})")
 
 
-__all__ = ["Hidden", "named_metadata_columns", "shown_columns", "star_edits"]
+__all__ = ["Hidden", "named_metadata_columns", "scopes_of", "shown_columns", "star_edits"]

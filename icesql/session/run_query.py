@@ -6,17 +6,21 @@ Spark analyses a query when ``spark.sql`` is called, so the views are dropped ag
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from icesql.parser.names import ColumnChain, Place, References, Span, TableName, TableReference
+from icesql.session.frames import INCREMENTAL
 from icesql.session.hidden_columns import Hidden, named_metadata_columns, shown_columns, star_edits
-from icesql.session.names import Address, Found
+from icesql.session.named_columns import needed_columns
+from icesql.session.names import CHANGES, Address, Found
 from icesql.session.rewriting import Edit, Rewritten, padded, quote, rewrite
 from icesql.session.spark_errors import user_positions
-from icesql.session.time_travel import read_point
+from icesql.session.system_functions import function_edits
+from icesql.session.time_travel import ReadPoint, optioned_point, read_point
 from icesql.session.views import find_view, view_frame
 
 if TYPE_CHECKING:
@@ -46,7 +50,23 @@ def run_query(session: Session, text: str, references: References, args: Any = N
     """A DataFrame of the query. Errors carry places in ``text``. Raises NotFoundError for tables and versions that are not there."""
     session.temporary_views.refresh(references)
     with bound(session, text, references) as query:
-        return query.frame(args=args)
+        frame = query.frame(args=args)
+        return _from_metadata(session, query, frame) or frame
+
+
+_AGGREGATE = re.compile(r"\b(count|min|max)\s*\(", re.I)
+
+
+def _from_metadata(session: Session, query: BoundText, frame: Any) -> Any:
+    """``SELECT count(*) FROM t`` and its kin as one row that metadata tells; ``None`` where it does not, and for other queries."""
+    if len(query.reads) != 1 or len(query.references.tables) != 1 or _AGGREGATE.search(query.text) is None:
+        return None
+    found, point = query.reads[0]
+    if point.snapshot is None:
+        return None
+    from icesql.spark.aggregates import aggregate_frame
+
+    return aggregate_frame(session.spark, frame, found.table, snapshot_id=point.snapshot_id, schema=point.schema)
 
 
 @dataclass(slots=True)
@@ -57,6 +77,8 @@ class BoundText:
     text: str
     edits: list[Edit] = field(default_factory=list)
     sources: list[Source] = field(default_factory=list)
+    references: References = field(default_factory=References)
+    reads: list[tuple[Found, ReadPoint]] = field(default_factory=list)  # scans of tables that show just the tables' own columns
 
     def rewritten(self, spans: Sequence[Span] | None = None) -> Rewritten:
         return rewrite(self.text, self.edits, spans)
@@ -80,34 +102,35 @@ def bound(
 
     ``target``: the table that a row-level statement changes, under an alias that is not in the text: columns qualified by its name are too.
     """
-    result = BoundText(session, text)
+    result = BoundText(session, text, references=references)
     views: list[str] = []
     try:
-        resolved = [(r, f) for r in references.tables if (f := _resolve(session, text, r, references)) is not None]
+        resolved = [(r, f) for r in references.tables if (f := _resolve(session, text, r)) is not None]
         aliases = _aliases(resolved)
         named = named_metadata_columns(text)
         hidden: list[Hidden] = []
         for (reference, source), alias in zip(resolved, aliases, strict=True):
-            frame, shown = _frame(session, reference, source, text, named)
+            frame, shown = _frame(session, reference, source, text, named, result.reads)
             views.append(_temporary_view(frame))
             result.sources.append(source)
             result.edits.extend(_edits(reference, views[-1], alias))
             if shown:
                 hidden.append(Hidden(reference.start, reference.alias or alias, shown))
         result.edits.extend(star_edits(text, hidden))
+        result.edits.extend(function_edits(session, text))
         result.edits.extend(_chain_edits(references.chains, _qualifiers_of_all(resolved, aliases, target)))
         yield result
     finally:
         session.drop_views(views)
 
 
-def _resolve(session: Session, text: str, reference: TableReference, references: References) -> Source | None:
+def _resolve(session: Session, text: str, reference: TableReference) -> Source | None:
     """``None``: the name is Spark's (a temporary view, a CTE, a table of another catalog). Raises NotFoundError for one that should
     be ours."""
     if reference.place is Place.TARGET:
         return None
     names = session.names
-    if len(reference.parts) == 1 and (reference.parts[0].lower() in references.temporary or session.is_temporary_view(reference.parts[0])):
+    if len(reference.parts) == 1 and session.is_temporary_view(reference.parts[0]):
         return None
     if names.address(reference.parts) is None:
         return None
@@ -123,15 +146,39 @@ def _resolve(session: Session, text: str, reference: TableReference, references:
     raise names.not_found(reference.parts, text=text, offset=reference.start)
 
 
-def _frame(session: Session, reference: TableReference, source: Source, text: str, named: frozenset[str]) -> tuple[Any, tuple[str, ...]]:
+def _frame(
+    session: Session,
+    reference: TableReference,
+    source: Source,
+    text: str,
+    named: frozenset[str],
+    reads: list[tuple[Found, ReadPoint]],
+) -> tuple[Any, tuple[str, ...]]:
     """The reference's rows, and the metadata columns among its columns."""
     if isinstance(source, StoredView):
         return view_frame(session, source.address, source.view), ()
     point = read_point(source, reference.time_travel, text, session.microseconds, session.wap_branch)
+    options = {key.lower(): value for key, value in reference.options}
+    if options:
+        travels = reference.time_travel is not None or not source.selector.is_empty
+        point = optioned_point(source, point, options, travels=travels)
     shown: tuple[str, ...] = ()
     if named and source.metadata_table is None and reference.place is Place.FROM:
         shown = shown_columns(source.table.metadata, point.schema, named)
-    return session.frames.scan(source, point, dict(reference.options), shown), shown
+    if source.metadata_table is None and not shown and INCREMENTAL.isdisjoint(options):
+        reads.append((source, point))
+    columns = _columns_of_metadata_table(source, reference, text)
+    return session.frames.scan(source, point, options, shown, columns), shown
+
+
+def _columns_of_metadata_table(source: Found, reference: TableReference, text: str) -> tuple[str, ...] | None:
+    """Those that the text needs; ``None``: all."""
+    if source.metadata_table is None or source.metadata_table == CHANGES:
+        return None
+    from icesql.table.metadata_tables.registry import metadata_table_schema
+
+    schema = metadata_table_schema(source.metadata_table, source.table.metadata)
+    return needed_columns(text, reference, tuple(field.name for field in schema.fields))
 
 
 def _temporary_view(frame: Any) -> str:

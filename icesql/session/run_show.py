@@ -175,6 +175,8 @@ def _describe(session: Session, statement: s.DescribeTable, found: Found) -> Any
     rows: list[tuple[str, str, str | None]] = [_field_row(field) for field in fields]
     if found.metadata_table is None:
         rows += _partition_rows(found, fields)
+    elif found.metadata_table == "position_deletes":
+        rows += _partition_struct_rows(fields)
     if statement.extended:
         rows += _detail_rows(session, found)
     return DESCRIPTION.frame(session.spark, rows)
@@ -214,6 +216,15 @@ def _partition_rows(found: Found, fields: Sequence[Any]) -> list[tuple[str, str,
         return [("# Partition Information", "", ""), ("# col_name", "data_type", "comment"), *described]
     texts = describing.partitioning(metadata.spec, metadata.schema)
     return [("", "", ""), ("# Partitioning", "", ""), *((f"Part {number}", text, "") for number, text in enumerate(texts))]
+
+
+def _partition_struct_rows(fields: Sequence[Any]) -> list[tuple[str, str, str | None]]:
+    """``position_deletes`` is itself partitioned by the fields of its partition struct."""
+    parts = [part for field in fields if field.name == "partition" for part in field.dataType.fields]
+    if not parts:
+        return []
+    described = [(f"partition.{describing.quoted_if_needed(name)}", text, comment) for name, text, comment in map(_field_row, parts)]
+    return [("# Partition Information", "", ""), ("# col_name", "data_type", "comment"), *described]
 
 
 def _detail_rows(session: Session, found: Found) -> list[tuple[str, str, str | None]]:

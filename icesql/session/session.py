@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from icesql.catalog.base import Catalog
 from icesql.errors import NotFoundError
 from icesql.parser.filters import parse_filter
-from icesql.parser.parameters import bind_parameters
+from icesql.parser.parameters import bind_parameters, substitute_variables
 from icesql.parser.parse import parse
 from icesql.parser.statements import Other, Query
 from icesql.session.catalogs import SPARK_CATALOG, Catalogs
@@ -69,14 +70,33 @@ class Session:
         """
         with self._lock:
             self._begin()
-            statement = parse(text)
-            if args and not isinstance(statement, Query | Other):
-                statement, args = parse(bind_parameters(text, args)), None
             self.is_inside = True
             try:
-                return run_statement(self, statement, args)
+                return self.run(text, args)
             finally:
                 self.is_inside = False
+
+    def run(self, text: str, args: Mapping[str, Any] | Sequence[Any] | None = None) -> DataFrame:
+        """A statement that is part of the one at work: what ``sql`` does, without beginning anew."""
+        text = self._substituted(text)
+        statement = parse(text)
+        if args and not isinstance(statement, Query | Other):
+            statement, args = parse(bind_parameters(text, args)), None
+        return run_statement(self, statement, args)
+
+    def _substituted(self, text: str) -> str:
+        """``${name}`` filled in from the settings, as Spark's parser does, before tables are looked for."""
+        if "${" not in text or self.conf("spark.sql.variable.substitute", "true") != "true":
+            return text
+        return substitute_variables(text, self._variable)
+
+    def _variable(self, prefix: str | None, name: str) -> str | None:
+        if prefix == "env":
+            return os.environ.get(name)
+        if prefix == "system":
+            found = self.spark._jvm.java.lang.System.getProperty(name)  # type: ignore[attr-defined]
+            return None if found is None else str(found)
+        return self.spark.conf.get(name, None)
 
     def run_script(self, script: str | Path, variables: Mapping[str, str] | None = None) -> list[DataFrame]:
         """Run a file (a Path, or a string that ends in ``.sql``) or the text of several statements; one DataFrame each.
@@ -170,10 +190,12 @@ class Session:
 
     def spark_sql(self, text: str, args: Any = None) -> DataFrame:
         """``spark.sql`` as PySpark has it, whatever ``icesql.enable`` put in its place."""
-        from pyspark.sql import SparkSession
+        from pyspark.sql import DataFrame, SparkSession
 
+        if args is None:  # PySpark would first build an empty map of arguments, in five round trips
+            return DataFrame(self.spark._jsparkSession.sql(text), self.spark)  # type: ignore[attr-defined]
         plain = getattr(SparkSession.sql, "__wrapped__", SparkSession.sql)
-        frame: DataFrame = plain(self.spark, text, args) if args is not None else plain(self.spark, text)
+        frame: DataFrame = plain(self.spark, text, args)
         return frame
 
     def is_temporary_view(self, name: str) -> bool:
@@ -210,8 +232,8 @@ class Session:
         return {key[len(prefix) :]: value for key, value in self._spark_conf().items() if key.startswith(prefix)}
 
     def _has_snapshot_properties(self, prefix: str) -> bool:
-        entries = self.spark._jsparkSession.sessionState().conf().getAllConfs()  # type: ignore[attr-defined]
-        return prefix in str(entries.keySet().mkString(" "))
+        settings = self.spark._jsparkSession.sessionState().conf().settings()  # type: ignore[attr-defined]
+        return prefix in str(settings.keySet().toString())
 
     def commit(self, target: Any, change: Any) -> None:
         """Commit a builder now, or stage it in the transaction in progress."""

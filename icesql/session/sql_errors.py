@@ -43,6 +43,11 @@ def view_not_found(parts: Sequence[str]) -> NotFoundError:
     )
 
 
+def function_not_found(parts: Sequence[str]) -> NotFoundError:
+    path = "[`system`.`builtin`, `system`.`session`]"
+    return NotFoundError(f"[UNRESOLVED_ROUTINE] Cannot resolve routine {quoted(parts)} on search path {path}. SQLSTATE: 42883")
+
+
 def schema_not_found(parts: Sequence[str], known: Iterable[str] = ()) -> NotFoundError:
     return NotFoundError(
         f"[SCHEMA_NOT_FOUND] The schema {quoted(parts)} cannot be found. "

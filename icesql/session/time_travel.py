@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from icesql.errors import InvalidArgumentError, NotFoundError, ValidationError, nearest
@@ -132,3 +132,29 @@ def _timestamp_ms(time_travel: TimeTravel, text: str, microseconds: Microseconds
             "Cannot be casted to the 'TIMESTAMP' type. SQLSTATE: 42K0E"
         )
     return micros // 1000
+
+
+_GONE = {
+    "snapshot-id": "Time travel option `snapshot-id` is no longer supported, use Spark built-in `versionAsOf` instead",
+    "as-of-timestamp": "Time travel option `as-of-timestamp` (in millis) is no longer supported, use Spark built-in `timestampAsOf` "
+    "instead (properly formatted timestamp)",
+    "tag": "Time travel option `tag` is no longer supported, use Spark built-in `versionAsOf` instead",
+}
+
+
+def optioned_point(found: Found, point: ReadPoint, options: Mapping[str, str], *, travels: bool) -> ReadPoint:
+    """``point``, or the branch that the options of a read (keys in lower case) name. ``travels``: a version or selector is there already.
+
+    Raises InvalidArgumentError for options that Spark has its own syntax for, NotFoundError for an unknown branch.
+    """
+    for key, message in _GONE.items():
+        if key in options:
+            raise InvalidArgumentError(message)
+    if "start-snapshot-id" in options and travels and found.metadata_table is None:
+        raise InvalidArgumentError("Cannot use time travel in incremental scan")
+    branch = options.get("branch")
+    if branch is None or found.metadata_table is not None:
+        return point
+    if travels and point.branch != branch:
+        raise InvalidArgumentError("Can't time travel in branch")
+    return at_ref(found.table.metadata, branch)

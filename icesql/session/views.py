@@ -67,6 +67,7 @@ def _shown(frame: Any, view: ViewMetadata) -> Any:
     from icesql.spark.types import to_spark_schema
 
     schema = to_spark_schema(view.schema)
+    frame = _query_columns(frame, view)
     if len(schema.fields) != len(frame.columns):
         raise SqlError(f"Cannot read view: its query has {len(frame.columns)} columns, the view has {len(schema.fields)}")
     named = frame.toDF(*(f"c{i}" for i in range(len(frame.columns))))
@@ -77,6 +78,18 @@ def _shown(frame: Any, view: ViewMetadata) -> Any:
         same = named.schema.fields[index].dataType == field.dataType
         columns.append((column if same else column.cast(field.dataType)).alias(field.name, metadata=metadata))
     return named.select(*columns)
+
+
+def _query_columns(frame: Any, view: ViewMetadata) -> Any:
+    """The columns that the query had when the view was made, by name: those that ``SELECT *`` has gained since are not the view's."""
+    names = [name for name in view.properties.get(QUERY_COLUMNS, "").split(",") if name]
+    have = [column.lower() for column in frame.columns]
+    if not names or [name.lower() for name in names] == have or any(have.count(name.lower()) > 1 for name in names):
+        return frame
+    missing = [name for name in names if name.lower() not in have]
+    if missing:
+        raise SqlError(f"Cannot read view: its query no longer has the column: {missing[0]}")
+    return frame.select(*(frame[frame.columns[have.index(name.lower())]] for name in names))
 
 
 def show_view(session: Session, statement: Any, parts: Sequence[str]) -> Any:
@@ -117,7 +130,7 @@ def _describe(session: Session, statement: s.DescribeTable, address: Address, vi
     from icesql.spark.types import to_spark_schema
 
     rows: list[tuple[str, str, str | None]] = [
-        (f.name, describing.type_text(f.dataType), f.metadata.get("comment")) for f in to_spark_schema(view.schema).fields
+        (f.name, describing.type_text(f.dataType), f.metadata.get("comment", "")) for f in to_spark_schema(view.schema).fields
     ]
     if statement.extended:
         version = view.current_version

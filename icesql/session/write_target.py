@@ -93,7 +93,7 @@ def target_of(session: Session, found: Found, options: Mapping[str, str], *, ver
     if found.metadata_table is not None:
         raise UnsupportedError(f"Cannot {verb} metadata table: {found.dotted}.{found.metadata_table}: table does not support writes")
     if not found.selector.is_empty and found.branch is None:
-        raise InvalidArgumentError(f"Cannot {verb} table with time travel: {found.dotted}")
+        found = _branch_called_a_tag(found, verb)
     given = options.get("branch")
     if found.branch is not None and given is not None and given != found.branch:
         raise InvalidArgumentError(f"Explicitly configured branch [{found.branch}] and write option [{given}] are in conflict")
@@ -114,6 +114,16 @@ def target_of(session: Session, found: Found, options: Mapping[str, str], *, ver
     if wap_id is not None:
         summary["wap.id"] = wap_id
     return WriteTarget(found=found, branch=branch or MAIN, wap_id=wap_id, summary=summary, options=dict(options))
+
+
+def _branch_called_a_tag(found: Found, verb: str) -> Found:
+    """``t.tag_x`` where ``x`` is a branch means the branch, as in reads. Raises InvalidArgumentError for every other selector."""
+    ref = found.selector.ref
+    if ref is not None and ref not in found.table.metadata.refs:
+        raise InvalidArgumentError(f"Cannot find matching snapshot ID or reference name for version {ref}")
+    if ref is None or not found.table.metadata.refs[ref].is_branch:
+        raise InvalidArgumentError(f"Cannot {verb} table with time travel: {found.dotted}")
+    return replace(found, selector=replace(found.selector, ref_type="branch"))
 
 
 def engine_summary(session: Session) -> dict[str, str]:

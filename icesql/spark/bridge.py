@@ -182,7 +182,15 @@ class Bridge:
         return self.module("org.apache.spark.sql.execution.arrow.ArrowConverters")
 
     def byte_channel(self, data: bytes) -> Any:
-        return self.jvm.java.nio.channels.Channels.newChannel(self.jvm.java.io.ByteArrayInputStream(data))
+        return self._channels.newChannel(self._byte_stream(data))
+
+    @cached_property
+    def _channels(self) -> Any:
+        return self.jvm.java.nio.channels.Channels
+
+    @cached_property
+    def _byte_stream(self) -> Any:
+        return self.jvm.java.io.ByteArrayInputStream
 
     def conf(self, key: str, default: str) -> str:
         return str(self.session.conf().get(key, default))

@@ -22,17 +22,36 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def session(spark: Any, warehouse: Path) -> Any:
+def session(spark: Any, warehouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Catalogs: ``local``, and ``jdbc``, which stores views too."""
     import icesql
 
-    return icesql.connect(spark, catalogs={"local": {"type": "hadoop", "warehouse": str(warehouse)}})
+    folder = tmp_path_factory.mktemp("jdbc")
+    return icesql.connect(
+        spark,
+        catalogs={
+            "local": {"type": "hadoop", "warehouse": str(warehouse)},
+            "jdbc": {"type": "sql", "uri": f"sqlite:///{folder}/catalog.db", "warehouse": f"{folder}/warehouse"},
+        },
+    )
+
+
+@pytest.fixture(scope="module")
+def runtime(oracle: Oracle, tmp_path_factory: pytest.TempPathFactory) -> Oracle:
+    """The oracle with a catalog ``jdbc`` of its own."""
+    folder = tmp_path_factory.mktemp("oracle-jdbc")
+    settings = {"": "org.apache.iceberg.spark.SparkCatalog", ".type": "jdbc", ".uri": f"jdbc:sqlite:{folder}/catalog.db"}
+    settings |= {".jdbc.schema-version": "V1", ".warehouse": f"{folder}/warehouse"}
+    for key, value in settings.items():
+        oracle.sql(f"SET spark.sql.catalog.jdbc{key}={value}")
+    return oracle
 
 
 @pytest.mark.spark
 @pytest.mark.interop
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.key)
-def test_case(case: Case, session: Any, spark: Any, warehouse: Path, oracle: Oracle):
-    theirs = run_case(case, oracle_engine(oracle), Path(oracle.warehouse))
+def test_case(case: Case, session: Any, spark: Any, warehouse: Path, runtime: Oracle):
+    theirs = run_case(case, oracle_engine(runtime), Path(runtime.warehouse))
     wrong = [s for s in theirs["steps"] if ("error" in s) != ("want_error" in s)]
     assert not wrong, f"the case itself is wrong: {wrong}"
     with kept_conf(spark):

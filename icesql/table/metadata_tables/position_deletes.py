@@ -44,7 +44,7 @@ def schema(metadata: TableMetadata) -> Schema:
             column(_MAX - 103, "row", StructType(metadata.schema.fields), doc="Deleted row values"),
             *own,
             column(_MAX - 4, "spec_id", IntegerType(), required=True, doc="Spec ID used to track the file containing a row"),
-            column(_MAX - 1, "delete_file_path", StringType(), required=True, doc="Path of the delete file in which a row is stored"),
+            column(_MAX - 1, "delete_file_path", StringType(), required=True, doc="Path of the file in which a row is stored"),
             *(vectors if metadata.format_version >= 3 else ()),
         )
     )

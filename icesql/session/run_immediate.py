@@ -1,0 +1,74 @@
+"""EXECUTE IMMEDIATE: the statement in a string, run here, so that it finds our tables as any other does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from icesql.parser import statements as s
+from icesql.parser.parse import parse
+from icesql.parser.tokens import Kind, Token, tokenize
+
+if TYPE_CHECKING:
+    from icesql.session.session import Session
+
+Arguments = dict[str, Any] | list[Any] | None
+
+
+def run_immediate(session: Session, statement: s.ExecuteImmediate) -> Any:
+    """The inner statement's rows; with INTO they fill the variables, as SET VARIABLE does. Spark words what is refused."""
+    text = _inner_text(session, statement)
+    if text is None or isinstance(parse(text), s.ExecuteImmediate):
+        return session.spark_sql(statement.text)
+    into, using = _clauses(statement)
+    arguments = _arguments(session, using)
+    if into:
+        return session.run(f"SET VARIABLE ({into}) = ({text})", arguments)
+    return session.run(text, arguments)
+
+
+def _inner_text(session: Session, statement: s.ExecuteImmediate) -> str | None:
+    if statement.sql is not None:
+        return statement.sql
+    end = len(statement.text) if statement.rest is None else statement.rest.start
+    expression = statement.text[tokenize(statement.text)[1].end : end]
+    value = session.spark_sql(f"SELECT {expression}").collect()[0][0]
+    return value if isinstance(value, str) else None
+
+
+def _clauses(statement: s.ExecuteImmediate) -> tuple[str, str]:
+    """The texts behind INTO and behind USING; empty where there is none."""
+    rest = "" if statement.rest is None else statement.rest.of(statement.text)
+    tokens = tokenize(rest)
+    using = next((token for token in tokens if token.key == "USING"), None)
+    into = rest[tokens[0].end : using.start if using else len(rest)] if tokens[0].key == "INTO" else ""
+    return into.strip(), rest[using.end :].strip() if using else ""
+
+
+def _arguments(session: Session, using: str) -> Arguments:
+    """Values by place, or by name where each expression has one."""
+    if not using:
+        return None
+    if using.startswith("(") and using.endswith(")"):
+        using = using[1:-1]
+    row = session.spark_sql(f"SELECT {using}").collect()[0]
+    names = [_name(item) for item in _items(tokenize(using))]
+    if any(name is not None for name in names):
+        return {name or "": value for name, value in zip(names, row, strict=True)}
+    return list(row)
+
+
+def _items(tokens: Sequence[Token]) -> Iterator[list[Token]]:
+    """The tokens between the commas that stand in no bracket."""
+    depth, item = 0, list[Token]()
+    for token in tokens:
+        depth += (token.key in ("(", "[")) - (token.key in (")", "]"))
+        if token.kind is Kind.END or (token.key == "," and depth == 0):
+            yield item
+            item = []
+        else:
+            item.append(token)
+
+
+def _name(item: Sequence[Token]) -> str | None:
+    return item[-1].name if len(item) > 2 and item[-2].key == "AS" and item[-1].is_identifier else None
