@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from icesql.errors import IcesqlError
 from icesql.expr.tree import Expression
-from icesql.spark.columns import arrow_value
+from icesql.spark.columns import arrow_value, read_columns
 from icesql.spark.filters import Node, catalyst_tree, column_name, exact_condition_of
 from icesql.spark.local_rows import local_frame
 from icesql.spec.schema import Schema
@@ -32,11 +32,13 @@ def aggregate_frame(
     ``schema``: the columns the read shows; the snapshot's own are what metadata is about, so they must be the same.
     """
     plan = frame._jdf.queryExecution().optimizedPlan()
-    found = _aggregates(plan, names or {}, schema)
+    if plan.nodeName() != "Aggregate" or plan.groupingExpressions().size():
+        return None
+    found = _aggregates(plan, read_columns(table.metadata, schema, ()).names if names is None else names, schema)
     if found is None:
         return None
     aggregates, filter_ = found
-    scan = TableScan(table.io, table.metadata, filter_, name=table.name, snapshot_id=snapshot_id)
+    scan = _scan(table, filter_, snapshot_id, schema)
     if not scan.table_schema.same_columns(schema):
         return None
     values = aggregate_from_metadata(scan, aggregates)
@@ -47,9 +49,19 @@ def aggregate_frame(
     return local_frame(spark, [row], frame.schema)
 
 
+def _scan(table: Table, filter_: Expression, snapshot_id: int | None, schema: Schema) -> TableScan:
+    """By branch where a branch shows that snapshot with the table's present schema, else by the snapshot and its own."""
+    metadata = table.metadata
+    if schema.same_columns(metadata.schema):
+        for name, ref in metadata.refs.items():
+            if ref.is_branch and ref.snapshot_id == snapshot_id:
+                return TableScan(table.io, metadata, filter_, name=table.name, ref=name)
+    return TableScan(table.io, metadata, filter_, name=table.name, snapshot_id=snapshot_id)
+
+
 def _aggregates(plan: Any, names: Mapping[str, str], schema: Schema) -> tuple[list[Aggregate], Expression] | None:
     """The aggregates and the exact filter of an ungrouped Aggregate over one relation."""
-    if plan.nodeName() != "Aggregate" or plan.groupingExpressions().size():
+    if not _selects_plainly(plan.children().apply(0)):
         return None
     filter_ = exact_condition_of(plan.children().apply(0), schema, names)
     if filter_ is None:
@@ -61,6 +73,17 @@ def _aggregates(plan: Any, names: Mapping[str, str], schema: Schema) -> tuple[li
     except IcesqlError:
         return None
     return ([a for a in aggregates if a is not None], filter_) if known else None
+
+
+def _selects_plainly(plan: Any) -> bool:
+    """True if no projection below makes or renames a column: an attribute's name is the name of a column of the relation."""
+    while plan.children().size() == 1:
+        if plan.nodeName() == "Project":
+            columns = plan.projectList()
+            if any(columns.apply(i).nodeName() != "AttributeReference" for i in range(columns.size())):
+                return False
+        plan = plan.children().apply(0)
+    return True
 
 
 def _aggregate(node: Node, names: Mapping[str, str]) -> Aggregate | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.expr.binding import is_floating
 from icesql.expr.field_stats import sound_bounds
+from icesql.expr.metrics import strict_metrics
 from icesql.spec.files import DataFile
 from icesql.spec.types import (
     BooleanType,
@@ -28,13 +29,15 @@ from icesql.spec.types import (
 from icesql.spec.values import from_bytes
 
 if TYPE_CHECKING:
-    from icesql.table.scan import TableScan
+    from icesql.table.scan import ScanPlan, TableScan
 
 _EXACT_BOUNDS = (
     BooleanType, IntegerType, LongType, FloatType, DoubleType, DecimalType, DateType, TimeType,
     TimestampType, TimestamptzType, TimestampNanoType, TimestamptzNanoType,
 )  # fmt: skip
 """Bounds of strings and binary may be cut."""
+_MOST_FILES = 1000
+"""Of more files reading a few is likely cheaper than testing the metrics of all."""
 
 
 class AggregateFunction(Enum):
@@ -63,7 +66,7 @@ def aggregate_from_metadata(scan: TableScan, aggregates: Sequence[Aggregate]) ->
     """
     fields = [None if a.column is None else scan.table_schema.field(a.column, case_sensitive=scan.case_sensitive) for a in aggregates]
     plan = scan.plan_files()
-    if scan.limit is not None or not plan.is_exact:
+    if scan.limit is not None or not _takes_whole_files(scan, plan):
         return None
     if all(a.function is AggregateFunction.COUNT_STAR for a in aggregates):
         return (plan.total_rows,) * len(aggregates)
@@ -72,6 +75,16 @@ def aggregate_from_metadata(scan: TableScan, aggregates: Sequence[Aggregate]) ->
         return tuple(_value(scan, a, field, files) for a, field in zip(aggregates, fields, strict=True))
     except _Unknown:
         return None
+
+
+def _takes_whole_files(scan: TableScan, plan: ScanPlan) -> bool:
+    """True if every row of every planned file is a result, by its partition or by its metrics."""
+    if plan.is_exact:
+        return True
+    if plan.has_deletes or len(plan.paths) > _MOST_FILES:
+        return False
+    matches = strict_metrics(scan.table_schema, scan.bound_filter, case_sensitive=scan.case_sensitive)
+    return all(matches(task.data_file) for task in plan.tasks)
 
 
 def _value(scan: TableScan, aggregate: Aggregate, field: NestedField | None, files: Sequence[DataFile]) -> object:

@@ -24,15 +24,15 @@ def delete_rows(target: Target, condition: str | None) -> RowLevelResult:
 
 
 def _delete(target: Target, condition: str | None) -> RowLevelResult:
+    frame = target.matching([FILE, POS], condition)
     if condition is not None:
-        frame = target.matching([FILE, POS], condition)
         require_deterministic(frame)
         if is_local(frame) and target.snapshot is not None:
             return RowLevelResult(builder=None)  # the optimiser proved that no row matches
     expression = exact_condition(target, condition)
     if expression is not None and all_or_nothing(target, expression):
         return RowLevelResult(builder=metadata_delete(target, expression), metadata_only=True)
-    gone = collected_positions(target, target.matching([FILE, POS], condition))
+    gone = collected_positions(target, frame)
     return RowLevelResult(builder=change(target, "delete", gone, None))
 
 
