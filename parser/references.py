@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
-from icesql.errors import SqlError
 from icesql.parser.cursor import Cursor
 from icesql.parser.names import ColumnChain, NameParts, Place, References, Span, TableReference
 from icesql.parser.relations import read_relation
@@ -339,21 +338,3 @@ class _Scan:
                 scope=self.frames[-1].scope,
             )
         )
-
-
-def sqlglot_tables(text: str) -> list[NameParts] | None:
-    """The tables sqlglot finds in a query, CTEs left out, or None where it cannot parse it: a second opinion on the scan, for tests."""
-    from sqlglot import exp, parse_one
-    from sqlglot.errors import SqlglotError
-    from sqlglot.optimizer.scope import traverse_scope
-
-    try:
-        tree = parse_one(text, dialect="spark")
-    except (SqlglotError, SqlError, RecursionError):
-        return None
-    names: list[NameParts] = []
-    for scope in traverse_scope(tree):
-        for source in scope.sources.values():
-            if isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier):
-                names.append(tuple(part.name for part in source.parts))
-    return names

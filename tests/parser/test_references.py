@@ -8,10 +8,11 @@ import pytest
 
 from icesql.errors import SqlError
 from icesql.parser.names import Place
-from icesql.parser.references import references, sqlglot_tables, table_references
+from icesql.parser.references import references, table_references
 from icesql.parser.statements import Query
 from icesql.parser.substitute import Replacement, substitute
 from tests.parser.pairs_file import all_pairs
+from tests.parser.second_opinion import sqlglot_tables
 from tests.parser.test_statements import outcome
 
 TEXTS = [text for _, text, _ in all_pairs()]
