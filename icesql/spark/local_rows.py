@@ -10,9 +10,9 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
+from icesql.spark.arrow_schema import to_arrow_schema
 from icesql.spark.bridge import bridge_of
 
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import DataType, StructField, StructType
 
 from icesql.expr.tree import TRUE, Expression
+from icesql.spark.arrow_schema import to_arrow_schema
 from icesql.spark.local_rows import arrow_frame
 from icesql.spark.second_path_tasks import spark_array
 from icesql.spark.types import to_spark_type

@@ -12,12 +12,12 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
-from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import BinaryType, StructField, StructType
 
 from icesql.errors import IcesqlError
 from icesql.expr.tree import Expression
 from icesql.io.files import FileIO
+from icesql.spark.arrow_schema import to_arrow_schema
 from icesql.spark.bridge import bridge_of
 from icesql.spark.columns import Constant, shown_schema
 from icesql.spark.file_index import FileSet, PythonFileIndex

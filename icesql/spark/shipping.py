@@ -34,14 +34,10 @@ def _is_local(master: str) -> bool:
 
 
 def _is_installed() -> bool:
-    """True if a fresh interpreter finds icesql: its distribution is installed, editable or not."""
-    from importlib.metadata import PackageNotFoundError, distribution
+    """True if a fresh interpreter finds icesql: it lies among the installed packages. Workers may start without the hooks of an editable install."""
+    import icesql
 
-    try:
-        distribution("icesql")
-    except PackageNotFoundError:
-        return False
-    return True
+    return Path(icesql.__file__).parents[1].name in ("site-packages", "dist-packages")
 
 
 def _zip() -> Path:

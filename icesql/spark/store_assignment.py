@@ -28,10 +28,12 @@ def assigned_frame(
     table_name: str,
     by_name: bool = False,
     columns: Sequence[str] | None = None,
+    fill: bool = True,
 ) -> DataFrame:
     """``frame`` with exactly the columns of ``schema``, in order. ``columns`` names the frame's columns (``INSERT INTO t (b, a) ...``).
 
-    By name or with ``columns``, a column that is not given gets its write default, or null where it is optional.
+    By name or with ``columns``, a column that is not given gets its write default, or null where it is optional, if ``fill``.
+    Fields of structs are found by name too then, else by position.
     Raises Spark's AnalysisException.
     """
     bridge = bridge_of(spark)
@@ -42,8 +44,8 @@ def assigned_frame(
     expected = _attributes(bridge, StructType([_expected_field(field) for field in schema.fields]))
     plan = frame._jdf.queryExecution().analyzed()
     resolver = bridge.module("org.apache.spark.sql.catalyst.analysis.TableOutputResolver")
-    fill = _default_filling(bridge, resolver, by_name)
-    resolved = resolver.resolveOutputColumns(_quoted(table_name), expected, plan, by_name, _conf(bridge), fill)
+    filling = _default_filling(bridge, resolver, by_name and fill)
+    resolved = resolver.resolveOutputColumns(_quoted(table_name), expected, plan, by_name, _conf(bridge), filling)
     return DataFrame(bridge.dataset_module.ofRows(bridge.session, resolved), spark)
 
 
