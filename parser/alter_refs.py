@@ -7,6 +7,7 @@ from icesql.parser.alter_statements import AlterTable, CreateBranch, CreateTag, 
 from icesql.parser.cursor import Cursor
 from icesql.parser.names import TableName
 
+_LARGEST_INT, _LARGEST_LONG = 2**31 - 1, 2**63 - 1
 _UNIT_MS = {"DAYS": 86_400_000, "HOURS": 3_600_000, "MINUTES": 60_000}
 
 
@@ -80,16 +81,23 @@ def _snapshot_retention(cursor: Cursor) -> tuple[int | None, int | None]:
     if not cursor.accept("WITH"):
         return None, None
     cursor.expect("SNAPSHOT", "RETENTION")
-    amount = _signed_integer(cursor)
+    token, amount = cursor.token, _signed_integer(cursor)
     if not cursor.accept("SNAPSHOTS"):
-        return None, amount * _unit_ms(cursor, "SNAPSHOTS")
+        return None, _milliseconds(amount, _unit_ms(cursor, "SNAPSHOTS"))
+    if amount > _LARGEST_INT:
+        cursor.fail(f"Cannot set snapshot retention: at most {_LARGEST_INT} snapshots can be kept: {amount}", token)
     if cursor.at_end or cursor.at(";"):
         return amount, None
     return amount, _duration_ms(cursor)
 
 
 def _duration_ms(cursor: Cursor) -> int:
-    return _signed_integer(cursor) * _unit_ms(cursor)
+    return _milliseconds(_signed_integer(cursor), _unit_ms(cursor))
+
+
+def _milliseconds(amount: int, unit_ms: int) -> int:
+    """A duration longer than a long holds means for ever."""
+    return max(-_LARGEST_LONG - 1, min(amount * unit_ms, _LARGEST_LONG))
 
 
 def _unit_ms(cursor: Cursor, *also: str) -> int:
@@ -99,4 +107,8 @@ def _unit_ms(cursor: Cursor, *also: str) -> int:
 
 
 def _signed_integer(cursor: Cursor) -> int:
-    return -cursor.integer() if cursor.accept("-") else cursor.integer()
+    negative, token = cursor.accept("-"), cursor.token
+    value = cursor.integer()
+    if value > _LARGEST_LONG:
+        cursor.fail(f'For input string: "{token.text[:40]}"', token)
+    return -value if negative else value

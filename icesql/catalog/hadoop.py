@@ -92,6 +92,8 @@ class HadoopCatalog(Catalog):
         check_folder_names(identifier)
 
     def list_tables(self, namespace: Namespace) -> list[Identifier]:
+        if not namespace:
+            raise NotFoundError("Missing database in table identifier: ")
         self._require_namespace(namespace)
         children = ((*namespace, name) for name in self.io.list_folders(self._folder(namespace)))
         return [child for child in children if self._is_table(child)]

@@ -1,4 +1,7 @@
-"""PARTITION FIELD and WRITE ORDERED BY: where rows of later writes go, and in which order."""
+"""PARTITION FIELD and WRITE ORDERED BY: where rows of later writes go, and in which order.
+
+Partition terms must spell columns as the table does, sort terms need not: so does the runtime.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ from icesql.expr.tree import Reference
 from icesql.parser import statements as s
 from icesql.spec.sorting import SortDirection
 from icesql.table.table import Table
-from icesql.table.update_spec import UpdatePartitionSpec
 
 DISTRIBUTION_MODE = "write.distribution-mode"
 
@@ -14,17 +16,13 @@ DISTRIBUTION_MODE = "write.distribution-mode"
 def alter_partitioning(statement: s.AlterTable, table: Table) -> None:
     match statement:
         case s.AddPartitionField(field=field):
-            _update(table).add_field(_reference(field), field.name).commit()
+            table.update_spec().add_field(_reference(field), field.name).commit()
         case s.DropPartitionField(field=field):
-            _update(table).remove_field(_what(field, table)).commit()
+            table.update_spec().remove_field(_what(field, table)).commit()
         case s.ReplacePartitionField(old=old, new=new):
-            _update(table).remove_field(_what(old, table)).add_field(_reference(new), new.name).commit()
+            table.update_spec().remove_field(_what(old, table)).add_field(_reference(new), new.name).commit()
         case s.WriteOrder():
             _write_order(statement, table)
-
-
-def _update(table: Table) -> UpdatePartitionSpec:
-    return table.update_spec().case_sensitive(False)
 
 
 def _reference(term: s.TransformTerm) -> Reference:

@@ -41,7 +41,7 @@ def _create(session: Session, statement: s.CreateTable, address: Address, frame:
 
     schema = from_spark(_stored_schema(session, address, frame.schema))
     spec = partition_spec(statement.partitioning, schema)
-    stage = {"spec": spec, "location": statement.location, "properties": table_properties(session, statement)}
+    stage: dict[str, Any] = {"spec": spec, "location": statement.location, "properties": table_properties(session, statement)}
     try:
         if statement.replace:
             transaction = address.catalog.stage_replace(address.identifier, schema, **stage, or_create=statement.create)

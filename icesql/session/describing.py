@@ -7,6 +7,7 @@ from typing import Any
 
 from icesql.session.names import Found
 from icesql.spec import types as t
+from icesql.spec.java_sets import hash_set_order
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import PartitionSpec
 from icesql.spec.schema import Schema
@@ -78,8 +79,7 @@ def table_properties(found: Found) -> dict[str, str]:
     if not metadata.sort_order.is_unsorted:
         properties["sort-order"] = sort_order_text(metadata.sort_order, metadata.schema)
     if metadata.schema.identifier_field_ids:
-        names = [metadata.schema.names_by_id.get(i) or str(i) for i in sorted(metadata.schema.identifier_field_ids)]
-        properties["identifier-fields"] = f"[{','.join(names)}]"
+        properties["identifier-fields"] = f"[{','.join(hash_set_order(metadata.schema.identifier_names()))}]"
     return properties
 
 

@@ -46,7 +46,7 @@ def _create(session: Session, statement: s.CreateTable, args: Any) -> Any:
     properties = table_properties(session, statement)
     if _leave_alone(session, statement, address):
         return session.nothing
-    stage = {"spec": spec, "location": statement.location, "properties": properties}
+    stage: dict[str, Any] = {"spec": spec, "location": statement.location, "properties": properties}
     try:
         if statement.replace:
             address.catalog.stage_replace(address.identifier, schema, **stage, or_create=statement.create).commit()
@@ -176,17 +176,14 @@ def _not_ours(session: Session, statement: s.AlterTable) -> Exception:
 
 # -- COMMENT ON --------------------------------------------------------------------------------------------------------
 def run_comment(session: Session, statement: s.CommentOn) -> Any:
-    """COMMENT ON TABLE, NAMESPACE or COLUMN; null takes the comment away."""
+    """COMMENT ON TABLE, NAMESPACE or COLUMN; null empties a table's comment."""
     parts = statement.name.parts
     if statement.kind == "namespace":
         where = session.names.namespace(parts)
         if where is None:
             return session.spark_sql(statement.text)
         catalog, namespace = where
-        if statement.comment is None:
-            catalog.update_namespace_properties(namespace, removals=["comment"])
-        else:
-            catalog.update_namespace_properties(namespace, updates={"comment": statement.comment})
+        catalog.update_namespace_properties(namespace, updates={"comment": statement.comment or ""})
         return session.nothing
     table_parts = parts[:-1] if statement.kind == "column" else parts
     if session.names.address(table_parts) is None:
@@ -200,8 +197,4 @@ def _comment(found: Found, statement: s.CommentOn) -> None:
     if statement.kind == "column":
         found.table.update_schema().update_column_doc(statement.name.parts[-1], statement.comment).commit()
         return
-    update = found.table.update_properties()
-    if statement.comment is None:
-        update.remove("comment").commit()
-    else:
-        update.set("comment", statement.comment).commit()
+    found.table.update_properties().set("comment", statement.comment or "").commit()

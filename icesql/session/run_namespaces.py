@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from icesql.catalog.base import Catalog, Namespace
-from icesql.errors import AlreadyExistsError, NotFoundError, UnsupportedError
+from icesql.catalog.hadoop import HadoopCatalog
+from icesql.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnsupportedError
 from icesql.parser import statements as s
 from icesql.session.catalogs import SPARK_CATALOG
 from icesql.session.patterns import matches
 from icesql.session.results import Columns
 from icesql.session.sql_errors import schema_exists, schema_not_found
+from icesql.session.table_properties import owner
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
 
+_RESERVED = {"location": "please use the LOCATION clause to specify it", "owner": "it will be set to the current user"}
 NAMESPACES = Columns("namespace string!")
 CATALOGS = Columns("catalog string!")
 CURRENT = Columns("catalog string!", "namespace string!")
@@ -42,14 +46,25 @@ def run_namespaces(session: Session, statement: s.Statement) -> Any:
     raise AssertionError(type(statement).__name__)
 
 
+def _refuse_reserved(keys: Iterable[str]) -> None:
+    """Raises InvalidArgumentError for properties that have a clause of their own, in Spark's words."""
+    for key in keys:
+        if key in _RESERVED:
+            raise InvalidArgumentError(
+                f"[UNSUPPORTED_FEATURE.SET_NAMESPACE_PROPERTY] The feature is not supported: {key} is a reserved namespace property, "
+                f"{_RESERVED[key]}. SQLSTATE: 0A000"
+            )
+
+
 def _change(session: Session, statement: s.Statement, catalog: Catalog, namespace: Namespace) -> Any:
     match statement:
         case s.CreateNamespace():
-            _create(statement, catalog, namespace)
+            _create(session, statement, catalog, namespace)
         case s.DropNamespace():
             _drop(statement, catalog, namespace)
         case s.AlterNamespace():
             _require(catalog, namespace)
+            _refuse_reserved((*dict(statement.set), *statement.unset))
             updates = dict(statement.set) | ({"location": statement.location} if statement.location else {})
             catalog.update_namespace_properties(namespace, removals=statement.unset, updates=updates)
         case s.DescribeNamespace():
@@ -57,8 +72,10 @@ def _change(session: Session, statement: s.Statement, catalog: Catalog, namespac
     return session.nothing
 
 
-def _create(statement: s.CreateNamespace, catalog: Catalog, namespace: Namespace) -> None:
+def _create(session: Session, statement: s.CreateNamespace, catalog: Catalog, namespace: Namespace) -> None:
+    """The session's user owns it, where the catalog keeps properties."""
     properties = dict(statement.properties)
+    _refuse_reserved(properties)
     if statement.comment is not None:
         properties["comment"] = statement.comment
     if statement.location is not None:
@@ -67,6 +84,8 @@ def _create(statement: s.CreateNamespace, catalog: Catalog, namespace: Namespace
         if statement.if_not_exists:
             return
         raise schema_exists(namespace)
+    if properties or not isinstance(catalog, HadoopCatalog):
+        properties["owner"] = owner(session)
     try:
         catalog.create_namespace(namespace, properties)
     except AlreadyExistsError:
@@ -122,8 +141,11 @@ def _show(session: Session, statement: s.ShowNamespaces) -> Any:
 def _use(session: Session, statement: s.Use) -> Any:
     parts, names = statement.name.parts, session.names
     if not statement.namespace_only and parts[0] in session.catalogs:
-        names.current_catalog, names.current_namespace = parts[0], ()
-        if len(parts) > 1:
+        if names.current_catalog != parts[0]:
+            names.current_catalog, names.current_namespace = parts[0], ()
+        if len(parts) == 1:
+            names.current_namespace = ()
+        else:
             _enter(session, names.catalog(parts[0]), parts[1:])
         return session.nothing
     if not statement.namespace_only and (parts[0] == SPARK_CATALOG or _is_spark_catalog(session, parts[0])):

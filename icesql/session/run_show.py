@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from icesql.errors import NotFoundError
+from icesql.errors import NotFoundError, SqlError
 from icesql.parser import statements as s
 from icesql.session import describing
 from icesql.session.names import Found
@@ -13,7 +13,7 @@ from icesql.session.patterns import matches
 from icesql.session.results import Columns
 from icesql.session.run_query import run_query
 from icesql.session.show_create import create_table_text
-from icesql.session.sql_errors import not_for_v2, schema_not_found
+from icesql.session.sql_errors import not_for_v2, quoted, schema_not_found
 from icesql.session.time_travel import read_point
 
 if TYPE_CHECKING:
@@ -148,6 +148,12 @@ def _show_properties(session: Session, statement: s.ShowTableProperties, found: 
 def _column_parts(session: Session, statement: s.ShowColumns) -> tuple[str, ...]:
     if statement.namespace is None:
         return statement.table.parts
+    if statement.namespace.parts[0] in session.catalogs:
+        inner = statement.namespace.parts[1:]
+        raise SqlError(
+            f"[SHOW_COLUMNS_WITH_CONFLICT_NAMESPACE] SHOW COLUMNS with conflicting namespaces: {quoted(statement.namespace.parts)} != "
+            f"{quoted(inner)}: name the table with its catalog and namespace instead. SQLSTATE: 42K05"
+        )
     return (*statement.namespace.parts, statement.table.parts[-1])
 
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from icesql.errors import CorruptMetadataError
+from icesql.spec.java_sets import hash_set_order
 from icesql.spec.json_faults import JsonFault, array_field, as_array, as_object, each, int_field, kind, within
 from icesql.spec.schema import Schema
 from icesql.spec.types import ListType, MapType, NestedField, StructType, Type, children
@@ -71,9 +72,7 @@ def _mapped(fields: Sequence[NestedField]) -> tuple[MappedField, ...]:
     return tuple(MappedField((field.name,), field.id, _mapped(children(field.type))) for field in fields)
 
 
-def update_mapping(
-    mapping: NameMapping, updates: Mapping[int, NestedField], adds: Mapping[int, Sequence[NestedField]]
-) -> NameMapping:
+def update_mapping(mapping: NameMapping, updates: Mapping[int, NestedField], adds: Mapping[int, Sequence[NestedField]]) -> NameMapping:
     """The mapping after schema changes: a renamed field keeps its old names as aliases, a dropped one stays.
 
     ``updates``: renamed or changed fields by id. ``adds``: new fields by the id of the struct field they are in (``TOP`` for columns).
@@ -95,7 +94,7 @@ def _updated(
         if renamed is not None and renamed.name not in names:
             names += (renamed.name,)
         nested = field.fields if field.field_id is None else _updated(field.fields, field.field_id, updates, adds)
-        kept.append(MappedField(names, field.field_id, nested))
+        kept.append(MappedField(hash_set_order(names), field.field_id, nested))
     return (*kept, *_mapped(added))
 
 

@@ -92,7 +92,7 @@ def replace_updates(
     fresh_order = _fresh_order(sort_order, schema, fresh)
     updates: list[u.Update] = []
     if FORMAT_VERSION in given:
-        updates.append(u.UpgradeFormatVersion(max(base.format_version, _format_version(given, None))))
+        updates.append(u.UpgradeFormatVersion(_format_version(given, None)))
     if location is not None:
         updates.append(u.SetLocation(location.rstrip("/") or location))
     updates += [u.AddSchema(fresh), u.SetCurrentSchema(), u.AddPartitionSpec(fresh_spec), u.SetDefaultSpec()]

@@ -101,7 +101,7 @@ class RefEditor:
     # -- retention -----------------------------------------------------------------------------------------------
     def set_min_snapshots_to_keep(self, name: str, count: int | None) -> None:
         held = self._retained_branch(name, "minSnapshotsToKeep")
-        _positive(count, "Min snapshots to keep")
+        _positive(count, "Min snapshots to keep", 2**31 - 1)
         self._put(name, replace(held, min_snapshots_to_keep=count))
 
     def set_max_snapshot_age_ms(self, name: str, age_ms: int | None) -> None:
@@ -151,6 +151,8 @@ class RefEditor:
         return None if held is None else held.snapshot_id
 
 
-def _positive(value: int | None, what: str) -> None:
+def _positive(value: int | None, what: str, limit: int = 2**63 - 1) -> None:
     if value is not None and value <= 0:
         raise InvalidArgumentError(f"{what} must be greater than 0: {value}", value=value)
+    if value is not None and value > limit:
+        raise InvalidArgumentError(f"{what} must be at most {limit}: {value}", value=value)

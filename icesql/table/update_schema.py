@@ -23,8 +23,6 @@ NAME_MAPPING = "schema.name-mapping.default"
 _COLUMN_PROPERTIES = (
     "write.metadata.metrics.column.",
     "write.parquet.bloom-filter-enabled.column.",
-    "write.parquet.bloom-filter-fpp.column.",
-    "write.parquet.bloom-filter-ndv.column.",
     "write.parquet.stats-enabled.column.",
 )
 
@@ -240,7 +238,7 @@ def _check_new_names(metadata: TableMetadata, schema: Schema) -> None:
 
 def property_updates(metadata: TableMetadata, schema: Schema, editor: SchemaEditor) -> list[u.Update]:
     """Changes to properties that hold column names: metrics modes and the like follow renames and go with drops; the name mapping grows."""
-    changed = _column_properties(metadata.properties, metadata.schema, schema)
+    changed = _column_properties(metadata.properties, metadata.schema, schema, editor)
     removals = tuple(sorted(key for key in metadata.properties if key not in changed))
     updates = {key: value for key, value in changed.items() if metadata.properties.get(key) != value}
     mapping = metadata.properties.get(NAME_MAPPING)
@@ -256,15 +254,18 @@ def property_updates(metadata: TableMetadata, schema: Schema, editor: SchemaEdit
     return found
 
 
-def _column_properties(properties: Mapping[str, str], old: Schema, new: Schema) -> dict[str, str]:
+def _column_properties(properties: Mapping[str, str], old: Schema, new: Schema, editor: SchemaEditor) -> dict[str, str]:
+    """The reference follows a column's own rename and drop; a rename of the struct around it leaves the property as it is."""
+    renamed = {old.names_by_id[i]: new.names_by_id[i] for i in editor.updates if i in old.names_by_id and i in new.names_by_id}
+    dropped = {old.names_by_id[i] for i in editor.deletes}
     changed: dict[str, str] = {}
     for key, value in properties.items():
         prefix = next((p for p in _COLUMN_PROPERTIES if key.startswith(p)), None)
-        field_id = None if prefix is None else old.field_id(key[len(prefix) :])
-        if prefix is None or field_id is None:
+        column = key[len(prefix or "") :]
+        if prefix is None:
             changed[key] = value
-        elif field_id in new.names_by_id:
-            changed[prefix + new.names_by_id[field_id]] = value
+        elif column not in dropped:
+            changed[prefix + renamed.get(column, column)] = value
     return changed
 
 
