@@ -54,7 +54,7 @@ def icesql_commits(folder: Path, times: Times) -> None:
     for _ in range(1000):
         append(history.refresh(), 1, next(counter), fast=True)
     times.measure("append of 1 file after 1,000 commits", lambda: append(small.load_table("db.h"), 1, next(counter), fast=True), repeat=5)
-    times.measure("expire 1,000 snapshots", lambda: small.load_table("db.h").expire_snapshots(older_than_ms=int(time.time() * 1000), retain_last=1).commit())
+    times.measure("expire 1,000 snapshots", lambda: small.load_table("db.h").expire_snapshots().expire_older_than(int(time.time() * 1000)).retain_last(1).commit() and None)
 
 
 def jar_commits(folder: Path, times: Times) -> None:

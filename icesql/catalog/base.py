@@ -22,6 +22,7 @@ from icesql.table.operations import TableOperations, TableVersion
 from icesql.table.table import Table
 
 if TYPE_CHECKING:
+    from icesql.catalog.transactions import CatalogTransaction
     from icesql.spec.views import ViewMetadata
     from icesql.table.transaction import Transaction
 
@@ -230,6 +231,12 @@ class Catalog(ABC):
     def commit_tables(self, commits: Sequence[tuple[Identifier, TableVersion | None, TableMetadata]]) -> list[TableVersion]:
         """Swap several tables atomically, all or none. Raises UnsupportedError where the catalog cannot."""
         raise UnsupportedError(f"Cannot commit several tables at once: catalog {self.name} has no transactions over tables")
+
+    def transaction(self) -> CatalogTransaction:
+        """Changes to several tables, committed together: ``with catalog.transaction() as t: t.table("db.a").add(...)``."""
+        from icesql.catalog.transactions import CatalogTransaction
+
+        return CatalogTransaction(self)
 
     # -- views (catalogs that store them) --------------------------------------------------------------------------
     supports_views: bool = False

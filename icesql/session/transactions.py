@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from icesql.catalog.transactions import commit_together
 from icesql.errors import InvalidArgumentError, UnsupportedError
 from icesql.parser import statements as s
 from icesql.session.names import Found
@@ -88,27 +89,13 @@ class SessionTransaction:
         """Commit what is staged. Raises CommitFailedError or ValidationError, and then nothing of it is visible."""
         self._session.transaction_in_progress = None
         changed = [(found, transaction) for found, transaction in self._tables.values() if transaction.changes]
-        if len(changed) == 1:
-            changed[0][1].commit()
-        elif changed:
-            self._commit_several(changed)
-
-    def _commit_several(self, changed: list[tuple[Found, Transaction]]) -> None:
-        catalogs = {found.address.catalog.name for found, _ in changed}
+        catalogs = {found.address.catalog.name: found.address.catalog for found, _ in changed}
         if len(catalogs) > 1:
             self._abandon(changed)
-            raise UnsupportedError(
-                f"Cannot commit transaction: tables of several catalogs cannot be swapped together: {', '.join(sorted(catalogs))}"
-            )
-        try:
-            changed[0][0].address.catalog.commit_tables(
-                [(found.address.identifier, transaction.base, transaction.metadata) for found, transaction in changed]
-            )
-        except BaseException:
-            self._abandon(changed)
-            raise
-        for _, transaction in changed:
-            transaction.is_finished = True
+            names = ", ".join(sorted(catalogs))
+            raise UnsupportedError(f"Cannot commit transaction: tables of several catalogs cannot be swapped together: {names}")
+        for catalog in catalogs.values():
+            commit_together(catalog, [(found.address.identifier, transaction) for found, transaction in changed])
 
     @staticmethod
     def _abandon(changed: list[tuple[Found, Transaction]]) -> None:

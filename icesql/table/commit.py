@@ -118,7 +118,7 @@ def attempt_until_committed(
     waits = policy.waits_ms()
     while True:
         try:
-            metadata = _prepare(changes, version, begin)
+            metadata = prepare(changes, version, begin)
         except BaseException as error:  # what does not hold on the version held may hold on the current one
             newer = _newer(operations, changes, version) if may_be_stale and isinstance(error, IcesqlError) else None
             if newer is None:
@@ -157,15 +157,18 @@ def _reload(operations: TableOperations, changes: Sequence[Change], version: Tab
     """The version to try on next. The last attempt failed for certain, so if the table is gone what was written is removed."""
     try:
         current = operations.load()
-        _check_same_table(operations, version, current)
+        check_same_table(operations, version, current)
     except BaseException:
         abandon(changes)
         raise
     return current
 
 
-def _check_same_table(operations: TableOperations, version: TableVersion, current: TableVersion) -> None:
-    """A table dropped and made again under the same name is another table: a change meant for one must not go to the other."""
+def check_same_table(operations: TableOperations, version: TableVersion, current: TableVersion) -> None:
+    """A table dropped and made again under the same name is another table: a change meant for one must not go to the other.
+
+    Raises ValidationError.
+    """
     known, found = version.metadata.table_uuid, current.metadata.table_uuid
     if known is not None and found is not None and known != found:
         why = f"it was replaced by another: Table UUID does not match: current={known} != refreshed={found}"
@@ -178,7 +181,7 @@ def _newer(operations: TableOperations, changes: Sequence[Change], version: Tabl
     return None if current.metadata_location == version.metadata_location else current
 
 
-def _prepare(changes: Sequence[Change], version: TableVersion, begin: Callable[[TableVersion], MetadataBuilder]) -> TableMetadata:
+def prepare(changes: Sequence[Change], version: TableVersion, begin: Callable[[TableVersion], MetadataBuilder]) -> TableMetadata:
     """The metadata to swap in; the version's own if the changes change nothing. Whatever goes wrong here goes wrong before the swap."""
     try:
         builder = begin(version)

@@ -21,6 +21,28 @@ _TOTALS = (
 )
 
 
+_ORDER = (  # the reference's, which shows in the text of partition summaries
+    "added-data-files",
+    "deleted-data-files",
+    "added-equality-delete-files",
+    "removed-equality-delete-files",
+    "added-position-delete-files",
+    "removed-position-delete-files",
+    "added-delete-files",
+    "removed-delete-files",
+    "added-dvs",
+    "removed-dvs",
+    "added-records",
+    "deleted-records",
+    "added-files-size",
+    "removed-files-size",
+    "added-position-deletes",
+    "removed-position-deletes",
+    "added-equality-deletes",
+    "removed-equality-deletes",
+)
+
+
 @dataclass(slots=True)
 class UpdateMetrics:
     """Counts of one snapshot, or of one partition in it, by summary key."""
@@ -58,7 +80,7 @@ class UpdateMetrics:
 
     def as_text(self) -> dict[str, str]:
         """Only what is above zero."""
-        return {key: str(count) for key, count in self.counts.items() if count > 0}
+        return {key: str(self.counts[key]) for key in _ORDER if self.counts.get(key, 0) > 0}
 
 
 def _size(file: DataFile) -> int:

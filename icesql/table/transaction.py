@@ -12,7 +12,7 @@ from icesql.spec.partitioning import UNPARTITIONED, PartitionSpec
 from icesql.spec.schema import Schema
 from icesql.spec.sorting import UNSORTED, SortOrder
 from icesql.table import update_values as u
-from icesql.table.commit import abandon, attempt_until_committed, finish
+from icesql.table.commit import abandon, attempt_until_committed, check_same_table, finish, prepare
 from icesql.table.create import replace_updates
 from icesql.table.metadata_builder import MetadataBuilder
 from icesql.table.operations import Change, TableOperations, TableVersion
@@ -90,6 +90,18 @@ class Transaction:
         self._staged = metadata
         return metadata
 
+    def rebase(self) -> None:
+        """Work everything staged out anew on the current version. Raises ValidationError where a change no longer holds.
+
+        A table that is yet to be created has no other version; it stays as it is.
+        """
+        self._check_open()
+        if self.base is not None:
+            current = self.operations.load()
+            check_same_table(self.operations, self.base, current)
+            self._staged = prepare(self.changes, current, self._begin)
+            self.base = current
+
     def commit(self) -> TableVersion:
         """Commit everything staged, or raise as ``icesql.table.commit.commit`` and leave nothing behind."""
         self._check_open()
@@ -125,5 +137,3 @@ class Transaction:
     def _check_open(self) -> None:
         if self.is_finished:
             raise InvalidArgumentError("Cannot use transaction: it was committed or abandoned already")
-
-

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from icesql.spec.files import DataFile
+from icesql.spec.metadata import TableMetadata
 from icesql.spec.specs_json import spec_to_json
 from icesql.spec.types_json import schema_to_json
 from icesql.table.content_file_json import content_file_to_json
@@ -63,18 +64,19 @@ def files_at(program: Program, location: str) -> dict[str, DataFile]:
 
 def _for_java(program: Program, location: str) -> dict[str, Any]:
     metadata = new_metadata(SCHEMA, spec=program.spec, location=location, format_version=program.format_version)
+    known = replace(metadata, partition_specs=(*metadata.partition_specs, *program.later_specs))
     return {
         "location": location,
         "schema": schema_to_json(metadata.schema),
         "spec": spec_to_json(metadata.spec),
         "properties": {**program.properties, "format-version": str(program.format_version)},
-        "files": {name: _file_for_java(file, metadata) for name, file in files_at(program, location).items()},
+        "files": {name: _file_for_java(file, known) for name, file in files_at(program, location).items()},
         "steps": list(program.steps),
         "alternatives": list(program.alternatives),
     }
 
 
-def _file_for_java(file: DataFile, metadata: Any) -> dict[str, Any]:
+def _file_for_java(file: DataFile, metadata: TableMetadata) -> dict[str, Any]:
     """Java writes bounds as the bytes they are."""
     node = content_file_to_json(file, metadata)
     for key, bounds in (("lower-bounds", file.lower_bounds), ("upper-bounds", file.upper_bounds)):

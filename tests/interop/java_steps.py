@@ -69,7 +69,7 @@ class _Run:
         try:
             getattr(self, f"_{step['do']}")(step)
         except Exception as error:
-            thrown = getattr(error, "java_exception", None)
+            thrown = getattr(error, "java_exception", None) or getattr(error, "_origin", None)  # as Py4J or as PySpark shows it
             if thrown is None:
                 raise
             return str(thrown.getClass().getSimpleName()), str(thrown.getMessage())

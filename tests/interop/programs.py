@@ -25,6 +25,7 @@ class Program:
     alternatives: Sequence[Step] = ()
     files: Mapping[str, DataFile] = field(default_factory=dict)
     spec: PartitionSpec = BY_P
+    later_specs: tuple[PartitionSpec, ...] = ()  # those that steps add and files are of
     format_version: int = 2
     properties: Mapping[str, str] = field(default_factory=dict)
 
