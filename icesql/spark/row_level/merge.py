@@ -24,7 +24,8 @@ from icesql.spark.row_level.changes import COPY_ON_WRITE, RowLevelResult, change
 from icesql.spark.row_level.checks import require_deterministic
 from icesql.spark.row_level.target import FILE, LAST_UPDATED, POS, ROW_ID, Target, positions_of
 from icesql.spark.store_assignment import assigned_frame, lineage_schema
-from icesql.spark.types import from_spark
+from icesql.spark.types import from_spark, to_spark_type
+from icesql.spec.types import ListType, MapType, StructType, Type
 from icesql.table.append import AppendFiles
 
 CARDINALITY = (
@@ -182,11 +183,15 @@ class _Merge:
     def _value(self, place: int) -> str:
         """One column's value by the clause that takes the row; null where the row is deleted."""
         branches = [
-            f"WHEN {number} THEN {self._clause_values(clause)[place]}"
+            f"WHEN {number} THEN {self._typed(self._clause_values(clause)[place], self.schema.fields[place].type)}"
             for number, clause in enumerate(self.clauses, 1)
             if clause.action is not Action.DELETE
         ]
         return f"CASE {_ACTION} {' '.join(branches)} END" if branches else "NULL"
+
+    def _typed(self, value: str, wanted: Type) -> str:
+        """In the column's own type, so that the clauses' types need not agree. Whether they may be assigned was checked before."""
+        return value if isinstance(wanted, StructType | ListType | MapType) else f"CAST({value} AS {to_spark_type(wanted).simpleString()})"
 
     def _clause_values(self, clause: Clause) -> list[str]:
         if clause.action is Action.UPDATE:
@@ -197,13 +202,15 @@ class _Merge:
     def _check_assignments(self) -> None:
         """Store assignment of each clause by itself, so that a CASE over all of them cannot hide a type that does not fit."""
         for clause in self.clauses:
-            if clause.action is Action.DELETE:
-                continue
             source = self.source if clause.kind is Kind.NOT_MATCHED else self._sides(Kind(clause.kind))
-            values = [f"{v} AS {quoted(f.name)}" for v, f in zip(self._clause_values(clause), self.schema.fields, strict=True)]
             where = "" if clause.condition is None else f" WHERE {clause.condition}"
+            if clause.action is Action.DELETE:
+                if where:
+                    self.target.sql(f"SELECT 1 FROM {source}{where}")  # a condition sees only the sides that its kind of row has
+                continue
+            values = [f"{v} AS {quoted(f.name)}" for v, f in zip(self._clause_values(clause), self.schema.fields, strict=True)]
             frame = self.target.sql(f"SELECT {', '.join(values)} FROM {source}{where}")
-            assigned_frame(self.target.spark, frame, self.schema, table_name=self.target.table.name)
+            assigned_frame(self.target.spark, frame, self.schema, table_name=self.target.table.name, by_name=True, fill=False)
 
     def _sides(self, kind: Kind) -> str:
         if kind is Kind.NOT_MATCHED_BY_SOURCE:
@@ -254,7 +261,7 @@ class _Merge:
         lineage = [ROW_ID, f"CAST(NULL AS BIGINT) AS {LAST_UPDATED}"] if self.target.keeps_lineage else []
         frame = kept.where(f"{_ACTION} IN ({', '.join(map(str, numbers))})").selectExpr(*values, *lineage)
         schema = lineage_schema(self.schema) if self.target.keeps_lineage else self.schema
-        return assigned_frame(self.target.spark, frame, schema, table_name=self.target.table.name)
+        return assigned_frame(self.target.spark, frame, schema, table_name=self.target.table.name, by_name=True, fill=False)
 
     def _metrics(self, actions: np.ndarray[Any, Any], gone: Mapping[str, Any], replaced: frozenset[str]) -> dict[str, int]:
         counts = dict.fromkeys(_METRICS, 0)

@@ -44,6 +44,8 @@ def updated_rows(target: Target, assignments: Sequence[Assignment], condition: s
     hidden = [f"{quoted(target.alias)}.{quoted(name)} AS {quoted(name)}" for name in ((ROW_ID,) if target.keeps_lineage else ())]
     frame = target.matching([*values, *hidden], condition)
     if not target.keeps_lineage:
-        return assigned_frame(target.spark, frame, target.metadata.schema, table_name=target.table.name)
+        return assigned_frame(target.spark, frame, target.metadata.schema, table_name=target.table.name, by_name=True, fill=False)
     with_both = frame.selectExpr("*", f"CAST(NULL AS BIGINT) AS {quoted(LAST_UPDATED)}")
-    return assigned_frame(target.spark, with_both, lineage_schema(target.metadata.schema), table_name=target.table.name)
+    return assigned_frame(
+        target.spark, with_both, lineage_schema(target.metadata.schema), table_name=target.table.name, by_name=True, fill=False
+    )

@@ -240,7 +240,7 @@ select count(*) from {ns}.t;
 -- case: defaults
 create namespace {ns};
 create table {ns}.t (id int, s string) using iceberg tblproperties ('format-version'='3');
-insert into {ns}.t values (1, 'a'), (2, 'b');
+insert into {ns}.t select /*+ coalesce(1) */ * from values (1, 'a'), (2, 'b');
 update {ns}.t set s = default where id = 1;
 insert into {ns}.t (id) values (3);
 insert into {ns}.t (id, s) values (4, default);
