@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from icesql.session.session import Session
 
 _KEPT = 64
-INCREMENTAL = frozenset({"start-snapshot-id", "end-snapshot-id", "start-timestamp", "end-timestamp"})
+INCREMENTAL = frozenset({"start-snapshot-id", "end-snapshot-id"})
 
 
 class Frames:
@@ -62,6 +62,7 @@ class Frames:
             return None
         return (
             location,
+            found.table.metadata.table_uuid,  # a file-system table that was dropped and made again reuses its files' names
             found.dotted,
             found.metadata_table,
             point.snapshot_id,

@@ -9,6 +9,7 @@ from icesql.session.names import Found
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
+    from icesql.spec.metadata import TableMetadata
 
 
 def create_table_text(session: Session, found: Found) -> str:
@@ -17,15 +18,20 @@ def create_table_text(session: Session, found: Found) -> str:
 
     metadata = found.table.metadata
     columns = ",\n  ".join(_column_ddl(session, field) for field in spark_fields(session, found))
-    text = f"CREATE TABLE {'.'.join(describing.quoted_if_needed(part) for part in found.address.parts)} (\n  {columns})\nUSING iceberg\n"
-    partitioning = describing.partitioning(metadata.spec, metadata.schema)
-    if partitioning:
-        text += f"PARTITIONED BY ({', '.join(partitioning)})\n"
-    if "comment" in metadata.properties:
-        text += f"COMMENT '{_escaped(metadata.properties['comment'])}'\n"
+    parts = found.address.parts if found.metadata_table is None else (*found.address.parts, found.metadata_table)
+    text = f"CREATE TABLE {'.'.join(describing.quoted_if_needed(part) for part in parts)} (\n  {columns})\nUSING iceberg\n"
+    if found.metadata_table is None:
+        text += _partitioning_and_comment(metadata)
     text += f"LOCATION '{_escaped(metadata.location)}'\n"
     properties = ",\n  ".join(f"'{_escaped(k)}' = '{_escaped(v)}'" for k, v in sorted(describing.table_properties(found).items()))
     return text + (f"TBLPROPERTIES (\n  {properties})\n" if properties else "")
+
+
+def _partitioning_and_comment(metadata: TableMetadata) -> str:
+    partitioning = describing.partitioning(metadata.spec, metadata.schema)
+    text = f"PARTITIONED BY ({', '.join(partitioning)})\n" if partitioning else ""
+    comment = metadata.properties.get("comment")
+    return text if comment is None else f"{text}COMMENT '{_escaped(comment)}'\n"
 
 
 def _column_ddl(session: Session, field: object) -> str:

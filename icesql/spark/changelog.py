@@ -47,7 +47,8 @@ def _changed_files(spark: SparkSession, table: Table, tasks: list[ChangelogTask]
     types = (StringType(), IntegerType(), LongType())
 
     def constant(column: NestedField, type_: DataType) -> Constant:
-        return Constant(StructField(column.name, type_, column.optional), lambda task: by_task[id(task)].constant(column.id))
+        comment = {"comment": column.doc} if column.doc else {}
+        return Constant(StructField(column.name, type_, column.optional, comment), lambda task: by_task[id(task)].constant(column.id))
 
     constants = tuple(constant(column, type_) for column, type_ in zip(CHANGE_COLUMNS, types, strict=True))
     settings = ReadSettings(schema=table.metadata.schema, tasks=tuple(task.task for task in tasks), extra=constants)

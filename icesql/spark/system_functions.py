@@ -56,7 +56,8 @@ class _Builder:
         spark = self._spark()
         if spark is None:
             raise UnsupportedError("Cannot use Spark session: it was closed")
-        return _expression(spark, self._name, [arguments.apply(i) for i in range(arguments.size())])
+        column = _column(spark, self._name, [arguments.apply(i) for i in range(arguments.size())])
+        return bridge_of(spark).session.expression(column._jc)
 
     def toString(self) -> str:
         return f"icesql {self._name}"
@@ -65,7 +66,7 @@ class _Builder:
         implements = ["scala.Function1"]
 
 
-def _expression(spark: SparkSession, name: str, arguments: list[Any]) -> Any:
+def _column(spark: SparkSession, name: str, arguments: list[Any]) -> Column:
     bridge = bridge_of(spark)
     types = [str(argument.dataType().simpleString()) for argument in arguments]
 
@@ -75,7 +76,7 @@ def _expression(spark: SparkSession, name: str, arguments: list[Any]) -> Any:
     if name == "iceberg_version":
         if arguments:
             raise refuse("Cannot bind: iceberg_version does not accept arguments")
-        return bridge.expression(F.lit(_version()))
+        return F.lit(_version())
     if name in _TIME:
         return _time(spark, bridge, name, arguments, types, refuse)
     return _sized(spark, bridge, name, arguments, types, refuse)
@@ -90,18 +91,18 @@ def _version() -> str:
     return f"icesql {__version__}"
 
 
-def _time(spark: SparkSession, bridge: Bridge, name: str, arguments: list[Any], types: list[str], refuse: Refuse) -> Any:
+def _time(spark: SparkSession, bridge: Bridge, name: str, arguments: list[Any], types: list[str], refuse: Refuse) -> Column:
     if len(arguments) != 1:
         raise refuse("Wrong number of inputs (expected value)")
     if types[0] not in _TIME_SOURCES or (name == "hours" and types[0] == "date"):
         raise refuse(f"Expected value to be {'timestamp' if name == 'hours' else 'date or timestamp'}: {types[0]}")
     source, column = _SOURCES[types[0]], bridge.column(arguments[0])
     if name == "days":
-        return bridge.expression(day_as_date(spark, source, column))
-    return bridge.expression(transform_column(spark, _TIME[name], source, column))
+        return day_as_date(spark, source, column)
+    return transform_column(spark, _TIME[name], source, column)
 
 
-def _sized(spark: SparkSession, bridge: Bridge, name: str, arguments: list[Any], types: list[str], refuse: Refuse) -> Any:
+def _sized(spark: SparkSession, bridge: Bridge, name: str, arguments: list[Any], types: list[str], refuse: Refuse) -> Column:
     buckets = name == "bucket"
     if len(arguments) != 2:
         raise refuse(f"Wrong number of inputs (expected {'numBuckets' if buckets else 'width'} and value)")
@@ -116,10 +117,10 @@ def _sized(spark: SparkSession, bridge: Bridge, name: str, arguments: list[Any],
         )
     width = _constant(bridge, arguments[0], refuse)
     if width is None:
-        return bridge.expression(F.lit(None).cast("int" if buckets else types[1]))
+        return F.lit(None).cast("int" if buckets else types[1])
     transform: Transform = bucket(width) if buckets else truncate(width)
     column = transform_column(spark, transform, _source(kind, types[1]), bridge.column(arguments[1]))
-    return bridge.expression(column if buckets else _as_given(column, kind))
+    return column if buckets else _as_given(column, kind, types[1])
 
 
 def _source(kind: str, text: str) -> I.Type:
@@ -136,8 +137,10 @@ def _constant(bridge: Bridge, argument: Any, refuse: Refuse) -> int | None:
     return None if value is None else int(value)
 
 
-def _as_given(column: Column, kind: str) -> Column:
-    """A truncated tinyint or smallint wraps below its minimum, as in Java."""
+def _as_given(column: Column, kind: str, text: str) -> Column:
+    """The result in the argument's own type. A truncated tinyint or smallint wraps below its minimum, as in Java."""
+    if kind == "decimal":
+        return column.cast(text)
     if kind not in ("tinyint", "smallint"):
         return column
     half = 1 << (_WHOLE[kind] - 1)
