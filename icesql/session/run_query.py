@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from icesql.parser.names import ColumnChain, Place, References, Span, TableName, TableReference
+from icesql.parser.names import Place, References, Span, TableName, TableReference
+from icesql.parser.substitute import Aliases, Replacement, view_edits
 from icesql.session.frames import INCREMENTAL
 from icesql.session.hidden_columns import Hidden, named_metadata_columns, shown_columns, star_edits
 from icesql.session.named_columns import needed_columns
@@ -106,19 +107,23 @@ def bound(
     views: list[str] = []
     try:
         resolved = [(r, f) for r in references.tables if (f := _resolve(session, text, r)) is not None]
-        aliases = _aliases(resolved)
+        replacements = {r.start: Replacement(view="", full_name=_full_name(r, source)) for r, source in resolved}
+        aliases = Aliases(references, replacements)
         named = named_metadata_columns(text)
         hidden: list[Hidden] = []
-        for (reference, source), alias in zip(resolved, aliases, strict=True):
+        for reference, source in resolved:
             frame, shown = _frame(session, reference, source, text, named, result.reads)
             views.append(_temporary_view(frame))
             result.sources.append(source)
-            result.edits.extend(_edits(reference, views[-1], alias))
+            full_name = replacements[reference.start].full_name
+            width = reference.clause_end - reference.start
+            replacements[reference.start] = Replacement(view=padded(views[-1], width), full_name=full_name)
             if shown:
-                hidden.append(Hidden(reference.start, reference.alias or alias, shown))
+                hidden.append(Hidden(reference.start, reference.alias or aliases.of(full_name), shown))
+        qualifiers = {} if target is None else {_full_name(target[0], target[1]): quote(target[2])}
+        result.edits.extend(view_edits(references, replacements, aliases, qualifiers))
         result.edits.extend(star_edits(text, hidden))
         result.edits.extend(function_edits(session, text))
-        result.edits.extend(_chain_edits(references.chains, _qualifiers_of_all(resolved, aliases, target)))
         yield result
     finally:
         session.drop_views(views)
@@ -187,58 +192,6 @@ def _temporary_view(frame: Any) -> str:
     return name
 
 
-def _edits(reference: TableReference, view: str, alias: str) -> list[Edit]:
-    end = max(reference.clause_end, reference.end)
-    if reference.alias is not None or reference.alias_at is None:
-        return [Edit(reference.start, end, padded(view, end - reference.start))]
-    suffix = f" AS {quote(alias)}"
-    if reference.alias_at == end:
-        return [Edit(reference.start, end, padded(view + suffix, end - reference.start))]
-    return [Edit(reference.start, end, padded(view, end - reference.start)), Edit(reference.alias_at, reference.alias_at, suffix + " ")]
-
-
-def _aliases(resolved: Sequence[tuple[TableReference, Source]]) -> list[str]:
-    """The table's own name, as Spark would qualify its columns; two different tables of one name are told apart."""
-    owners: dict[str, set[Address]] = {}
-    for reference, found in resolved:
-        if reference.alias is None:
-            owners.setdefault(reference.parts[-1].lower(), set()).add(found.address)
-    aliases = []
-    for reference, found in resolved:
-        name = reference.parts[-1]
-        several = sorted(owners.get(name.lower(), ()), key=lambda address: address.parts)
-        aliases.append(f"{name}_{several.index(found.address) + 1}" if len(several) > 1 and reference.alias is None else name)
-    return aliases
-
-
-def _chain_edits(chains: Sequence[ColumnChain], qualifiers: Mapping[tuple[str, ...], str]) -> Iterator[Edit]:
-    """``local.db.t.id`` and ``db.t.id`` -> ``t.id``: the view is known by its alias alone."""
-    for chain in chains:
-        lowered = tuple(part.lower() for part in chain.parts)
-        longest = len(lowered) - (0 if chain.star else 1)
-        for length in range(longest, 1, -1):
-            alias = qualifiers.get(lowered[:length])
-            if alias is not None:
-                yield Edit(chain.part_spans[0].start, chain.part_spans[length - 1].end, quote(alias))
-                break
-
-
-def _qualifiers_of_all(
-    resolved: Sequence[tuple[TableReference, Source]], aliases: Sequence[str], target: tuple[TableName, Found, str] | None
-) -> dict[tuple[str, ...], str]:
-    """Every name of two or more parts by which a column may call a relation that has no alias in the text."""
-    found: dict[tuple[str, ...], str] = {}
-    for (reference, source), alias in zip(resolved, aliases, strict=True):
-        if reference.alias is None and reference.alias_at is not None:
-            found.update(dict.fromkeys(_qualifiers(reference, source), alias))
-    if target is not None:
-        name, source, alias = target
-        found.update(dict.fromkeys(_qualifiers(name, source), alias))
-    return found
-
-
-def _qualifiers(name: TableName, source: Source) -> Iterator[tuple[str, ...]]:
-    behind = () if source.is_plain else name.parts[-1:]
-    full = tuple(part.lower() for part in (*source.address.parts, *behind))
-    for start in range(len(full) - 1):
-        yield full[start:]
+def _full_name(name: TableName, source: Source) -> tuple[str, ...]:
+    """By which columns may be qualified: catalog, namespace, table, and what selects a part of it."""
+    return (*source.address.parts, *(() if source.is_plain else name.parts[-1:]))

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 FUNCTIONS = frozenset({"bucket", "days", "hours", "iceberg_version", "months", "truncate", "years"})
 SYSTEM = "system"
+_BEFORE_OTHER_NAMES = frozenset({".", "CALL", "INTO", "TABLE", "EXISTS", "VIEW"})  # of procedures and relations, which a ( may follow
 
 
 def function_edits(session: Session, text: str) -> Iterator[Edit]:

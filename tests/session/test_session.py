@@ -160,3 +160,18 @@ def test_enable_teaches_spark_and_disable_undoes_it(ice: Session, spark: Any) ->
         spark.conf.unset("spark.sql.catalog.enabled.type")
     with pytest.raises(Exception, match="REQUIRES_SINGLE_PART_NAMESPACE|TABLE_OR_VIEW_NOT_FOUND"):
         spark.sql("SELECT * FROM enabled.db.t")
+
+
+def test_tables_of_one_name_are_told_apart_in_nested_queries(ice: Session) -> None:
+    ice.sql("CREATE NAMESPACE s.other")
+    ice.sql("CREATE TABLE s.other.t (id bigint, p string)")
+    ice.sql("INSERT INTO s.other.t VALUES (2, 'b'), (9, 'z')")
+    found = ice.sql("SELECT t.id FROM s.db.t WHERE EXISTS (SELECT 1 FROM s.other.t WHERE t.id = s.db.t.id AND db.t.p = other.t.p)")
+    assert rows(found) == [(2,)]
+    assert rows(ice.sql("SELECT t.id FROM s.db.t WHERE t.id IN (SELECT t.id FROM s.other.t)")) == [(2,)]
+
+
+def test_a_filter_planned_before_is_reported_again(ice: Session) -> None:
+    for _ in range(2):
+        assert ice.sql("SELECT id FROM s.db.t WHERE p = 'a'").collect()[0][0] == 1
+        assert [(report.files_planned, report.files_total) for report in ice.last_report] == [(1, 2)]
