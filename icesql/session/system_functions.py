@@ -30,7 +30,7 @@ def function_edits(session: Session, text: str) -> Iterator[Edit]:
             at += 1
             continue
         end = at + 2 * len(name) - 1
-        if tokens[end].key == "(" and (not at or tokens[at - 1].key not in (".", "CALL")):  # a procedure is no function
+        if tokens[end].key == "(" and (not at or tokens[at - 1].key not in _BEFORE_OTHER_NAMES):
             function = _function(session, name)
             if function is not None:
                 from icesql.spark.system_functions import registered_name
