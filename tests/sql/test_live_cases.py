@@ -43,7 +43,7 @@ def runtime(oracle: Oracle, tmp_path_factory: pytest.TempPathFactory) -> Oracle:
     settings = {"": "org.apache.iceberg.spark.SparkCatalog", ".type": "jdbc", ".uri": f"jdbc:sqlite:{folder}/catalog.db"}
     settings |= {".jdbc.schema-version": "V1", ".warehouse": f"{folder}/warehouse"}
     for key, value in settings.items():
-        oracle.sql(f"SET spark.sql.catalog.jdbc{key}={value}")
+        oracle.sql(f"SET `spark.sql.catalog.jdbc{key}`={value}")
     return oracle
 
 
