@@ -102,10 +102,13 @@ def run_cell(line: str, cell: str | None, variables: dict[str, Any]) -> Result |
 def load_ipython_extension(shell: Any) -> None:
     """Called by ``%load_ext icesql``."""
 
+    from IPython.core.magic import no_var_expand
+
     def sql(line: str, cell: str | None = None) -> Result | None:
         return run_cell(line, cell, shell.user_ns)
 
-    shell.register_magic_function(sql, magic_kind="line_cell", magic_name="sql")
+    # IPython's own expansion of {name} knows no SQL literals
+    shell.register_magic_function(no_var_expand(sql), magic_kind="line_cell", magic_name="sql")
 
 
 def unload_ipython_extension(shell: Any) -> None:

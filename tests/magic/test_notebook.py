@@ -40,7 +40,7 @@ CELLS = {
         "    ice.spark.sparkContext.parallelize(range(2), 2).map(lambda i: __import__('time').sleep(4)).collect()\n"
         "texts"
     ),
-    "slow": "%sql SELECT count(reflect('java.lang.Thread', 'sleep', 3000L + id * 0)) AS n FROM range(0, 2, 1, 2)",
+    "slow": "%sql SELECT reflect('java.lang.Thread', 'sleep', 3000L) AS n FROM range(0, 2, 1, 2)",
     "error": "try:\n    get_ipython().run_line_magic('sql', 'SELEC 1')\nexcept Exception as error:\n    print(type(error).__name__, error)",
 }
 
