@@ -171,7 +171,7 @@ def open_orc(stream: Any, location: str) -> orc.ORCFile:
     """Raises CorruptMetadataError for bytes that are not ORC."""
     try:
         return orc.ORCFile(stream)
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowException, OSError) as error:
         raise CorruptMetadataError(f"Cannot read ORC file {location}: {error}", location=location) from error
 
 
@@ -206,7 +206,7 @@ def orc_batches(file: orc.ORCFile, columns: list[str], location: str) -> Iterato
             batch = file.read_stripe(stripe, columns=columns)
             yield position, batch
             position += batch.num_rows
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowException, OSError) as error:
         if "out of range for nanosecond" in str(error):  # pyarrow reads every ORC timestamp as nanoseconds
             reason = f"timestamps before 1677-09-22 or after 2262-04-11 in ORC cannot be read: {error}"
             raise UnsupportedError(f"Cannot read ORC file {location}: {reason}", location=location) from error

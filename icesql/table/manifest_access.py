@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from icesql.errors import ValidationError
+from icesql.errors import CorruptMetadataError, ValidationError
 from icesql.io.avro_container import read_header
 from icesql.io.files import FileIO
 from icesql.io.manifest_lists import read_manifest_list
@@ -76,10 +76,11 @@ def live_entries(io: FileIO, manifest: ManifestFile, specs_by_id: Mapping[int, P
 
 
 def spec_of(metadata: TableMetadata, spec_id: int, noun: str = "manifest", what: object = None) -> PartitionSpec:
-    """Raises ValidationError ``Cannot find partition spec ...``."""
+    """Raises ``Cannot find partition spec ...``: CorruptMetadataError for a manifest's, ValidationError for another thing's."""
     found = metadata.specs_by_id.get(spec_id)
     if found is None:
-        raise ValidationError(f"Cannot find partition spec {spec_id} for {noun}: {what}", spec_id=spec_id)
+        kind = CorruptMetadataError if noun == "manifest" else ValidationError
+        raise kind(f"Cannot find partition spec {spec_id} for {noun}: {what}", spec_id=spec_id)
     return found
 
 
@@ -95,4 +96,3 @@ def latest_snapshot(metadata: TableMetadata, branch: str = MAIN) -> Snapshot | N
     if branch in metadata.refs:
         return metadata.head(branch)
     return metadata.current_snapshot
-

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from icesql.errors import CorruptMetadataError
 from icesql.expr.describe import describe
 from icesql.expr.manifests import partition_evaluator
 from icesql.expr.projection import project_inclusive, project_strict
@@ -241,9 +242,24 @@ class Planner:
 
 
 def plan_snapshot(context: PlanContext, snapshot: Snapshot | None) -> PlannedFiles:
-    """Files of a snapshot that may hold rows matching the filter. ``None`` plans an empty table."""
+    """Files of a snapshot that may hold rows matching the filter. ``None`` plans an empty table.
+
+    Raises CorruptMetadataError for a manifest that is newer than the table.
+    """
     started = time.perf_counter()
-    return plan_manifests(context, manifests_of(context.io, snapshot), snapshot, started=started)
+    manifests = manifests_of(context.io, snapshot)
+    _check_numbers(context.metadata, snapshot, manifests)
+    return plan_manifests(context, manifests, snapshot, started=started)
+
+
+def _check_numbers(metadata: TableMetadata, snapshot: Snapshot | None, manifests: Sequence[ManifestFile]) -> None:
+    """Deletes of a later time than the table's would take rows that are still to come. Spec: "Sequence Numbers"."""
+    newest = max(manifests, key=lambda manifest: manifest.sequence_number, default=None)
+    if snapshot is None or newest is None or newest.sequence_number <= metadata.last_sequence_number:
+        return
+    why = f"sequence number {newest.sequence_number} is greater than the table's last: {metadata.last_sequence_number}"
+    location = snapshot.manifest_list or newest.manifest_path
+    raise CorruptMetadataError(f"Cannot read manifest list {location}: {why}: {newest.manifest_path}", location=location)
 
 
 def plan_manifests(
