@@ -41,6 +41,7 @@ select * frm {ns}.a;
 cache table cached_a as select * from {ns}.a where p = 1;
 select count(*) from cached_a;
 uncache table cached_a;
+drop view cached_a;
 create temporary view va as select id, p from {ns}.a where p < 2;
 select p, count(*) from va group by p;
 drop view va;
@@ -82,8 +83,11 @@ select count(*) from {ns}.t.files version as of 'one';
 
 -- case: functions
 create namespace {ns};
+-- loose
 select local.system.bucket(16, 34), local.system.bucket(16, cast(34 as bigint)), local.system.bucket(16, 'iceberg'), local.system.bucket(16, date'2017-11-16'), local.system.bucket(16, X'00010203'), local.system.bucket(16, 14.20), local.system.bucket(16, cast(null as int));
+-- loose
 select local.system.truncate(10, 1), local.system.truncate(10, -1), local.system.truncate(50, 10.65), local.system.truncate(3, 'iceberg'), local.system.truncate(2, X'010203'), local.system.truncate(3, cast(null as string));
+-- loose
 select local.system.years(date'2017-12-01'), local.system.months(timestamp'2017-12-01 10:12:55'), local.system.days(timestamp'1969-12-31 23:00:00'), local.system.hours(timestamp'2017-12-01 10:12:55'), local.system.years(cast(null as date));
 create table {ns}.t (id bigint, ts timestamp, s string) using iceberg partitioned by (bucket(8, id), days(ts), truncate(2, s));
 insert into {ns}.t select id, timestamp'2020-01-01 00:00:00' + make_interval(0, 0, 0, id), 's' || id from range(20);
