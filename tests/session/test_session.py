@@ -158,7 +158,7 @@ def test_enable_teaches_spark_and_disable_undoes_it(ice: Session, spark: Any) ->
     finally:
         icesql.disable(spark)
         spark.conf.unset("spark.sql.catalog.enabled.type")
-    with pytest.raises(Exception, match="REQUIRES_SINGLE_PART_NAMESPACE|TABLE_OR_VIEW_NOT_FOUND"):
+    with pytest.raises(Exception, match=r"REQUIRES_SINGLE_PART_NAMESPACE|TABLE_OR_VIEW_NOT_FOUND"):
         spark.sql("SELECT * FROM enabled.db.t")
 
 
