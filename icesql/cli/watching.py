@@ -47,7 +47,7 @@ class _TerminalBars:
 
     def __init__(self, log: TextIO) -> None:
         columns = (TextColumn("-- {task.description}"), BarColumn(bar_width=30), TimeElapsedColumn())
-        self._bars = Bars(*columns, console=Console(file=log), transient=True)
+        self._bars = Bars(*columns, console=Console(file=log, force_jupyter=False), transient=True)
         self._tasks: dict[str, TaskID] = {}
 
     def show(self, progress: Progress) -> None:

@@ -76,7 +76,7 @@ def _print_table(names: Sequence[str], rows: Sequence[Sequence[Any]], out: TextI
         table.add_row(*(_literal(cell) for cell in row))
     is_terminal = hasattr(out, "isatty") and out.isatty()
     width = None if is_terminal else sum(widths) + 2 * len(widths) + 2
-    Console(file=out, width=width, highlight=False, soft_wrap=is_terminal).print(table)
+    Console(file=out, force_jupyter=False, width=width, highlight=False, soft_wrap=is_terminal).print(table)
 
 
 def _literal(cell: str) -> Any:

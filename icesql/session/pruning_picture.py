@@ -51,7 +51,7 @@ def steps(planning: Planning) -> Iterator[Step]:
 
 def print_picture(plannings: Sequence[Planning], out: TextIO) -> None:
     """A bar a step for each table, as long as the share of files that is left."""
-    console = Console(file=out, highlight=False, width=None if out.isatty() else 160)
+    console = Console(file=out, force_jupyter=False, highlight=False, width=None if out.isatty() else 160)
     for planning in plannings:
         shown = list(steps(planning))
         if not shown:
