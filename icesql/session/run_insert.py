@@ -106,7 +106,7 @@ def _fitted(session: Session, statement: s.Insert, target: WriteTarget, frame: A
     name = target.found.dotted
     columns: Sequence[str] | None = [_column_name(schema, path) for path in statement.columns] or None
     if not static:
-        by_name = statement.by_name or _merges_schema(session, target)
+        by_name = statement.by_name or (columns is None and _accepts_any_schema(target))
         return assigned_frame(session.spark, frame, schema, table_name=name, by_name=by_name, columns=columns)
     if columns is None and not statement.by_name:
         columns = [field.name for field in schema.fields if field.name not in static]
@@ -154,8 +154,12 @@ def _column_name(schema: Schema, path: Sequence[str]) -> str:
 def _merges_schema(session: Session, target: WriteTarget) -> bool:
     options = {key.lower(): value for key, value in target.options.items()}
     asked = options.get("mergeschema") or options.get("merge-schema") or session.conf("spark.sql.iceberg.merge-schema") or "false"
-    accepts = target.table.metadata.properties.get("write.spark.accept-any-schema", "false")
-    return asked.lower() == "true" and accepts.lower() == "true"
+    return asked.lower() == "true" and _accepts_any_schema(target)
+
+
+def _accepts_any_schema(target: WriteTarget) -> bool:
+    """Rows of such a table are taken by name, and may lack columns."""
+    return target.table.metadata.properties.get("write.spark.accept-any-schema", "false").lower() == "true"
 
 
 def _evolved(session: Session, target: WriteTarget, frame: Any) -> WriteTarget:

@@ -63,18 +63,23 @@ def _changed(session: Session, statement: s.Statement, target: WriteTarget, alia
         case s.Delete():
             from icesql.spark.row_level.delete import delete_rows
 
-            return delete_rows(row_target, None if statement.condition is None else text.sql(statement.condition))
+            return delete_rows(row_target, None if statement.condition is None else _truth(text.sql(statement.condition)))
         case s.Update():
             from icesql.spark.row_level.update import update_rows
 
             names = Qualifiers(target, alias, is_alias=statement.alias is not None)
             assignments = [assignment_of(names, assignment, text) for assignment in statement.assignments]
-            return update_rows(row_target, assignments, None if statement.condition is None else text.sql(statement.condition))
+            return update_rows(row_target, assignments, None if statement.condition is None else _truth(text.sql(statement.condition)))
         case s.Merge():
             from icesql.session.run_merge import merge
 
             return merge(session, statement, target, row_target, text)
     raise AssertionError(type(statement).__name__)
+
+
+def _truth(condition: str) -> str:
+    """A bare ``NULL`` is of no type, which Spark does not take for a condition; it is never true."""
+    return "CAST(NULL AS BOOLEAN)" if condition.strip(" ()").upper() == "NULL" else condition
 
 
 class Qualifiers:

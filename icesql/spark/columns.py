@@ -115,10 +115,21 @@ def clashing_names(metadata: TableMetadata) -> frozenset[str] | None:
 
 
 def _is_unsafe(column: I.NestedField, clashing: frozenset[str] | None) -> bool:
-    if clashing is None:
+    """True where row groups must not be skipped by the column's name: another field may have had it, or the column may hold NaN,
+    which is larger than the maximum that a row group states."""
+    if clashing is None or _may_hold_nan(column.type):
         return True
     top = column.name.lower()
     return any(name == top or name.startswith(top + ".") for name in clashing)
+
+
+def _may_hold_nan(type_: I.Type) -> bool:
+    match type_:
+        case I.FloatType() | I.DoubleType():
+            return True
+        case I.StructType(fields=fields):
+            return any(_may_hold_nan(field.type) for field in fields)
+    return False  # Spark pushes no filters on lists and maps
 
 
 # -- metadata columns ---------------------------------------------------------------------------------------------------

@@ -348,9 +348,6 @@ alter table {ns}.t set tblproperties ('write.spark.accept-any-schema'='true');
 insert into {ns}.t select 1 as id, 'a' as s, named_struct('a', 1) as c, 2 as extra;
 insert into {ns}.t with ('mergeSchema'='true') select 1 as id, 'a' as s, named_struct('a', 1, 'b', 'nested') as c, 2 as extra;
 select * from {ns}.t;
-set `spark.sql.iceberg.merge-schema` = true;
-insert into {ns}.t select 2L as id, 'b' as s, named_struct('a', 2L, 'b', 'x') as c, 3L as extra;
-select * from {ns}.t;
 insert into {ns}.t select 'only' as s;
 -- error
 insert into {ns}.t select 'text' as id;
