@@ -109,6 +109,9 @@ def test_aggregates_come_from_metadata(spark, make_table):
     assert answer("SELECT count(*), min(id), max(v), count(v) AS n FROM t") == (40, 0, 39, 35)
     assert answer("SELECT count(*) FROM t WHERE p = 3") == (10,)
     assert answer("SELECT count(*) FROM t WHERE id = 3") is None
+    assert answer("SELECT count(*), max(id) FROM t WHERE id < 100") == (40, 39)  # the bounds of every file prove it
+    assert answer("SELECT count(*) FROM t WHERE v < 100") is None  # nulls
+    assert answer("SELECT min(id) FROM (SELECT -id AS id FROM t)") is None
     assert answer("SELECT sum(id) FROM t") is None
     assert answer("SELECT p, count(*) FROM t GROUP BY p") is None
 
