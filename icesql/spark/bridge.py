@@ -184,6 +184,29 @@ class Bridge:
     def byte_channel(self, data: bytes) -> Any:
         return self._channels.newChannel(self._byte_stream(data))
 
+    def data_input(self, data: bytes) -> Any:
+        return self._data_stream(self._byte_stream(data))
+
+    @cached_property
+    def _data_stream(self) -> Any:
+        return self.jvm.java.io.DataInputStream
+
+    @cached_property
+    def array_writable(self) -> Any:
+        return self.jvm.org.apache.hadoop.io.ArrayWritable
+
+    @cached_property
+    def file_status(self) -> Any:
+        return self.jvm.org.apache.hadoop.fs.FileStatus
+
+    @cached_property
+    def partition_directory(self) -> Any:
+        return self.jvm.org.apache.spark.sql.execution.datasources.PartitionDirectory
+
+    @cached_property
+    def array_copy(self) -> Any:
+        return self.jvm.java.lang.System.arraycopy
+
     @cached_property
     def _channels(self) -> Any:
         return self.jvm.java.nio.channels.Channels

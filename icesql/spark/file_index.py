@@ -55,7 +55,7 @@ class PythonFileIndex:
 
     def _directory(self, files: FileSet) -> Any:
         statuses = file_statuses(self.bridge, files)
-        return self.bridge.jvm.org.apache.spark.sql.execution.datasources.PartitionDirectory.apply(self.bridge.empty_row, statuses)
+        return self.bridge.partition_directory.apply(self.bridge.empty_row, statuses)
 
     def rootPaths(self) -> Any:
         return self.bridge.nil
@@ -95,11 +95,10 @@ def file_statuses(bridge: Bridge, files: FileSet) -> Any:
     """``FileStatus[]`` from one byte string in Hadoop's Writable form."""
     count = len(files.paths)
     payload = struct.pack(">i", count) + b"".join(map(_file_status, files.paths, files.sizes))
-    jvm = bridge.jvm
-    array = jvm.org.apache.hadoop.io.ArrayWritable(bridge.class_("org.apache.hadoop.fs.FileStatus"))
-    array.readFields(jvm.java.io.DataInputStream(jvm.java.io.ByteArrayInputStream(payload)))
-    typed = bridge.gateway.new_array(jvm.org.apache.hadoop.fs.FileStatus, count)
-    jvm.java.lang.System.arraycopy(array.get(), 0, typed, 0, count)
+    array = bridge.array_writable(bridge.class_("org.apache.hadoop.fs.FileStatus"))
+    array.readFields(bridge.data_input(payload))
+    typed = bridge.gateway.new_array(bridge.file_status, count)
+    bridge.array_copy(array.get(), 0, typed, 0, count)
     return typed
 
 
