@@ -8,8 +8,7 @@ from contextlib import contextmanager
 
 from icesql.errors import ValidationError
 from icesql.io.files import FileIO
-from icesql.spec.metadata import TableMetadata
-from icesql.table.location_provider import location_provider
+from icesql.table.location_provider import outside_files
 from icesql.table.operations import TableVersion
 from icesql.table.reachable import reachable_files
 
@@ -35,17 +34,9 @@ def dropping(io: FileIO, name: str, version: TableVersion | None) -> Iterator[No
 
 
 def _check_own(name: str, version: TableVersion, files: Sequence[str]) -> None:
-    roots = tuple(f"{root}/" for root in own_folders(version.metadata))
-    for location in files:
-        if not location.startswith(roots) or "/../" in location:
-            raise ValidationError(
-                f"Cannot purge table {name}: a file lies outside the table's location: {location}. Drop the table without PURGE",
-                table=name,
-                location=location,
-            )
-
-
-def own_folders(metadata: TableMetadata) -> set[str]:
-    """The folders that files of the table alone lie in: its location, and where properties send data and metadata."""
-    provider = location_provider(metadata)
-    return {provider.location.rstrip("/"), provider.data_folder, provider.metadata_folder}
+    for location in outside_files(version.metadata, files):
+        raise ValidationError(
+            f"Cannot purge table {name}: a file lies outside the table's location: {location}. Drop the table without PURGE",
+            table=name,
+            location=location,
+        )

@@ -16,6 +16,7 @@ from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import MAIN, Snapshot, SnapshotRef
 from icesql.table import update_values as u
 from icesql.table.commit import commit
+from icesql.table.location_provider import outside_files
 from icesql.table.operations import ChangeSet, TableOperations, TableVersion
 from icesql.table.reachable import ContentFiles, content_files, manifest_lists, manifests_by_path, statistics_by_snapshot, statistics_paths
 from icesql.table.requirements import requirements_for
@@ -25,6 +26,7 @@ MIN_SNAPSHOTS_TO_KEEP = "history.expire.min-snapshots-to-keep"
 MAX_REF_AGE_MS = "history.expire.max-ref-age-ms"
 _FIVE_DAYS_MS = 5 * 24 * 60 * 60 * 1000
 _FOREVER_MS = 2**63 - 1
+_OUTSIDE = "outside the table's location: files that were added in place may be another's"
 
 Delete = Callable[[Iterable[str]], list[tuple[str, str]]]
 
@@ -63,7 +65,7 @@ class ExpirePlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpireResult:
-    """``failures`` are (path, reason) of files that could not be deleted; they are orphans now."""
+    """``failures`` are (path, reason) of files that could not be deleted, or lie outside the table's location; no snapshot has them now."""
 
     version: TableVersion
     files: ExpiredFiles
@@ -193,7 +195,9 @@ class ExpireSnapshots:
         gone = frozenset(before.snapshots_by_id.keys() - version.metadata.snapshots_by_id.keys())
         files = expired_files(self._operations.io, before, gone, version.metadata)
         paths = files.all()
-        failures = self._delete(paths) if paths else []
+        outside = frozenset(outside_files(version.metadata, paths))
+        own = [path for path in paths if path not in outside]
+        failures = [(path, _OUTSIDE) for path in sorted(outside)] + (self._delete(own) if own else [])
         return ExpireResult(version=version, files=files, failures=tuple(failures))
 
 
@@ -227,9 +231,7 @@ class _Policy:
                 kept |= self._kept_of(ref)
                 reached.update(s.snapshot_id for s in self._metadata.ancestors(ref.snapshot_id))
         kept.update(
-            s.snapshot_id
-            for s in self._metadata.snapshots
-            if s.snapshot_id not in reached and s.timestamp_ms >= self.older_than_ms
+            s.snapshot_id for s in self._metadata.snapshots if s.snapshot_id not in reached and s.timestamp_ms >= self.older_than_ms
         )
         return kept
 
@@ -249,9 +251,7 @@ class _Policy:
         return "past retention"
 
 
-def expired_files(
-    io: FileIO, before: TableMetadata, gone: frozenset[int], after: TableMetadata | None = None
-) -> ExpiredFiles:
+def expired_files(io: FileIO, before: TableMetadata, gone: frozenset[int], after: TableMetadata | None = None) -> ExpiredFiles:
     """Files that only the snapshots ``gone`` of ``before`` reach, looked up against ``after`` (default: ``before`` without them)."""
     expired = [s for s in before.snapshots if s.snapshot_id in gone]
     kept = [s for s in (before if after is None else after).snapshots if s.snapshot_id not in gone]
@@ -270,5 +270,3 @@ def expired_files(
         manifest_lists=manifest_lists(expired) - manifest_lists(kept),
         statistics=statistics,
     )
-
-

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from icesql.errors import UnsupportedError
@@ -87,6 +87,18 @@ def location_provider(metadata: TableMetadata) -> LocationProvider:
     if impl:
         raise UnsupportedError(f"Cannot use location provider: Java classes cannot be loaded: {impl}", impl=impl)
     return LocationProvider(_strip(metadata.location), dict(metadata.properties))
+
+
+def own_folders(metadata: TableMetadata) -> set[str]:
+    """The folders that files of the table alone lie in: its location, and where properties send data and metadata."""
+    provider = location_provider(metadata)
+    return {provider.location.rstrip("/"), provider.data_folder, provider.metadata_folder}
+
+
+def outside_files(metadata: TableMetadata, locations: Iterable[str]) -> list[str]:
+    """Those of the locations that are not below the table's own folders: not the table's to delete."""
+    roots = tuple(f"{root}/" for root in own_folders(metadata))
+    return [location for location in locations if not location.startswith(roots) or "/../" in location]
 
 
 def new_manifest_name(commit_uuid: str, index: int) -> str:

@@ -22,6 +22,7 @@ from icesql.spec.files import DataFile, EntryStatus, FileContent, ManifestConten
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import MAIN, Operation, Snapshot, SnapshotRef
 from icesql.table import update_values as u
+from icesql.table.added_files import check_added_files
 from icesql.table.location_provider import location_provider, new_manifest_list_name
 from icesql.table.manifest_access import latest_snapshot, manifests_of, of_content, schema_for_spec, spec_of, with_counts
 from icesql.table.manifest_factory import ManifestFactory
@@ -104,11 +105,10 @@ class SnapshotProducer:
             )
 
     def _check_files(self, metadata: TableMetadata) -> None:
-        for file in self._data_files:
-            spec_of(metadata, file.spec_id, "data file", file.file_path)
+        check_added_files(metadata, self._data_files, "data file")
+        check_added_files(metadata, self._delete_files, "delete file")
         version = metadata.format_version
         for file in self._delete_files:
-            spec_of(metadata, file.spec_id, "delete file", file.file_path)
             if version < 2:
                 raise InvalidArgumentError("Deletes are supported in V2 and above")
             if file.content is FileContent.POSITION_DELETES and file.is_deletion_vector != (version >= 3):
