@@ -111,6 +111,13 @@ class Terminal:
     def type(self, text: str) -> None:
         os.write(self.screen, text.encode())
 
+    def complete(self, text: str, rest: str) -> None:
+        """Type, press Tab, and wait for what it adds."""
+        self.type(text)
+        self.wait_for(re.escape(text[-3:]))
+        self.type("\t")
+        self.wait_for(re.escape(rest))
+
     def wait_for(self, pattern: str, seconds: float = 240) -> str:
         """What was shown up to and with the pattern, without escape sequences."""
         until = time.monotonic() + seconds
@@ -163,14 +170,20 @@ def test_a_session_at_a_terminal(terminal: Terminal, tmp_path: Path) -> None:
     terminal.wait_for(r"-- [\d.]+ s")
     terminal.type("CREATE TABLE local.db.things\rAS SELECT id, id % 2 AS half FROM range(10);\r")  # several lines
     terminal.wait_for(r"-- [\d.]+ s")
-    for _ in range(2):  # planned before, told again
-        terminal.type("SELECT count(id) AS n FROM local.db.thi\tWHERE ha\t= 1 AND id > 0;\r".replace("\t", "\t "))
+    terminal.complete("SELECT count(id) AS n FROM local.db.thi", "ngs")
+    terminal.complete(" WHERE ha", "lf")
+    terminal.type(" = 1 AND id > 0;\r")
+    for again in ("SELECT count(id) AS n FROM local.db.things WHERE half = 1 AND id > 0;\r", ""):  # planned before, told again
         shown = terminal.wait_for(r"skipped\n")
         assert re.search(r"\bn *\n *5 *\n", shown)
         assert "1 row, manifests read 1 of 1, files read 1 of 1" in shown
-    terminal.type("CALL local.system.rewrite_data\t(tab\t'db.things', options => map('rewrite-all', 'true'));\r")
+        terminal.type(again)
+    terminal.complete("CALL local.system.rewrite_data", "_files")
+    terminal.complete("(tab", "le =>")
+    terminal.type("'db.things', options => map('rewrite-all', 'true'));\r")
     shown = terminal.wait_for(r"-- [\d.]+ s, 1 row")
     assert "rewritten_data_files_count" in shown
+    assert "file groups rewritten" in shown
     terminal.type("SELECT reflect('java.lang.Thread', 'sleep', 60000L) AS nothing FROM range(0, 4, 1, 2);\r")
     terminal.wait_for(r"\[Stage \d+:|Stage")  # Spark's own progress bar: the job runs
     started = time.monotonic()
