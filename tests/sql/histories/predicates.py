@@ -28,8 +28,8 @@ def compare(left: Any, right: Any) -> int:
     if isinstance(left, float) or isinstance(right, float):
         a, b = (math.isnan(left), left), (math.isnan(right), right)
         if a[0] or b[0]:
-            return a[0] - b[0]
-    return (left > right) - (left < right)
+            return int(a[0]) - int(b[0])
+    return int(left > right) - int(left < right)
 
 
 _TESTS: dict[str, Callable[[int], bool]] = {
