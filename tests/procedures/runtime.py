@@ -11,6 +11,11 @@ def _table(spark: Any, warehouse: str, name: str) -> Any:
     return catalog.loadTable(iceberg.catalog.TableIdentifier.parse(name))
 
 
+def _listed(spark: Any, iterable: Any) -> list[Any]:
+    """A Java Iterable as a list."""
+    return list(spark._jvm.org.apache.iceberg.relocated.com.google.common.collect.Lists.newArrayList(iterable))
+
+
 def partition_statistics(spark: Any, warehouse: str, name: str) -> list[tuple[str, int, int, int, int]]:
     """(partition, data records, data files, position delete records, position delete files) of the newest file."""
     iceberg, table = spark._jvm.org.apache.iceberg, _table(spark, warehouse, name)
@@ -20,13 +25,13 @@ def partition_statistics(spark: Any, warehouse: str, name: str) -> list[tuple[st
     rows = iceberg.PartitionStatsHandler.readPartitionStatsFile(schema, table.io().newInputFile(file.path()))
     return [
         (
-            str(row.partition().get(0, spark._jvm.java.lang.Object._java_lang_class)),
+            str(row.partition().get(0, spark._jvm.java.lang.Class.forName("java.lang.Object"))),
             int(row.dataRecordCount()),
             int(row.dataFileCount()),
             int(row.positionDeleteRecordCount()),
             int(row.positionDeleteFileCount()),
         )
-        for row in rows
+        for row in _listed(spark, rows)
     ]
 
 
@@ -37,7 +42,7 @@ def blob_types(spark: Any, warehouse: str, name: str) -> list[tuple[str, list[in
     reader = iceberg.puffin.Puffin.read(table.io().newInputFile(file.path())).withFooterSize(file.fileFooterSizeInBytes()).build()
     blobs = reader.fileMetadata().blobs()
     found = []
-    for pair in reader.readAll(blobs):
+    for pair in _listed(spark, reader.readAll(blobs)):
         blob = pair.first()
         found.append(
             (str(blob.type()), [int(i) for i in blob.inputFields()], str(blob.properties().get("ndv")), int(pair.second().remaining()))
