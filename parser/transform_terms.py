@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from icesql.errors import nearest
 from icesql.parser.cursor import Cursor
 from icesql.parser.ddl_statements import SortTerm, TransformTerm
 from icesql.parser.names import NameParts, Span
@@ -55,7 +56,7 @@ def _transform(cursor: Cursor, name: str, numbers: list[int], span: Span) -> Tra
         return _BY_NAME[name]
     text = span.of(cursor.text)
     if name not in _WITH_WIDTH:
-        cursor.fail_at(f"Transform is not supported: {text}", span)
+        cursor.fail_at(f"Transform is not supported: {text}.{nearest(name, (*_BY_NAME, *_WITH_WIDTH))}", span)
     if not numbers:
         cursor.fail_at(f"Cannot find width for transform: {text}", span)
     if not 0 < numbers[0] < 2**31:
