@@ -238,7 +238,7 @@ describe select count(*) c from {ns}.a;
 -- case: identifier_clause
 create namespace {ns};
 create table {ns}.a (id bigint, s string) using iceberg;
-insert into {ns}.a values (1, 'x'), (2, 'y');
+insert into {ns}.a select /*+ coalesce(1) */ * from values (1, 'x'), (2, 'y');
 select * from identifier('{ns}.a');
 select * from identifier('{ns}' || '.a') where id = 1;
 select identifier('id') from {ns}.a;
