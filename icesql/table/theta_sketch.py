@@ -1,7 +1,7 @@
 """Theta sketches of Apache DataSketches, as table statistics hold them. Puffin: "apache-datasketches-theta-v1 blob type".
 
-A sketch keeps the smallest hashes of distinct values: all of them up to ``NOMINAL``, then those below ``theta``. Hashes are the first half of
-MurmurHash3 x64 128 with DataSketches' default seed, over the single-value bytes of the specification (appendix D).
+A sketch keeps the smallest hashes of distinct values: all of them up to ``NOMINAL``, then those below ``theta``. Hashes are the first half
+of MurmurHash3 x64 128 with DataSketches' default seed, over the single-value bytes of the specification (appendix D).
 """
 
 from __future__ import annotations
