@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Builder = TypeVar("Builder", bound="SnapshotUpdate")
 WAP_ENABLED = "write.wap.enabled"
 _SUMMARY_PREFIX = "snapshot-property."
+_ENGINE_KEYS = frozenset({"spark.app.id", "engine-name", "engine-version", "app-id", "iceberg-version"})
 _SESSION_PREFIX = "spark.sql.iceberg.snapshot-property."
 
 
@@ -61,8 +62,8 @@ class WriteTarget:
         return None if head is None else head.snapshot_id
 
     def unstaged(self) -> WriteTarget:
-        """The same without a write-audit-publish id, for changes that metadata alone decides: those are never staged."""
-        return replace(self, wap_id=None, summary={k: v for k, v in self.summary.items() if k != "wap.id"})
+        """The same for changes that metadata alone decides: those are never staged, and take no summary properties of the session's."""
+        return replace(self, wap_id=None, summary={k: v for k, v in self.summary.items() if k in _ENGINE_KEYS})
 
     def applied(self, builder: Builder) -> Builder:
         """The builder set to commit here."""
