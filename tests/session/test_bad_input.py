@@ -75,7 +75,7 @@ def test_syntax_errors_underline_the_place(ice: Session, text: str, line: int, c
         ("ALTER TABLE local.db.events ADD PARTITION FIELD days(event_tme)", "event_time"),
         ("ALTER TABLE local.db.events WRITE ORDERED BY nam", "name"),
         ("ALTER TABLE local.db.events ADD PARTITION FIELD bukket(4, device_id)", "bucket"),
-        ("CREATE TABLE local.db.other (ts timestamp) PARTITIONED BY (dayz(ts))", "days"),
+        ("CREATE TABLE local.db.other (ts timestamp) PARTITIONED BY (dayss(ts))", "days"),
         ("CREATE TABLE local.db.other (stamp timestamp) PARTITIONED BY (days(stmp))", "stamp"),
         ("CALL local.system.rewrite_manifest('db.events')", "rewrite_manifests"),
         ("CALL local.system.rewrite_manifests(tabel => 'db.events')", "table"),
