@@ -56,7 +56,7 @@ def _transform(cursor: Cursor, name: str, numbers: list[int], span: Span) -> Tra
         return _BY_NAME[name]
     text = span.of(cursor.text)
     if name not in _WITH_WIDTH:
-        cursor.fail_at(f"Transform is not supported: {text}.{nearest(name, (*_BY_NAME, *_WITH_WIDTH))}", span)
+        cursor.fail_at(f"Transform is not supported: {text}{nearest(name, (*_BY_NAME, *_WITH_WIDTH))}", span)
     if not numbers:
         cursor.fail_at(f"Cannot find width for transform: {text}", span)
     if not 0 < numbers[0] < 2**31:
