@@ -219,7 +219,7 @@ def delete_forms(spark: Any, source: str, folder: str, schema: str, file_format:
     append(table, writer.data_files(rows))
 
     # the compared column gets another name and a wider type
-    table.updateSchema().renameColumn("id", "number").updateColumn("number", iceberg.types.Types.LongType.get()).moveFirst("x").commit()
+    table.updateSchema().renameColumn("id", "number").updateColumn("id", iceberg.types.Types.LongType.get()).moveFirst("x").commit()
     deleted = records(spark, tables(spark).load(f"{source}_i"))
     table.newRowDelta().addDeletes(Writer(spark, table, file_format, equality_ids=(1,)).equality_deletes(deleted, parts["p=0"][0])).commit()
 
