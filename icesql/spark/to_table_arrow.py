@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from icesql.errors import InvalidArgumentError
 from icesql.io.arrow_types import to_arrow_schema
 from icesql.spec.schema import Schema
-from icesql.spec.types import FixedType, ListType, MapType, NestedField, StructType, Type, UUIDType, children
+from icesql.spec.types import DecimalType, FixedType, ListType, MapType, NestedField, StructType, Type, UUIDType, children
 
 
 def table_batch(batch: pa.RecordBatch, schema: Schema) -> pa.RecordBatch:
@@ -42,7 +42,15 @@ def table_array(array: pa.Array, type_: Type, target: pa.DataType) -> pa.Array:
             return _list(array, table_array(array.values, element, target.value_type), target)
         case MapType(key=key, value=value):
             return _map(array, table_array(array.keys, key, target.key_type), table_array(array.items, value, target.item_type), target)
+        case DecimalType() if pa.types.is_int64(array.type):
+            return _from_unscaled(array, target)
     return array.cast(target)
+
+
+def _from_unscaled(array: pa.Array, target: pa.DataType) -> pa.Array:
+    """Unscaled longs as decimals: a decimal is its unscaled value in 128 bits."""
+    wide = array.cast(pa.decimal128(19, 0))
+    return pa.Array.from_buffers(target, len(wide), wide.buffers(), wide.null_count, wide.offset)
 
 
 def _has_required_below(type_: Type) -> bool:

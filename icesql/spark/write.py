@@ -14,9 +14,11 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import DecimalType
 
 from icesql.errors import InvalidArgumentError
 from icesql.io.files import FileIO
+from icesql.spark.bridge import bridge_of
 from icesql.spark.distribution import distributed, distribution_of, with_partition_values
 from icesql.spark.local_rows import collect_arrow
 from icesql.spark.shipping import ship
@@ -28,6 +30,8 @@ from icesql.spec.metadata import TableMetadata
 from icesql.table.location_provider import LocationProvider
 
 SMALL_BYTES = 4 << 20
+MAX_LONG_DIGITS = 18
+"""Decimals of so many digits are longs in Spark's own memory."""
 FORMATS = ("parquet", "avro", "orc")
 
 
@@ -140,5 +144,23 @@ def _write_in_tasks(spark: SparkSession, frame: DataFrame, job: WriteJob) -> lis
     def task(batches):  # type: ignore[no-untyped-def]
         yield from write_task(job, batches)
 
-    rows = collect_arrow(frame.mapInArrow(task, f"{RESULT_COLUMN} binary"))
+    rows = collect_arrow(with_unscaled_decimals(spark, frame, len(job.schema.fields)).mapInArrow(task, f"{RESULT_COLUMN} binary"))
     return [file for data in rows.column(RESULT_COLUMN).to_pylist() for file in pickle.loads(data)]
+
+
+def with_unscaled_decimals(spark: SparkSession, frame: DataFrame, width: int) -> DataFrame:
+    """The frame whose short decimals among the first ``width`` columns are their unscaled longs: Spark makes a BigDecimal of each decimal
+    it sends to Python. ``table_batch`` makes them decimals again.
+    """
+    fields = frame.schema.fields
+    short = {i for i in range(width) if isinstance(fields[i].dataType, DecimalType) and fields[i].dataType.precision <= MAX_LONG_DIGITS}
+    if not short:
+        return frame
+    bridge = bridge_of(spark)
+    output = frame._jdf.queryExecution().analyzed().output()
+    attributes = [output.apply(i) for i in range(len(fields))]
+    columns = [
+        bridge.column(bridge.expressions.UnscaledValue(attribute)).alias(field.name) if i in short else bridge.column(attribute)
+        for i, (attribute, field) in enumerate(zip(attributes, fields, strict=True))
+    ]
+    return frame.select(*columns)

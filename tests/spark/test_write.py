@@ -79,3 +79,18 @@ def test_what_does_not_fit_has_sparks_own_errors(spark, make_table):
     assert assign("SELECT 'y' AS s, 2 AS i", by_name=True).collect() == [(2, "y")]
     with pytest.raises((SparkRuntimeException, Exception), match="CAST_OVERFLOW"):
         assign("SELECT 3000000000L, 'a'").collect()
+
+
+def test_short_decimals_reach_tasks_as_longs(spark, make_table, monkeypatch):
+    import icesql.spark.write as write
+
+    monkeypatch.setattr(write, "SMALL_BYTES", -1)
+    values = "(1, -12.34, 99999999999999.9999, 12345678901234567890.12), (2, NULL, -0.0001, NULL), (3, 0, NULL, -0.01)"
+    rows = spark.sql(
+        "SELECT id, CAST(a AS DECIMAL(9, 2)) AS a, CAST(b AS DECIMAL(18, 4)) AS b, CAST(c AS DECIMAL(22, 2)) AS c, "
+        f"named_struct('d', CAST(a AS DECIMAL(5, 1))) AS s FROM VALUES {values} AS t(id, a, b, c)"
+    )
+    table = make_table("t", rows, [("id", bucket(2))])
+    assert sorted(map(tuple, scan_dataframe(spark, table).collect())) == sorted(map(tuple, rows.collect()))
+    sent = write.with_unscaled_decimals(spark, rows, len(rows.columns)).dtypes
+    assert [type_ for _, type_ in sent] == ["int", "bigint", "bigint", "decimal(22,2)", "struct<d:decimal(5,1)>"]
