@@ -36,7 +36,7 @@ def test_positional_then_named_fill_the_signature() -> None:
         ([argument("a", "string"), argument("b", "string", "table")], "BOTH_POSITIONAL_AND_NAMED"),
         ([argument("a", "string", "table"), argument("b", "string", "table")], "DOUBLE_NAMED_ARGUMENT_REFERENCE"),
         ([argument("a", "string", "table"), argument(1, "int")], "UNEXPECTED_POSITIONAL_ARGUMENT"),
-        ([argument("a", "string"), argument(True, "boolean")], "The second parameter requires the \"BIGINT\" type"),
+        ([argument("a", "string"), argument(True, "boolean")], 'The second parameter requires the "BIGINT" type'),
         ([argument("a", "string"), argument("2.2", "string")], "CAST_INVALID_INPUT"),
         ([argument("a", "string"), argument(None, "void")], "Parameter 'snapshot_id' is not set"),
         ([argument("a", "string"), argument(1 << 63, "decimal(20,0)")], "CAST_OVERFLOW"),
