@@ -41,20 +41,27 @@ def icesql_commits(folder: Path, times: Times) -> None:
     build(folder / "fast")
     fast = catalog("fast")
     times.measure("fast append of 1 file", lambda: append(fast.load_table("db.events"), 1, next(counter), fast=True), repeat=9, warm=2)
-    times.measure("fast append of 1,000 files", lambda: append(fast.load_table("db.events"), 1000, next(counter), fast=True), repeat=5, warm=1)
+    times.measure(
+        "fast append of 1,000 files", lambda: append(fast.load_table("db.events"), 1000, next(counter), fast=True), repeat=5, warm=1
+    )
     build(folder / "merge")
     merging = catalog("merge")
     times.measure("append of 1 file", lambda: append(merging.load_table("db.events"), 1, next(counter), fast=False), repeat=9, warm=2)
     small = catalog("small")
     small.create_namespace(("db",))
     table = small.create_table("db.t", SCHEMA, spec=SPEC)
-    times.measure("50 commits by one writer", lambda: [append(small.load_table("db.t"), 1, next(counter), fast=True) for _ in range(50)] and None)
+    times.measure(
+        "50 commits by one writer", lambda: [append(small.load_table("db.t"), 1, next(counter), fast=True) for _ in range(50)] and None
+    )
     with_threads(times, lambda: append(small.load_table("db.t"), 1, next(counter), fast=True), lambda: table.refresh())
     history = small.create_table("db.h", SCHEMA, spec=SPEC)
     for _ in range(1000):
         append(history.refresh(), 1, next(counter), fast=True)
     times.measure("append of 1 file after 1,000 commits", lambda: append(small.load_table("db.h"), 1, next(counter), fast=True), repeat=5)
-    times.measure("expire 1,000 snapshots", lambda: small.load_table("db.h").expire_snapshots().expire_older_than(int(time.time() * 1000)).retain_last(1).commit() and None)
+    times.measure(
+        "expire 1,000 snapshots",
+        lambda: small.load_table("db.h").expire_snapshots().expire_older_than(int(time.time() * 1000)).retain_last(1).commit() and None,
+    )
 
 
 def jar_commits(folder: Path, times: Times) -> None:
@@ -79,11 +86,15 @@ def jar_commits(folder: Path, times: Times) -> None:
     times.measure("fast append of 1 file", lambda: append(fast, 1, next(counter), fast=True), repeat=9, warm=2)
     times.measure("fast append of 1,000 files", lambda: append(fast, 1000, next(counter), fast=True), repeat=5, warm=1)
     times.measure("append of 1 file", lambda: append(merging, 1, next(counter), fast=False), repeat=9, warm=2)
-    sql("create table local.db.t (event_time timestamp not null, device_id bigint not null) partitioned by (days(event_time), bucket(64, device_id))")
+    sql(
+        "create table local.db.t (event_time timestamp not null, device_id bigint not null) partitioned by (days(event_time), bucket(64, device_id))"
+    )
     small = f"{folder}/fast/db/t"
     times.measure("50 commits by one writer", lambda: [append(small, 1, next(counter), fast=True) for _ in range(50)] and None)
     with_threads(times, lambda: append(small, 1, next(counter), fast=True), lambda: None)
-    sql("create table local.db.h (event_time timestamp not null, device_id bigint not null) partitioned by (days(event_time), bucket(64, device_id))")
+    sql(
+        "create table local.db.h (event_time timestamp not null, device_id bigint not null) partitioned by (days(event_time), bucket(64, device_id))"
+    )
     history = f"{folder}/fast/db/h"
     for _ in range(1000):
         append(history, 1, next(counter), fast=True)

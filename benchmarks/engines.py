@@ -31,7 +31,11 @@ def open_session(engine: str, warehouse: Path) -> tuple[Any, Callable[[str], Any
     from pyspark.sql import SparkSession
 
     warehouse.mkdir(parents=True, exist_ok=True)
-    conf = {**CONF, "spark.sql.warehouse.dir": str(warehouse / "spark"), "spark.driver.extraJavaOptions": f"-Dderby.system.home={warehouse}"}
+    conf = {
+        **CONF,
+        "spark.sql.warehouse.dir": str(warehouse / "spark"),
+        "spark.driver.extraJavaOptions": f"-Dderby.system.home={warehouse}",
+    }
     conf |= {"spark.sql.catalog.local.type": "hadoop", "spark.sql.catalog.local.warehouse": str(warehouse)}
     if engine == "jar":
         jars = ",".join(str(jar) for jar in (ROOT / ".oracle" / "jars").glob("iceberg-spark-runtime-*.jar"))
@@ -57,7 +61,9 @@ class Times:
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
 
-    def measure(self, name: str, work: Callable[[], Any], *, repeat: int = 1, before: Callable[[], Any] | None = None, warm: int = 0) -> Any:
+    def measure(
+        self, name: str, work: Callable[[], Any], *, repeat: int = 1, before: Callable[[], Any] | None = None, warm: int = 0
+    ) -> Any:
         """The median of ``repeat`` runs after ``warm`` uncounted ones."""
         seconds, result = [], None
         for number in range(warm + repeat):

@@ -46,7 +46,11 @@ def workload(engine: str, folder: Path, times: Times) -> None:
             (folder / "db" / "orphans" / "data" / f"d{number}" / f"{inner}.parquet").write_bytes(b"")
     times.measure(
         "remove_orphan_files, 100,000 files, dry run",
-        lambda: len(sql("call local.system.remove_orphan_files(table => 'db.orphans', older_than => timestamp'2020-01-01 00:00:00', dry_run => true)").collect()),
+        lambda: len(
+            sql(
+                "call local.system.remove_orphan_files(table => 'db.orphans', older_than => timestamp'2020-01-01 00:00:00', dry_run => true)"
+            ).collect()
+        ),
     )
 
     sql("create table local.db.h (id bigint) using iceberg").collect()

@@ -83,7 +83,9 @@ def sql_plans(engine: str, warehouse: Path, times: Times) -> Any:
 
     times.measure("SQL seed query, text to partitions", lambda: partitions(SEED_SQL), repeat=7, warm=3)
     times.measure("SQL full scan, text to partitions", lambda: partitions("select * from local.db.events"), repeat=3, warm=1)
-    times.measure("count over files", lambda: sql("select count(*), sum(record_count) from local.db.events.files").collect(), repeat=3, warm=1)
+    times.measure(
+        "count over files", lambda: sql("select count(*), sum(record_count) from local.db.events.files").collect(), repeat=3, warm=1
+    )
     times.measure("rows of partitions", lambda: len(sql("select * from local.db.events.partitions").collect()), repeat=3, warm=1)
     return spark
 

@@ -1,4 +1,4 @@
-"""TPC-H SF1 through SQL on both engines: ``./dev bench sql``. Each engine runs ``python -m benchmarks.sql ENGINE OUT`` in a process of its own."""
+"""TPC-H SF1 through SQL on both engines: ``./dev bench sql``. Each engine: ``python -m benchmarks.sql ENGINE OUT``."""
 
 from __future__ import annotations
 
@@ -60,8 +60,16 @@ def workload(engine: str, out: Path) -> None:
     run("create table", "create table local.db.tiny (id bigint, s string) using iceberg")
     run("insert one row", "insert into local.db.tiny values (1, 'a')", 7, warm=3)
     run("select from a tiny table", "select count(*) from local.db.tiny where id = 1", 7, warm=2)
-    for name, partitioning in (("li", ""), ("lip", "partitioned by (months(l_shipdate))"), ("lib", "partitioned by (bucket(16, l_orderkey))")):
-        run(f"ctas lineitem {partitioning or 'unpartitioned'}", f"create or replace table local.db.{name} using iceberg {partitioning} as select * from src_lineitem", 2)
+    for name, partitioning in (
+        ("li", ""),
+        ("lip", "partitioned by (months(l_shipdate))"),
+        ("lib", "partitioned by (bucket(16, l_orderkey))"),
+    ):
+        run(
+            f"ctas lineitem {partitioning or 'unpartitioned'}",
+            f"create or replace table local.db.{name} using iceberg {partitioning} as select * from src_lineitem",
+            2,
+        )
     for table in TABLES[1:]:
         run(f"ctas {table}", f"create or replace table local.db.{table} using iceberg as select * from src_{table}")
     for table, layout in (("li", "unpartitioned"), ("lip", "by month")):

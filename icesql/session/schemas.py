@@ -76,7 +76,8 @@ def default_value(column: ColumnDefinition) -> object | None:
         return None
     from icesql.spec.literals import literal
 
-    return literal(column.type, column.default.value)
+    converted: object = literal(column.type, column.default.value)
+    return converted
 
 
 def find_column(schema: Schema, path: Sequence[str]) -> NestedField:

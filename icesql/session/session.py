@@ -94,9 +94,10 @@ class Session:
         if prefix == "env":
             return os.environ.get(name)
         if prefix == "system":
-            found = self.spark._jvm.java.lang.System.getProperty(name)  # type: ignore[attr-defined]
+            found = self.spark._jvm.java.lang.System.getProperty(name)
             return None if found is None else str(found)
-        return self.spark.conf.get(name, None)
+        value: str | None = self.spark.conf.get(name, None)
+        return value
 
     def run_script(self, script: str | Path, variables: Mapping[str, str] | None = None) -> list[DataFrame]:
         """Run a file (a Path, or a string that ends in ``.sql``) or the text of several statements; one DataFrame each.
@@ -193,14 +194,14 @@ class Session:
         from pyspark.sql import DataFrame, SparkSession
 
         if args is None:  # PySpark would first build an empty map of arguments, in five round trips
-            return DataFrame(self.spark._jsparkSession.sql(text), self.spark)  # type: ignore[attr-defined]
+            return DataFrame(self.spark._jsparkSession.sql(text), self.spark)
         plain = getattr(SparkSession.sql, "__wrapped__", SparkSession.sql)
         frame: DataFrame = plain(self.spark, text, args)
         return frame
 
     def is_temporary_view(self, name: str) -> bool:
         if self._session_catalog is None:
-            self._session_catalog = self.spark._jsparkSession.sessionState().catalog()  # type: ignore[attr-defined]
+            self._session_catalog = self.spark._jsparkSession.sessionState().catalog()
         return bool(self._session_catalog.getTempView(name).isDefined())
 
     def drop_views(self, names: Iterable[str]) -> None:
@@ -232,7 +233,7 @@ class Session:
         return {key[len(prefix) :]: value for key, value in self._spark_conf().items() if key.startswith(prefix)}
 
     def _has_snapshot_properties(self, prefix: str) -> bool:
-        settings = self.spark._jsparkSession.sessionState().conf().settings()  # type: ignore[attr-defined]
+        settings = self.spark._jsparkSession.sessionState().conf().settings()
         return prefix in str(settings.keySet().toString())
 
     def commit(self, target: Any, change: Any) -> None:
@@ -248,8 +249,8 @@ class Session:
 
     def _spark_conf(self) -> dict[str, str]:
         settings = dict(self.spark.sparkContext.getConf().getAll())
-        entries = self.spark._jsparkSession.sessionState().conf().getAllConfs()  # type: ignore[attr-defined]
-        text = self.spark._jvm.scala.jdk.javaapi.CollectionConverters.asJava(entries)  # type: ignore[attr-defined]
+        entries = self.spark._jsparkSession.sessionState().conf().getAllConfs()
+        text = self.spark._jvm.scala.jdk.javaapi.CollectionConverters.asJava(entries)
         for entry in text.entrySet().toArray():
             settings[str(entry.getKey())] = str(entry.getValue())
         return settings

@@ -41,7 +41,7 @@ def _column_ddl(session: Session, field: object) -> str:
     comment = {"comment": field.metadata["comment"]} if "comment" in field.metadata else {}
     bare = StructType([StructField(field.name, field.dataType, field.nullable, comment)])
     jvm = session.spark._jvm
-    return str(jvm.org.apache.spark.sql.types.DataType.fromJson(bare.json()).toDDL())  # type: ignore[union-attr]
+    return str(jvm.org.apache.spark.sql.types.DataType.fromJson(bare.json()).toDDL())
 
 
 def _escaped(text: str) -> str:

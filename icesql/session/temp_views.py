@@ -81,7 +81,8 @@ class TemporaryViews:
 
     def _state(self, references: References) -> tuple[str, ...]:
         """The metadata files of the tables of ours that a text names, and the states of the views of ours below it."""
-        session, found = self._session, []
+        session = self._session
+        found: list[str] = []
         for reference in references.tables:
             below = self._views.get(".".join(reference.parts).lower())
             if below is not None:

@@ -83,7 +83,8 @@ def scan_dataframe(
     """The rows of a snapshot (default: main's head), lazily planned. ``metadata_columns`` come last, in that order.
 
     Schema, unless given: a snapshot id's or a tag's own, else the table's current one. ``listener`` gets a report each time Spark asks for
-    files, in the thread that asks: the same report object again where a kept plan served. Raises NotFoundError for an unknown snapshot or ref.
+    files, in the thread that asks: the same report object again where a kept plan served.
+    Raises NotFoundError for an unknown snapshot or ref.
     """
     metadata = table.metadata
     snapshot, own_schema = _resolve(metadata, snapshot_id, ref)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import hashlib
 import tempfile
 import threading
 import weakref
@@ -34,20 +34,21 @@ def _is_local(master: str) -> bool:
 
 
 def _is_installed() -> bool:
-    """True if a fresh interpreter finds icesql: it lies among the installed packages. Workers may start without the hooks of an editable install."""
+    """True if a fresh interpreter finds icesql: workers may start without the hooks of an editable install."""
     import icesql
 
     return Path(icesql.__file__).parents[1].name in ("site-packages", "dist-packages")
 
 
 def _zip() -> Path:
-    """The rooms that tasks import, as ``icesql.zip`` in a folder of its own."""
-    spec = importlib.util.find_spec("icesql")
-    assert spec is not None and spec.origin is not None
-    root = Path(spec.origin).parent
-    target = Path(tempfile.mkdtemp(prefix="icesql-")) / "icesql.zip"
+    """The rooms that tasks import, as a zip named by its contents: Spark takes one file a name."""
+    import icesql
+
+    root = Path(icesql.__file__).parent
+    sources = {Path("icesql") / room / file.name: file.read_bytes() for room in _ROOMS for file in sorted((root / room).glob("*.py"))}
+    name = hashlib.sha256(b"".join(sources.values())).hexdigest()[:16]
+    target = Path(tempfile.mkdtemp(prefix="icesql-")) / f"icesql-{name}.zip"
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for room in _ROOMS:
-            for source in sorted((root / room).glob("*.py")):
-                archive.write(source, Path("icesql") / room / source.name)
+        for path, content in sources.items():
+            archive.writestr(str(path), content)
     return target

@@ -268,9 +268,9 @@ class _Reader:
                 return TimestamptzNanoType() if node.get("adjust-to-utc", True) else TimestampNanoType()
             case "long", "local-timestamp-nanos":
                 return TimestampNanoType()
-            case ("fixed" | "string"), "uuid":
+            case (("fixed" | "string"), "uuid"):
                 return UUIDType()
-            case ("fixed" | "bytes"), "decimal":
+            case (("fixed" | "bytes"), "decimal"):
                 return DecimalType(int_field(node, "precision"), int_field(node, "scale", default=0))
             case "fixed", _:
                 return FixedType(int_field(node, "size"))

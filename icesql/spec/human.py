@@ -44,7 +44,7 @@ def human_value(type_: Type, value: object) -> str:
             return human_timestamp(value)
         case TimestamptzNanoType(), int():
             return human_timestamp(value) + "+00:00"
-        case (FixedType() | BinaryType()), bytes():
+        case ((FixedType() | BinaryType()), bytes()):
             return base64.b64encode(value).decode("ascii")
         case FloatType(), (int() | float()):
             return java_float(float(value))

@@ -46,9 +46,7 @@ def _check_defaults(metadata: TableMetadata) -> None:
 def _check_column_ids(metadata: TableMetadata) -> None:
     for position, schema in enumerate(metadata.schemas):
         if schema.highest_field_id > metadata.last_column_id:
-            raise JsonFault(
-                f"last-column-id {metadata.last_column_id} is below field id {schema.highest_field_id}", f"schemas[{position}]"
-            )
+            raise JsonFault(f"last-column-id {metadata.last_column_id} is below field id {schema.highest_field_id}", f"schemas[{position}]")
 
 
 def _check_sources(metadata: TableMetadata) -> None:

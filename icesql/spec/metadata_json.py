@@ -245,9 +245,7 @@ def _to_wire(metadata: TableMetadata) -> TableWire:
         snapshots=[snapshot_to_wire(snapshot) for snapshot in metadata.snapshots],
         statistics=[statistics_to_wire(file) for file in metadata.statistics],
         partition_statistics=[partition_statistics_to_wire(file) for file in metadata.partition_statistics],
-        snapshot_log=[
-            SnapshotLogWire(timestamp_ms=entry.timestamp_ms, snapshot_id=entry.snapshot_id) for entry in metadata.snapshot_log
-        ],
+        snapshot_log=[SnapshotLogWire(timestamp_ms=entry.timestamp_ms, snapshot_id=entry.snapshot_id) for entry in metadata.snapshot_log],
         metadata_log=[
             MetadataLogWire(timestamp_ms=entry.timestamp_ms, metadata_file=entry.metadata_file) for entry in metadata.metadata_log
         ],

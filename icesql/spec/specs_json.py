@@ -17,9 +17,7 @@ def spec_to_json(spec: PartitionSpec) -> dict[str, Any]:
 
 def spec_fields_to_json(spec: PartitionSpec) -> list[dict[str, Any]]:
     """The bare field list: a v1 document's ``partition-spec`` and a manifest's header."""
-    return [
-        {"name": f.name, "transform": str(f.transform), **_source_to_json(f.source_ids), "field-id": f.field_id} for f in spec.fields
-    ]
+    return [{"name": f.name, "transform": str(f.transform), **_source_to_json(f.source_ids), "field-id": f.field_id} for f in spec.fields]
 
 
 def spec_from_json(node: Any) -> PartitionSpec:

@@ -189,9 +189,7 @@ class StructType:
     fields: tuple[NestedField, ...]
 
     def __str__(self) -> str:
-        inner = ", ".join(
-            f"{f.id}: {f.name}: {'required' if f.required else 'optional'} {f.type}" for f in self.fields
-        )
+        inner = ", ".join(f"{f.id}: {f.name}: {'required' if f.required else 'optional'} {f.type}" for f in self.fields)
         return f"struct<{inner}>"
 
     def field(self, name: str) -> NestedField | None:

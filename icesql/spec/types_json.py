@@ -214,5 +214,3 @@ def primitive_from_text(text: str) -> PrimitiveType:
     if matched := _GEOGRAPHY.fullmatch(text.strip()):
         return GeographyType(matched[1] or None, matched[2])
     raise JsonFault(f"unknown type: {text}")
-
-

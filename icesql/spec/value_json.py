@@ -123,9 +123,9 @@ def _primitive(type_: Type, node: Any) -> Any:
             return node if node in INT_RANGE else None
         case LongType(), int():
             return node if node in LONG_RANGE else None
-        case (FloatType() | DoubleType()), (int() | float()):
+        case ((FloatType() | DoubleType()), (int() | float())):
             return float(node)
-        case (FloatType() | DoubleType()), str():
+        case ((FloatType() | DoubleType()), str()):
             return _NOT_NUMBERS.get(node)
         case StringType(), str():
             return node

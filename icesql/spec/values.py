@@ -137,7 +137,7 @@ def truncate_upper(type_: Type, value: Any, length: int) -> Any:
     match type_:
         case StringType() if len(value) > length:
             return _next_string(value[:length])
-        case (BinaryType() | FixedType()) if len(value) > length:
+        case BinaryType() | FixedType() if len(value) > length:
             return _next_bytes(bytes(value[:length]))
     return value
 

@@ -168,5 +168,3 @@ def _unique(ids: list[int], name: str, what: str) -> None:
     for position, found in enumerate(ids):
         if found in ids[:position]:
             raise JsonFault(f"{what} used twice: {found}", f"{name}[{position}]")
-
-

@@ -159,5 +159,3 @@ def snapshot_of_wap_id(metadata: TableMetadata, wap_id: str) -> Snapshot:
     if len(found) > 1:
         raise ValidationError(f"Cannot apply non-unique WAP ID. Found multiple snapshots with WAP ID '{wap_id}'", wap_id=wap_id)
     return found[0]
-
-

@@ -46,9 +46,7 @@ class ManifestMerger:
             self._merge_group(metadata, manifests[0], spec_id, by_spec[spec_id], result)
         return result
 
-    def _merge_group(
-        self, metadata: TableMetadata, first: ManifestFile, spec_id: int, group: list[ManifestFile], result: Merged
-    ) -> None:
+    def _merge_group(self, metadata: TableMetadata, first: ManifestFile, spec_id: int, group: list[ManifestFile], result: Merged) -> None:
         min_count = int(metadata.properties.get(MIN_COUNT_TO_MERGE, "100"))
         for bin_ in pack_from_end(group, target_size_bytes(metadata)):
             if len(bin_) == 1 or (any(m is first for m in bin_) and len(bin_) < min_count):

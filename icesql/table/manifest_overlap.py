@@ -22,7 +22,9 @@ def manifests_per_partition(io: FileIO, metadata: TableMetadata, branch: str) ->
     if spec.is_unpartitioned or snapshot is None:
         return None
     types = [field.type for field in spec.partition_type(schema_for_spec(metadata, spec)).fields]
-    held = [m for m in manifests_of(io, snapshot) if m.content is ManifestContent.DATA and m.partition_spec_id == spec.spec_id and m.partitions]
+    held = [
+        m for m in manifests_of(io, snapshot) if m.content is ManifestContent.DATA and m.partition_spec_id == spec.spec_id and m.partitions
+    ]
     boxes = [_box(manifest, types) for manifest in held]
     corners = [[low for low, _ in box] for box in boxes]
     if not corners:

@@ -169,9 +169,7 @@ class SchemaEditor:
             raise InvalidArgumentError(f"Cannot move missing column: {name}", column=name)
         parent_id = self._parent_of(found.id)
         if parent_id != ROOT and not isinstance(self.schema.fields_by_id[parent_id].type, StructType):
-            raise InvalidArgumentError(
-                f"Cannot move fields in non-struct type: {self.schema.fields_by_id[parent_id].type}", column=name
-            )
+            raise InvalidArgumentError(f"Cannot move fields in non-struct type: {self.schema.fields_by_id[parent_id].type}", column=name)
         reference_id = None if reference is None else self._reference(name, found.id, kind, reference)
         if reference_id is not None and self._parent_of(reference_id) != parent_id:
             raise InvalidArgumentError(f"Cannot move field {name} to a different struct", column=name)

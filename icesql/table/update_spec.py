@@ -182,9 +182,7 @@ Step = Callable[[SpecEditor], None]
 class UpdatePartitionSpec:
     """A term is ``Reference(column, transform)``; ``remove_field`` takes a partition field's name or a term."""
 
-    def __init__(
-        self, operations: TableOperations | None = None, base: TableVersion | None = None, *, case_sensitive: bool = True
-    ) -> None:
+    def __init__(self, operations: TableOperations | None = None, base: TableVersion | None = None, *, case_sensitive: bool = True) -> None:
         self._operations, self._base, self._case_sensitive = operations, base, case_sensitive
         self._steps: list[Step] = []
         self._editor: SpecEditor | None = None

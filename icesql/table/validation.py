@@ -90,9 +90,7 @@ class Validator:
             if snapshot.operation in operations:
                 ids.add(snapshot.snapshot_id)
                 manifests += [
-                    m
-                    for m in manifests_of(self.io, snapshot)
-                    if m.content is content and m.added_snapshot_id == snapshot.snapshot_id
+                    m for m in manifests_of(self.io, snapshot) if m.content is content and m.added_snapshot_id == snapshot.snapshot_id
                 ]
         return manifests, ids
 
@@ -102,9 +100,7 @@ class Validator:
             known = self._entries[manifest.manifest_path] = read_manifest(self.io, manifest, self.metadata.specs_by_id)
         return known
 
-    def _matching(
-        self, manifests: Iterable[ManifestFile], filter_: Expression, partitions: _Partitions | None
-    ) -> Iterator[ManifestEntry]:
+    def _matching(self, manifests: Iterable[ManifestFile], filter_: Expression, partitions: _Partitions | None) -> Iterator[ManifestEntry]:
         """Entries that the filter or the partitions do not exclude."""
         tests = _FileTests(self.metadata, filter_, partitions, self.change.case_sensitive)
         for manifest in manifests:
@@ -160,9 +156,7 @@ class Validator:
         if missing:
             raise _conflict("Cannot commit, missing delete files", missing)
 
-    def _removed(
-        self, operations: frozenset[Operation], content: ManifestContent, filter_: Expression, paths: frozenset[str]
-    ) -> list[str]:
+    def _removed(self, operations: frozenset[Operation], content: ManifestContent, filter_: Expression, paths: frozenset[str]) -> list[str]:
         """Those of the paths that one of the operations removed since the base, sorted."""
         if not paths:
             return []

@@ -80,4 +80,8 @@ def flights(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 def selects(run: Run) -> list[tuple[str, list[Any]]]:
     """The SELECTs of a run, rows as plain lists."""
-    return [(text, [[plain(v) for v in row] for row in rows]) for text, rows in run.results if "SELECT" in text and text.lstrip().startswith("SELECT")]
+    return [
+        (text, [[plain(v) for v in row] for row in rows])
+        for text, rows in run.results
+        if "SELECT" in text and text.lstrip().startswith("SELECT")
+    ]

@@ -41,10 +41,10 @@ def run_on_both(oracle: Oracle, programs: Sequence[Program], folder: Path) -> It
     for program, number, location, theirs in zip(programs, numbers, locations, answers, strict=True):
         root = folder / f"ours{number}"
         made, tried, ours = run_program(program, files_at(program, f"{root}/db/t"), root)
-        yield list(zip(_sides(made, tried, ours), _sides(*theirs, location), strict=True))
+        yield list(zip(_sides(made, tried, ours), _sides(theirs[0], theirs[1], location), strict=True))
 
 
-def _sides(made: list[Outcome], tried: list[Try], location: str) -> Iterator[Side]:
+def _sides(made: list[Outcome], tried: Sequence[Try], location: str) -> Iterator[Side]:
     newest = newest_metadata_file(location)
     for more, metadata_file in [([last], file) for last, file in tried] or [([], None)]:
         yield Side([_told(outcome, location) for outcome in (*made, *more)], history_of(metadata_file or newest), location)

@@ -64,7 +64,7 @@ def _manifest(manifest: ManifestFile, numbers: dict[int, int]) -> dict[str, Any]
     return {
         "content": manifest.content.name,
         "spec": manifest.partition_spec_id,
-        "added by": numbers.get(manifest.added_snapshot_id),
+        "added by": numbers.get(manifest.added_snapshot_id or -1),
         "sequence numbers": (manifest.sequence_number, manifest.min_sequence_number),
         "files": (manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count),
         "records": (manifest.added_rows_count, manifest.existing_rows_count, manifest.deleted_rows_count),

@@ -56,11 +56,12 @@ def test_a_timestamp_with_a_zone_needs_no_engine() -> None:
 
 def test_an_expression_is_evaluated_with_a_cast_to_the_parameter() -> None:
     asked = []
-    bind(
-        procedure("rollback_to_timestamp"),
-        [argument("t", "string"), Argument(type="timestamp", text="now()")],
-        lambda text: asked.append(text) or 1,
-    )
+
+    def evaluate(text: str) -> int:
+        asked.append(text)
+        return 1
+
+    bind(procedure("rollback_to_timestamp"), [argument("t", "string"), Argument(type="timestamp", text="now()")], evaluate)
     assert asked == ["unix_micros(CAST((now()) AS TIMESTAMP))"]
 
 

@@ -34,7 +34,7 @@ def ice(spark: Any, warehouse: Path) -> Iterator[Session]:
     yield session
 
 
-def state(ice: Session) -> tuple[str, list[Any]]:
+def state(ice: Session) -> tuple[str | None, list[Any]]:
     return ice.table("local.db.events").metadata_location, ice.sql("SELECT * FROM local.db.events").collect()
 
 

@@ -58,7 +58,7 @@ def values(type_name: str, random_: random.Random) -> list[Any]:
     """Longs are beyond 32 bits: Py4J hands smaller ones over as Integer, which Iceberg does not take for a long."""
     if type_name in ("int", "date"):
         bits = 31 if type_name == "int" else 22
-        return [0, 1, -1, 2 ** bits - 1, -(2**bits), *(random_.randrange(-(2**bits), 2**bits) for _ in range(20))]
+        return [0, 1, -1, 2**bits - 1, -(2**bits), *(random_.randrange(-(2**bits), 2**bits) for _ in range(20))]
     if type_name.startswith("decimal"):
         return ["0.00", "14.20", "-0.01", "-12.34", *(f"{random_.randrange(-(10**9), 10**9) / 100:.2f}" for _ in range(20))]
     if type_name == "string":

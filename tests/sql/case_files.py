@@ -51,7 +51,9 @@ class Case:
 def read_cases(path: Path) -> list[Case]:
     """All cases of a file, those with ``-- each`` once a value. Raises ValueError for two of one name."""
     cases: list[Case] = []
-    name, line_number, each, steps = "", 0, None, []
+    name, line_number = "", 0
+    each: tuple[str, list[str]] | None = None
+    steps: list[Step] = []
     buffer: list[str] = []
     directives: dict[str, str] = {}
 

@@ -12,12 +12,54 @@ from pathlib import Path
 from typing import Any
 
 MASKED = frozenset(
-    """snapshot_id parent_id made_current_at committed_at manifest_list file_path path file_size_in_bytes length timestamp timestamp_ms file
-    added_snapshot_id latest_snapshot_id last_updated_at last_updated_snapshot_id total_data_file_size_in_bytes column_sizes split_offsets
-    current_snapshot_id previous_snapshot_id source_snapshot_id new_snapshot_id rewritten_bytes_count added_bytes_count orphan_file_location
-    metadata_file_location statistics_file statistics_path current_partition_statistics partition_statistics_file _file partition_size
-    latest_version file_size snapshot_ids readable_metrics key_metadata upper_bounds lower_bounds data_file manifest_path
-    referenced_data_file content_size_in_bytes content_offset latest_schema_id_time""".split()
+    [
+        "snapshot_id",
+        "parent_id",
+        "made_current_at",
+        "committed_at",
+        "manifest_list",
+        "file_path",
+        "path",
+        "file_size_in_bytes",
+        "length",
+        "timestamp",
+        "timestamp_ms",
+        "file",
+        "added_snapshot_id",
+        "latest_snapshot_id",
+        "last_updated_at",
+        "last_updated_snapshot_id",
+        "total_data_file_size_in_bytes",
+        "column_sizes",
+        "split_offsets",
+        "current_snapshot_id",
+        "previous_snapshot_id",
+        "source_snapshot_id",
+        "new_snapshot_id",
+        "rewritten_bytes_count",
+        "added_bytes_count",
+        "orphan_file_location",
+        "metadata_file_location",
+        "statistics_file",
+        "statistics_path",
+        "current_partition_statistics",
+        "partition_statistics_file",
+        "_file",
+        "partition_size",
+        "latest_version",
+        "file_size",
+        "snapshot_ids",
+        "readable_metrics",
+        "key_metadata",
+        "upper_bounds",
+        "lower_bounds",
+        "data_file",
+        "manifest_path",
+        "referenced_data_file",
+        "content_size_in_bytes",
+        "content_offset",
+        "latest_schema_id_time",
+    ]
 )
 SUMMARY_KEYS = (
     "added-records", "deleted-records", "total-records", "changed-partition-count", "total-position-deletes", "total-equality-deletes",

@@ -49,11 +49,11 @@ def delete_positions(table: Table, path: str, positions: Sequence[int]) -> None:
         file = write_position_deletes(
             table.io, location, {path: positions}, spec_id=task.spec_id, partition=task.data_file.partition, file_format="parquet"
         )
-    delta.add_deletes(file).validate_from_snapshot(table.current_snapshot.snapshot_id).commit()  # type: ignore[union-attr]
+    delta.add_deletes(file).validate_from_snapshot(table.current_snapshot.snapshot_id).commit()
 
 
 def ids(table: Table, **scan: object) -> list[int]:
-    return sorted(table.scan(**scan).to_arrow()["id"].to_pylist())  # type: ignore[arg-type]
+    return sorted(table.scan(**scan).to_arrow()["id"].to_pylist())
 
 
 def paths(table: Table) -> list[str]:

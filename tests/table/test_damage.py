@@ -65,7 +65,7 @@ class Home:
         """Why the table cannot be read, ``None`` if it can. Any other exception is a failure of the test."""
         try:
             self.count()
-        except (CorruptMetadataError, UnsupportedError, *others) as error:
+        except (CorruptMetadataError, UnsupportedError, *others) as error:  # type: ignore[misc]
             return error
         return None
 

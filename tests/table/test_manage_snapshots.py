@@ -113,7 +113,7 @@ def test_staged_appends_are_published_once(tmp_path: Path) -> None:
     AppendFiles(t).append_file(data_file("other")).commit()
     ManageSnapshots(t).publish("job").commit()
     assert names(live_files(t)) == ["f0", "other", "w"]
-    summary = t.metadata.current_snapshot.summary  # type: ignore[union-attr]
+    summary = t.metadata.current_snapshot.summary
     assert (summary["source-snapshot-id"], summary["published-wap-id"], summary["operation"]) == (str(staged), "job", "append")
     with pytest.raises(ValidationError, match="Duplicate request to cherry pick wap id that was published already: job"):
         ManageSnapshots(t).cherrypick(staged).commit()

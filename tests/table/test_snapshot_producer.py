@@ -139,14 +139,14 @@ def test_removed_files_are_gone_and_the_rest_stays(tmp_path: Path, version: int)
     AppendFiles(operations).append_file(c).commit()
     DeleteFiles(operations).delete_file(a).commit()
     assert names(live_files(operations)) == ["b", "c"]
-    summary = operations.metadata.current_snapshot.summary  # type: ignore[union-attr]
+    summary = operations.metadata.current_snapshot.summary
     assert (summary["deleted-data-files"], summary["total-data-files"], summary["manifests-replaced"]) == ("1", "2", "1")
     DeleteFiles(operations).delete_file("/data/b.parquet").commit()
     assert names(live_files(operations)) == ["c"]
     with pytest.raises(ValidationError, match=r"Missing required files to delete: /data/b.parquet"):
         DeleteFiles(operations).delete_file(b).validate_files_exist().commit()
     DeleteFiles(operations).delete_file(b).commit()
-    assert operations.metadata.current_snapshot.summary["manifests-replaced"] == "0"  # type: ignore[union-attr]
+    assert operations.metadata.current_snapshot.summary["manifests-replaced"] == "0"
 
 
 def test_a_row_filter_removes_whole_files_only(tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_a_row_filter_removes_whole_files_only(tmp_path: Path) -> None:
     DeleteFiles(operations).delete_from_row_filter(Predicate(Op.EQ, Reference("p"), (1,))).commit()
     assert live_files(operations) == []
     DeleteFiles(operations).delete_from_row_filter(TRUE).commit()
-    assert operations.metadata.current_snapshot.operation == "delete"  # type: ignore[union-attr]
+    assert operations.metadata.current_snapshot.operation == "delete"
 
 
 def test_manifests_without_live_files_do_not_stay(tmp_path: Path) -> None:
@@ -232,7 +232,7 @@ def test_vectors_of_removed_files_go_with_them(tmp_path: Path) -> None:
     RowDelta(operations).add_deletes(deletion_vector("va", a)).add_deletes(deletion_vector("vb", b, records=3)).commit()
     DeleteFiles(operations).delete_file(a).commit()
     assert names(live_files(operations, ManifestContent.DELETES)) == ["vb"]
-    summary = operations.metadata.current_snapshot.summary  # type: ignore[union-attr]
+    summary = operations.metadata.current_snapshot.summary
     assert (summary["removed-dvs"], summary["total-position-deletes"], summary["total-delete-files"]) == ("1", "3", "1")
 
 
@@ -245,7 +245,7 @@ def test_deletes_too_old_to_apply_are_dropped(tmp_path: Path) -> None:
     assert names(live_files(operations, ManifestContent.DELETES)) == ["e"]  # nothing was older than it when the commit began
     AppendFiles(operations).append_file(data_file("c")).commit()
     assert live_files(operations, ManifestContent.DELETES) == []
-    assert operations.metadata.current_snapshot.summary["removed-equality-delete-files"] == "1"  # type: ignore[union-attr]
+    assert operations.metadata.current_snapshot.summary["removed-equality-delete-files"] == "1"
 
 
 def test_rewrites_keep_rows_and_numbers(tmp_path: Path) -> None:
@@ -256,7 +256,7 @@ def test_rewrites_keep_rows_and_numbers(tmp_path: Path) -> None:
     (manifest,) = [m for m in manifests_of(operations.io, operations.metadata.current_snapshot) if m.has_live_files]
     (entry,) = live_entries(operations.io, manifest, operations.metadata.specs_by_id)
     assert (entry.sequence_number, entry.file_sequence_number, manifest.min_sequence_number) == (1, 2, 1)
-    assert operations.metadata.current_snapshot.operation == "replace"  # type: ignore[union-attr]
+    assert operations.metadata.current_snapshot.operation == "replace"
     with pytest.raises(InvalidArgumentError, match="Invalid REPLACE operation: 21 added records > 20 replaced records"):
         RewriteFiles(operations).delete_file(data_file("ab")).add_file(data_file("more", records=21)).commit()
     with pytest.raises(InvalidArgumentError, match="Files to delete cannot be empty"):
@@ -311,11 +311,11 @@ def test_partition_summaries_are_written_up_to_a_limit(tmp_path: Path) -> None:
     operations = new_table(tmp_path, spec=BY_P)
     UpdateProperties(operations).set("write.summary.partition-limit", "1").commit()
     AppendFiles(operations).append_file(data_file("a", (1,))).commit()
-    summary = operations.metadata.current_snapshot.summary  # type: ignore[union-attr]
+    summary = operations.metadata.current_snapshot.summary
     assert summary["partition-summaries-included"] == "true"
     assert set(summary["partitions.p=1"].split(",")) == {"added-data-files=1", "added-records=10", "added-files-size=100"}
     AppendFiles(operations).append_files([data_file("b", (1,)), data_file("c", (2,))]).commit()
-    assert not any(key.startswith("partitions.") for key in operations.metadata.current_snapshot.summary)  # type: ignore[union-attr]
+    assert not any(key.startswith("partitions.") for key in operations.metadata.current_snapshot.summary)
 
 
 # -- the loop ------------------------------------------------------------------------------------------------------

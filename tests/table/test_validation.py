@@ -192,7 +192,9 @@ def test_metrics_narrow_a_conflict(tmp_path: Path) -> None:
     AppendFiles(table).append_file(high).commit()
     overwrite("n1").commit()
     AppendFiles(table).append_file(low).commit()
-    with pytest.raises(ValidationError, match=rf"{DATA} id = 5: \[/data/low.parquet, /data/n1.parquet\]|{DATA} id = 5: \[/data/low.parquet\]"):
+    with pytest.raises(
+        ValidationError, match=rf"{DATA} id = 5: \[/data/low.parquet, /data/n1.parquet\]|{DATA} id = 5: \[/data/low.parquet\]"
+    ):
         overwrite("n2").commit()
 
 
