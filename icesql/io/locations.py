@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
-from icesql.errors import InvalidArgumentError, NotFoundError
+from icesql.errors import CorruptMetadataError, InvalidArgumentError, NotFoundError
 from icesql.io.files import FileIO
 
 _DELETE_THREADS = 16
@@ -22,8 +22,12 @@ def scheme_of(location: str) -> str:
 
 
 def local_path(location: str) -> str:
-    """The path of a plain or ``file:`` location, byte for byte: nothing is percent-decoded. Raises InvalidArgumentError for other
-    schemes."""
+    """The path of a plain or ``file:`` location, byte for byte: nothing is percent-decoded.
+
+    Raises InvalidArgumentError for other schemes, CorruptMetadataError for what no file can be named.
+    """
+    if "\0" in location:
+        raise CorruptMetadataError(f"Cannot open file: location holds a null byte: {location!r}", location=location)
     if location.startswith("/"):
         return location
     if scheme_of(location) != "file":

@@ -170,7 +170,9 @@ def _offsets(array: pa.Array, mask: pa.Array | None) -> pa.Array:
 def open_orc(stream: Any, location: str) -> orc.ORCFile:
     """Raises CorruptMetadataError for bytes that are not ORC."""
     try:
-        return orc.ORCFile(stream)
+        file = orc.ORCFile(stream)
+        _ = file.schema  # a foreign file is told by its schema
+        return file
     except (pa.ArrowException, OSError) as error:
         raise CorruptMetadataError(f"Cannot read ORC file {location}: {error}", location=location) from error
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -52,7 +53,7 @@ def delete_positions(table: Table, path: str, positions: Sequence[int]) -> None:
     delta.add_deletes(file).validate_from_snapshot(table.current_snapshot.snapshot_id).commit()
 
 
-def ids(table: Table, **scan: object) -> list[int]:
+def ids(table: Table, **scan: Any) -> list[int]:
     return sorted(table.scan(**scan).to_arrow()["id"].to_pylist())
 
 

@@ -14,7 +14,7 @@ from icesql.spec.schema import Schema
 from icesql.spec.snapshots import MAIN, PartitionStatisticsFile, RefType, Snapshot, SnapshotRef, StatisticsFile
 from icesql.spec.sorting import SortField, SortOrder
 from icesql.spec.transforms import IDENTITY, bucket
-from icesql.spec.types import IntegerType, LongType, NestedField, StringType, TimestampNanoType
+from icesql.spec.types import IntegerType, LongType, NestedField, TimestampNanoType
 from icesql.table import updates as u
 from icesql.table.create import new_metadata
 from tests.table.memory import BY_P, SCHEMA
@@ -110,15 +110,6 @@ def test_dropping_the_source_of_a_partition_or_sort_field_is_refused() -> None:
     without_data = Schema((base.schema.fields[0], base.schema.fields[2]))
     with pytest.raises(ValidationError, match="Cannot find source column for sort field"):
         u.fold(sorted_, [u.AddSchema(without_data), u.SetCurrentSchema()])
-
-
-def test_a_new_column_cannot_take_the_name_of_a_foreign_partition_field() -> None:
-    named = PartitionSpec(fields=(PartitionField(source_ids=(1,), field_id=1000, transform=bucket(4), name="shard"),))
-    base = table(spec=named)
-    unpartitioned = u.fold(base, [u.AddPartitionSpec(PartitionSpec()), u.SetDefaultSpec()])
-    taken = Schema((*base.schema.fields, NestedField(4, "shard", StringType())))
-    with pytest.raises(InvalidArgumentError, match="Cannot create partition from name that exists in schema: shard"):
-        u.fold(unpartitioned, [u.AddSchema(taken), u.SetCurrentSchema()])
 
 
 def test_format_versions_only_rise() -> None:
