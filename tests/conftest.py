@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
 os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
 
+KNOWN_GAPS = Path(__file__).with_name("known_gaps.txt")
 SPARK_CONF = {
     "spark.ui.enabled": "false",
     "spark.driver.memory": "2g",
@@ -28,6 +30,18 @@ SPARK_CONF = {
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "OFF",
 }
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of what is known to be wrong or unproven (known_gaps.txt) are reported as expected failures, so that the gap stays in sight."""
+    gaps = {}
+    for line in KNOWN_GAPS.read_text().splitlines():
+        if line and not line.startswith("#"):
+            name, _, reason = line.partition("  ")
+            gaps[name] = reason.strip()
+    for item in items:
+        if (reason := gaps.get(item.nodeid)) is not None:
+            item.add_marker(pytest.mark.xfail(reason=reason, run=not reason.startswith("not run"), strict=False))
 
 
 @pytest.fixture(scope="session")

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import BinaryType, IntegerType, LongType, StringType, StructField, StructType
 
 from icesql.errors import NotFoundError, nearest
+from icesql.spark.arrow_schema import to_arrow_type
 from icesql.spark.types import FIELD_ID, to_spark_field, to_spark_type
 from icesql.spec import types as I
 from icesql.spec.metadata import TableMetadata
@@ -46,6 +46,7 @@ class ReadColumns:
     constants: tuple[Constant, ...]
     projection: tuple[str, ...]
     names: dict[str, str] = field(default_factory=dict)  # physical -> table name, where they differ
+    whole: dict[str, tuple[str, str]] = field(default_factory=dict)  # text in the projection -> (physical, shown) of a column read whole
 
     @property
     def constants_schema(self) -> StructType:
@@ -56,14 +57,18 @@ def read_columns(metadata: TableMetadata, schema: Schema, metadata_columns: Sequ
     """How a read of ``schema`` with those metadata columns is made. Raises NotFoundError for an unknown metadata column."""
     clashing = clashing_names(metadata)
     physical, names, projection = [], {}, []
+    kept: dict[str, tuple[str, str]] = {}
     for column in schema.fields:
         spark_field = to_spark_field(column)
         name = f"{column.name}#{column.id}" if _is_unsafe(column, clashing) else column.name
         if name != column.name:
             names[name] = column.name
+        whole = _must_be_read_whole(column, name, metadata)
         physical.append(StructField(name, spark_field.dataType, spark_field.nullable, spark_field.metadata))
         projection.append(f"{quoted(name)} AS {quoted(column.name)}" if name != column.name else quoted(name))
-    if not metadata_columns and not names:
+        if whole:
+            kept[projection[-1]] = (name, column.name)
+    if not metadata_columns and not names and not kept:
         return ReadColumns(StructType(physical), (), ())
     constants: list[Constant] = []
     for wanted in metadata_columns:
@@ -73,7 +78,7 @@ def read_columns(metadata: TableMetadata, schema: Schema, metadata_columns: Sequ
         constants += [constant for constant in given if constant.field.name not in known]
         physical += [column for column in more if column.name not in {p.name for p in physical}]
         projection.append(f"{text} AS {quoted(wanted)}")
-    return ReadColumns(StructType(physical), tuple(constants), tuple(projection), names)
+    return ReadColumns(StructType(physical), tuple(constants), tuple(projection), names, kept)
 
 
 def shown_schema(metadata: TableMetadata, schema: Schema, metadata_columns: Sequence[str]) -> StructType:
@@ -121,6 +126,18 @@ def _is_unsafe(column: I.NestedField, clashing: frozenset[str] | None) -> bool:
         return True
     top = column.name.lower()
     return any(name == top or name.startswith(top + ".") for name in clashing)
+
+
+def _must_be_read_whole(column: I.NestedField, name: str, metadata: TableMetadata) -> bool:
+    """True where Spark must not prune the fields of a nested column: a pruned column loses its id and is found by its name alone,
+    which older files, or all, have otherwise."""
+    if not _has_struct(column.type):
+        return False
+    return name != column.name or any(schema.names_by_id.get(column.id, name) != name for schema in metadata.schemas)
+
+
+def _has_struct(type_: I.Type) -> bool:
+    return isinstance(type_, I.StructType) or any(_has_struct(field.type) for field in I.children(type_))
 
 
 def _may_hold_nan(type_: I.Type) -> bool:

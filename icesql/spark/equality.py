@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from icesql.io.delete_files import equality_schema, read_equality_deletes
+from icesql.spark.arrow_schema import to_arrow_type
 from icesql.spark.columns import Constant, quoted
 from icesql.spark.local_rows import arrow_frame
 from icesql.spark.second_path import name_mapping_of

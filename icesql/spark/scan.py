@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession, functions
 from pyspark.sql.types import StructField, StructType
 
 from icesql.errors import IcesqlError
@@ -210,7 +210,7 @@ class Read:
 
     def with_deletes(self, columns: ReadColumns) -> ReadColumns:
         bitmap = deletes_constant(deletes.DeletedPositions(self.io, self.settings.gone))
-        return ReadColumns(columns.physical, (*columns.constants, bitmap), columns.projection, columns.names)
+        return replace(columns, constants=(*columns.constants, bitmap))
 
     def without_deleted(self, frame: DataFrame) -> DataFrame:
         """Drop deleted rows, or mark them where ``_deleted`` is shown."""
@@ -229,7 +229,16 @@ class Read:
             texts = tuple(text.replace("_metadata.row_index", "row_index") for text in texts)
         if "_deleted" not in frame.columns:
             texts = tuple("false AS `_deleted`" if text == "_deleted AS `_deleted`" else text for text in texts)
-        return frame.selectExpr(*texts)
+        whole = self.columns.whole
+        if not whole:
+            return frame.selectExpr(*texts)
+        return frame.select(*(self._read_whole(*whole[text]) if text in whole else functions.expr(text) for text in texts))
+
+    def _read_whole(self, physical: str, shown: str) -> Column:
+        """A column behind an expression that keeps Catalyst from pruning its fields (``ReadColumns.whole`` says why)."""
+        bridge = bridge_of(self.spark)
+        column = bridge.expression(functions.col(quoted(physical)))
+        return bridge.column(bridge.expressions.KnownNullable(column)).alias(shown)
 
     def relation(self, kind: str, belongs: Callable[[FileScanTask], bool] | None, columns: ReadColumns) -> DataFrame:
         """Files that Spark reads itself and for which ``belongs`` is true (``None``: all)."""

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, cast
 from icesql.catalog.base import Catalog
 from icesql.catalog.loading import load_catalog
 from icesql.catalog.metastore import MetastoreCatalog
-from icesql.io import file_systems
+from icesql.io import local_files
 from icesql.io.file_systems import ArrowFileIO
 
 STEPS = ("data", "manifest", "list", "metadata", "swap", "cleanup")
@@ -132,11 +132,11 @@ def _strike_in_store(catalog: MetastoreCatalog, strike: Strike) -> None:
 
 
 def _strike_in_link(strike: Strike) -> None:
-    link = file_systems._link_new
+    link = local_files._link_new
 
     def struck(temporary: Path, path: Path, location: str) -> None:
         link(temporary, path, location)
         if step_of(location) == "metadata":
             strike("in-swap")
 
-    file_systems._link_new = struck
+    local_files._link_new = struck
