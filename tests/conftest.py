@@ -34,13 +34,11 @@ SPARK_CONF = {
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests of what is known to be wrong or unproven (known_gaps.txt) are reported as expected failures, so that the gap stays in sight."""
-    gaps = {}
-    for line in KNOWN_GAPS.read_text().splitlines():
-        if line and not line.startswith("#"):
-            name, _, reason = line.partition("  ")
-            gaps[name] = reason.strip()
+    lines = [line.partition("  ") for line in KNOWN_GAPS.read_text().splitlines() if line and not line.startswith("#")]
+    gaps = {name: reason.strip() for name, _, reason in lines}
     for item in items:
-        if (reason := gaps.get(item.nodeid)) is not None:
+        reason = gaps.get(item.nodeid)
+        if reason is not None:
             item.add_marker(pytest.mark.xfail(reason=reason, run=not reason.startswith("not run"), strict=False))
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import AlreadyExistsError, NotFoundError, UnsupportedError
 from icesql.parser import statements as s
+from icesql.session.catalogs import SPARK_CATALOG
 from icesql.session.create_as import create_as_select
 from icesql.session.names import Address, Found
 from icesql.session.run_alter import run_alter
@@ -36,7 +37,7 @@ def run_ddl(session: Session, statement: s.Statement, args: Any = None) -> Any:
 # -- CREATE and REPLACE ------------------------------------------------------------------------------------------------
 def _create(session: Session, statement: s.CreateTable, args: Any) -> Any:
     address = session.names.target(statement.table.parts)
-    if address is None:
+    if address is None or _is_sparks_own(address, statement):
         return run_query(session, statement.text, statement.references, args)
     refuse_defaults(session, statement.columns, statement.table.dotted)
     if statement.query:
@@ -58,6 +59,11 @@ def _create(session: Session, statement: s.CreateTable, args: Any) -> Any:
     except NotFoundError as error:
         raise (table_not_found(address.parts) if statement.replace and not statement.create else error) from None
     return session.nothing
+
+
+def _is_sparks_own(address: Address, statement: s.CreateTable) -> bool:
+    """True for a table of the session catalog in another format: beside ours, it keeps Spark's tables."""
+    return address.catalog.name == SPARK_CATALOG and (statement.provider or "iceberg").lower() != "iceberg"
 
 
 def _leave_alone(session: Session, statement: s.CreateTable, address: Address) -> bool:

@@ -194,7 +194,7 @@ def test_the_runtime_reads_our_files(oracle, file_format, version):
     assert count == 6
     assert size > 0
     ((low, high),) = oracle.rows(f"SELECT readable_metrics.id.lower_bound, readable_metrics.wide.upper_bound FROM local.io.{name}.files")
-    assert (low, high) == (1, ONE["wide"])
+    assert (low, high) == ((None, None) if file_format == "avro" else (1, ONE["wide"]))  # Avro files carry no metrics, as the runtime's
 
 
 @pytest.mark.parametrize("file_format", ["parquet", "orc", "avro"])

@@ -51,3 +51,27 @@ class kept_conf:
         for view in self.spark.catalog.listTables():
             if view.isTemporary:
                 self.spark.catalog.dropTempView(view.name)
+
+
+class kept_oracle:
+    """Leaves the oracle's settings and temporary views as it found them."""
+
+    def __init__(self, oracle: Oracle) -> None:
+        self.oracle = oracle
+
+    def _settings(self) -> dict[str, str]:
+        return dict(self.oracle.rows("SET"))
+
+    def __enter__(self) -> None:
+        self.before = self._settings()
+
+    def __exit__(self, *_: object) -> None:
+        now = self._settings()
+        for key in now.keys() - self.before.keys():
+            self.oracle.sql(f"RESET `{key}`")
+        for key, value in self.before.items():
+            if now.get(key) != value:
+                self.oracle.sql(f"SET `{key}`={value}")
+        for _, view, temporary in self.oracle.rows("SHOW VIEWS IN spark_catalog.default"):
+            if temporary:
+                self.oracle.sql(f"DROP VIEW `{view}`")

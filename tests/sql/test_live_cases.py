@@ -9,7 +9,7 @@ import pytest
 
 from tests.oracle.client import Oracle
 from tests.sql.case_files import Case, read_cases
-from tests.sql.engines import icesql_engine, kept_conf, oracle_engine
+from tests.sql.engines import icesql_engine, kept_conf, kept_oracle, oracle_engine
 from tests.sql.running import differences, run_case
 
 HERE = Path(__file__).parent
@@ -51,7 +51,8 @@ def runtime(oracle: Oracle, tmp_path_factory: pytest.TempPathFactory) -> Oracle:
 @pytest.mark.interop
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.key)
 def test_case(case: Case, session: Any, spark: Any, warehouse: Path, runtime: Oracle):
-    theirs = run_case(case, oracle_engine(runtime), Path(runtime.warehouse))
+    with kept_oracle(runtime):
+        theirs = run_case(case, oracle_engine(runtime), Path(runtime.warehouse))
     wrong = [s for s in theirs["steps"] if ("error" in s) != ("want_error" in s)]
     assert not wrong, f"the case itself is wrong: {wrong}"
     with kept_conf(spark):
@@ -76,15 +77,15 @@ def test_each_engine_reads_what_the_other_wrote(session: Any, spark: Any, wareho
             "theirs": {"type": "hadoop", "warehouse": oracle.warehouse},
         },
     )
-    tables = sorted(f"{hint.parts[-4]}.{hint.parts[-3]}" for hint in warehouse.glob("*/*/metadata/version-hint.text"))
+    tables = sorted(hint.parts[-4:-2] for hint in warehouse.glob("*/*/metadata/version-hint.text"))
     assert tables
-    for table in tables:
-        namespace, name = table.split(".")
-        mine = [tuple(row) for row in reader.sql(f"SELECT * FROM local.{namespace}.{name}").collect()]
-        assert multiset(oracle.rows(f"SELECT * FROM ours.{namespace}.{name}")) == multiset(mine), f"the runtime reads {table} otherwise"
+    for namespace, name in tables:
+        table = f"{namespace}.`{name}`"
+        mine = [tuple(row) for row in reader.sql(f"SELECT * FROM local.{table}").collect()]
+        assert multiset(oracle.rows(f"SELECT * FROM ours.{table}")) == multiset(mine), f"the runtime reads {table} otherwise"
         if (Path(oracle.warehouse) / namespace / name / "metadata").is_dir():
-            theirs = oracle.rows(f"SELECT * FROM local.{namespace}.{name}")
-            here = [tuple(row) for row in reader.sql(f"SELECT * FROM theirs.{namespace}.{name}").collect()]
+            theirs = oracle.rows(f"SELECT * FROM local.{table}")
+            here = [tuple(row) for row in reader.sql(f"SELECT * FROM theirs.{table}").collect()]
             assert multiset(here) == multiset(theirs), f"icesql reads the runtime's {table} otherwise"
 
 

@@ -145,6 +145,7 @@ create table {ns}.t (id int) using iceberg;
 select * from {ns}.t;
 drop table {ns}.t purge;
 show tables in {ns};
+create table {ns}.t (id int) using iceberg;
 -- error: Cannot rename Hadoop tables
 alter table {ns}.t rename to {ns}.u;
 

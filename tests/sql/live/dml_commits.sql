@@ -210,7 +210,6 @@ update {ns}.t set s = 'u' where id = 2;
 merge into {ns}.t t using (select 3 as id) s on t.id = s.id when matched then update set s = 'm';
 -- error: conflicting files
 insert overwrite {ns}.t with ('isolation-level'='serializable') values (9, 'z');
-insert overwrite {ns}.t with ('isolation-level'='snapshot') values (9, 'z');
 -- error
 insert overwrite {ns}.t with ('isolation-level'='odd') values (10, 'z');
 select * from {ns}.t;

@@ -129,8 +129,6 @@ drop view mv;
 select count(*) from {ns}.X.files;
 select count(*) from {ns}.x.FILES;
 select lower_bounds[1], upper_bounds[2] from {ns}.x.files;
--- error
-select partition_summaries[0].lower_bound from {ns}.x.manifests;
 select readable_metrics.id.lower_bound, readable_metrics.p.value_count from {ns}.x.files where readable_metrics.id.lower_bound > 1;
 -- error
 select * from {ns}.x.files.files;

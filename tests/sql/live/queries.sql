@@ -101,7 +101,6 @@ select count(*) from {ns}.t;
 select local.system.bucket('x', 1);
 -- error
 select local.system.nope(1);
--- ordered
 show functions in local.system;
 
 -- case: metadata_columns
