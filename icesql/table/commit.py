@@ -22,7 +22,7 @@ from icesql.errors import (
 )
 from icesql.spec.metadata import TableMetadata
 from icesql.table.metadata_builder import MetadataBuilder
-from icesql.table.operations import Change, ChangeSet, TableOperations, TableVersion
+from icesql.table.operations import Change, ChangeSet, MetadataChange, TableOperations, TableVersion
 from icesql.table.requirements import check_all
 from icesql.table.update_values import Update
 
@@ -68,7 +68,7 @@ def _integer(properties: Mapping[str, str], key: str, default: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class UpdatesChange:
+class UpdatesChange(MetadataChange):
     """Updates that were worked out beforehand, as a Change."""
 
     change_set: ChangeSet
@@ -79,12 +79,6 @@ class UpdatesChange:
 
     def apply(self, metadata: TableMetadata) -> ChangeSet:
         return self.change_set
-
-    def committed(self, metadata: TableMetadata) -> None:
-        pass
-
-    def abandoned(self) -> None:
-        pass
 
 
 def commit(operations: TableOperations, changes: Sequence[Change], *, base: TableVersion | None = None) -> TableVersion:

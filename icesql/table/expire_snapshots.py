@@ -17,7 +17,7 @@ from icesql.spec.snapshots import MAIN, Snapshot, SnapshotRef
 from icesql.table import update_values as u
 from icesql.table.commit import commit
 from icesql.table.location_provider import outside_files
-from icesql.table.operations import ChangeSet, TableOperations, TableVersion
+from icesql.table.operations import ChangeSet, MetadataChange, TableOperations, TableVersion
 from icesql.table.reachable import ContentFiles, content_files, manifest_lists, manifests_by_path, statistics_by_snapshot, statistics_paths
 from icesql.table.requirements import requirements_for
 
@@ -72,7 +72,7 @@ class ExpireResult:
     failures: tuple[tuple[str, str], ...] = ()
 
 
-class ExpireSnapshots:
+class ExpireSnapshots(MetadataChange):
     """Raises ValidationError at once where ``gc.enabled`` is false."""
 
     def __init__(self, operations: TableOperations, base: TableVersion | None = None, *, now_ms: int | None = None) -> None:
@@ -179,12 +179,6 @@ class ExpireSnapshots:
         if schema_ids:
             updates.append(u.RemoveSchemas(schema_ids))
         return ChangeSet(tuple(updates), requirements_for(metadata, updates) if updates else ())
-
-    def committed(self, metadata: TableMetadata) -> None:
-        pass
-
-    def abandoned(self) -> None:
-        pass
 
     def commit(self) -> ExpireResult:
         """Commit, then delete what is no longer reached. Raises as ``icesql.table.commit.commit``, having deleted nothing."""

@@ -72,3 +72,15 @@ class Change(Protocol):
 
     def abandoned(self) -> None:
         """The commit failed for certain: remove every file this change wrote for it. Never called on an unknown outcome."""
+
+
+class MetadataChange:
+    """A change that writes no files of its own, so that neither outcome leaves anything to remove."""
+
+    __slots__ = ()
+
+    def committed(self, metadata: TableMetadata) -> None:
+        pass
+
+    def abandoned(self) -> None:
+        pass

@@ -12,12 +12,12 @@ from icesql.spec.sorting import NullOrder, SortDirection, SortField, SortOrder
 from icesql.spec.transforms import IDENTITY
 from icesql.table import update_values as u
 from icesql.table.commit import commit
-from icesql.table.operations import ChangeSet, TableOperations, TableVersion
+from icesql.table.operations import ChangeSet, MetadataChange, TableOperations, TableVersion
 from icesql.table.requirements import requirements_for
 
 
 @dataclass(slots=True)
-class ReplaceSortOrder:
+class ReplaceSortOrder(MetadataChange):
     """No fields leave the table unsorted. Terms are ``Reference(column, transform)`` or a plain column name."""
 
     operations: TableOperations | None = None
@@ -53,12 +53,6 @@ class ReplaceSortOrder:
     def apply(self, metadata: TableMetadata) -> ChangeSet:
         updates: tuple[u.Update, ...] = (u.AddSortOrder(self.sort_order(metadata)), u.SetDefaultSortOrder())
         return ChangeSet(updates, requirements_for(metadata, updates))
-
-    def committed(self, metadata: TableMetadata) -> None:
-        pass
-
-    def abandoned(self) -> None:
-        pass
 
     def commit(self) -> TableVersion:
         if self.operations is None:

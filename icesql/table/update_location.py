@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from icesql.spec.metadata import TableMetadata
 from icesql.table import update_values as u
 from icesql.table.commit import commit
-from icesql.table.operations import ChangeSet, TableOperations, TableVersion
+from icesql.table.operations import ChangeSet, MetadataChange, TableOperations, TableVersion
 
 
 @dataclass(slots=True)
-class UpdateLocation:
+class UpdateLocation(MetadataChange):
     location: str
     operations: TableOperations
     base: TableVersion | None = None
@@ -19,12 +19,6 @@ class UpdateLocation:
     def apply(self, metadata: TableMetadata) -> ChangeSet:
         wanted = self.location.rstrip("/") or self.location
         return ChangeSet() if metadata.location == wanted else ChangeSet((u.SetLocation(wanted),))
-
-    def committed(self, metadata: TableMetadata) -> None:
-        pass
-
-    def abandoned(self) -> None:
-        pass
 
     def commit(self) -> TableVersion:
         """Raises UnsupportedError from catalogs that keep a table where its name says."""

@@ -11,7 +11,7 @@ from icesql.spec.properties import METRICS_MODE_COLUMN_PREFIX, column_properties
 from icesql.spec.schema import Schema
 from icesql.table import update_values as u
 from icesql.table.commit import commit
-from icesql.table.operations import ChangeSet, TableOperations, TableVersion
+from icesql.table.operations import ChangeSet, MetadataChange, TableOperations, TableVersion
 
 FORMAT_VERSION = "format-version"
 RESERVED_PROPERTIES = frozenset(
@@ -30,7 +30,7 @@ RESERVED_PROPERTIES = frozenset(
 
 
 @dataclass(slots=True)
-class UpdateProperties:
+class UpdateProperties(MetadataChange):
     """Collects property changes. Reserved properties are silently passed over, as the reference does."""
 
     operations: TableOperations | None = None
@@ -77,12 +77,6 @@ class UpdateProperties:
         if present:
             updates.append(u.RemoveProperties(present))
         return ChangeSet(tuple(updates))
-
-    def committed(self, metadata: TableMetadata) -> None:
-        pass
-
-    def abandoned(self) -> None:
-        pass
 
     def commit(self) -> TableVersion:
         if self.operations is None:

@@ -14,7 +14,7 @@ from icesql.spec.types import NestedField, Type
 from icesql.table import update_values as u
 from icesql.table.commit import commit
 from icesql.table.compatibility import check_partition_name
-from icesql.table.operations import ChangeSet, TableOperations, TableVersion
+from icesql.table.operations import ChangeSet, MetadataChange, TableOperations, TableVersion
 from icesql.table.requirements import requirements_for
 from icesql.table.schema_editor import ROOT, SchemaEditor
 from icesql.table.union_by_name import union_by_name
@@ -29,7 +29,7 @@ _COLUMN_PROPERTIES = (
 Step = Callable[[SchemaEditor], None]
 
 
-class UpdateSchema:
+class UpdateSchema(MetadataChange):
     """Names are dotted paths; ``list.element.x`` and ``map.value.x`` reach into lists and maps. Each call checks at once.
 
     ``with table.update_schema() as u: ...`` commits at the end of the block, unless it raised.
@@ -196,12 +196,6 @@ class UpdateSchema:
             updates += [u.AddSchema(schema), u.SetCurrentSchema()]
         updates += property_updates(metadata, schema, editor)
         return ChangeSet(tuple(updates), requirements_for(metadata, updates) if updates else ())
-
-    def committed(self, metadata: TableMetadata) -> None:
-        pass
-
-    def abandoned(self) -> None:
-        pass
 
     def commit(self) -> TableVersion:
         return commit(self._bound(), [self], base=self._base)

@@ -18,7 +18,7 @@ from icesql.spec.transforms import IDENTITY, VOID, Transform
 from icesql.table import update_values as u
 from icesql.table.commit import commit
 from icesql.table.compatibility import check_partition_name, check_transform, describe
-from icesql.table.operations import ChangeSet, TableOperations, TableVersion
+from icesql.table.operations import ChangeSet, MetadataChange, TableOperations, TableVersion
 from icesql.table.requirements import requirements_for
 
 _TIME = frozenset({"year", "month", "day", "hour"})
@@ -179,7 +179,7 @@ class SpecEditor:
 Step = Callable[[SpecEditor], None]
 
 
-class UpdatePartitionSpec:
+class UpdatePartitionSpec(MetadataChange):
     """A term is ``Reference(column, transform)``; ``remove_field`` takes a partition field's name or a term."""
 
     def __init__(self, operations: TableOperations | None = None, base: TableVersion | None = None, *, case_sensitive: bool = True) -> None:
@@ -235,12 +235,6 @@ class UpdatePartitionSpec:
         if self._set_default:
             updates.append(u.SetDefaultSpec())
         return ChangeSet(tuple(updates), requirements_for(metadata, updates))
-
-    def committed(self, metadata: TableMetadata) -> None:
-        pass
-
-    def abandoned(self) -> None:
-        pass
 
     def commit(self) -> TableVersion:
         return commit(self._bound(), [self], base=self._base)

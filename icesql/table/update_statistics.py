@@ -6,11 +6,11 @@ from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import PartitionStatisticsFile, StatisticsFile
 from icesql.table import update_values as u
 from icesql.table.commit import commit
-from icesql.table.operations import ChangeSet, TableOperations, TableVersion
+from icesql.table.operations import ChangeSet, MetadataChange, TableOperations, TableVersion
 from icesql.table.requirements import requirements_for
 
 
-class UpdateStatistics:
+class UpdateStatistics(MetadataChange):
     """A snapshot has at most one file of each kind; setting one replaces it."""
 
     def __init__(self, operations: TableOperations, base: TableVersion | None = None) -> None:
@@ -35,12 +35,6 @@ class UpdateStatistics:
 
     def apply(self, metadata: TableMetadata) -> ChangeSet:
         return ChangeSet(tuple(self._updates), requirements_for(metadata, self._updates) if self._updates else ())
-
-    def committed(self, metadata: TableMetadata) -> None:
-        pass
-
-    def abandoned(self) -> None:
-        pass
 
     def commit(self) -> TableVersion:
         return commit(self._operations, [self], base=self._base)
