@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import statistics
 import subprocess
@@ -10,6 +11,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "benchmarks" / "data"
@@ -56,48 +59,64 @@ def open_session(engine: str, warehouse: Path) -> tuple[Any, Callable[[str], Any
 
 
 class Times:
-    """Seconds by name; ``measure`` prints as it goes."""
+    """Wall and CPU seconds by name; ``measure`` prints as it goes."""
 
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
+    def __init__(self, seconds: dict[str, float] | None = None, cpu: dict[str, float] | None = None) -> None:
+        self.seconds, self.cpu = seconds or {}, cpu or {}
 
     def measure(
         self, name: str, work: Callable[[], Any], *, repeat: int = 1, before: Callable[[], Any] | None = None, warm: int = 0
     ) -> Any:
-        """The median of ``repeat`` runs after ``warm`` uncounted ones."""
-        seconds, result = [], None
+        """The medians of ``repeat`` runs after ``warm`` uncounted ones."""
+        seconds, cpu, result = [], [], None
         for number in range(warm + repeat):
             if before is not None:
                 before()
-            start = time.perf_counter()
+            start, used = time.perf_counter(), cpu_seconds()
             result = work()
             if number >= warm:
                 seconds.append(time.perf_counter() - start)
-        self.seconds[name] = statistics.median(seconds)
-        print(f"    {name:44s} {self.seconds[name]:9.4f} s   {str(result)[:60]}", flush=True)
+                cpu.append(cpu_seconds() - used)
+        self.seconds[name], self.cpu[name] = statistics.median(seconds), statistics.median(cpu)
+        print(f"    {name:44s} {self.seconds[name]:9.4f} s {self.cpu[name]:9.3f} s CPU   {str(result)[:60]}", flush=True)
         return result
 
     def save(self, path: Path) -> None:
-        path.write_text(json.dumps(self.seconds, indent=1))
+        path.write_text(json.dumps({"seconds": self.seconds, "cpu": self.cpu}, indent=1))
 
 
-def run_apart(module: str, *arguments: str) -> dict[str, float]:
+def cpu_seconds() -> float:
+    """CPU time of this process and everything it started: the JVM and its Python workers."""
+    total = 0.0
+    me = psutil.Process()
+    for process in (me, *me.children(recursive=True)):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            used = process.cpu_times()
+            total += used.user + used.system + used.children_user + used.children_system
+    return total
+
+
+def run_apart(module: str, *arguments: str) -> Times:
     """Run ``python -m module arguments OUT`` in a fresh process and return the times it saved to OUT."""
     DATA.mkdir(parents=True, exist_ok=True)
     out = DATA / f"{module.rsplit('.', 1)[-1]}-{'-'.join(a.replace('/', '_')[-20:] for a in arguments)}.json"
     print(f"  {module} {' '.join(arguments)}", flush=True)
     subprocess.run([sys.executable, "-m", module, *arguments, str(out)], check=True, cwd=ROOT)
-    times: dict[str, float] = json.loads(out.read_text())
-    return times
+    return Times(**json.loads(out.read_text()))
 
 
-def print_ratios(ours: dict[str, float], **peers: dict[str, float]) -> None:
-    """A line a measurement: our seconds, each peer's, and how many times faster we are (below 1: slower)."""
+def print_ratios(ours: Times, **peers: Times) -> None:
+    """A line a measurement: the peer's seconds, ours, how many times faster we are (below 1: slower), and the same of CPU seconds."""
     for peer, theirs in peers.items():
-        shared = [name for name in ours if name in theirs]
-        ratios = [theirs[name] / ours[name] for name in shared]
-        print(f"\n  {'icesql against ' + peer:46s} {peer:>10s} {'icesql':>10s}   ratio")
+        shared = [name for name in ours.seconds if name in theirs.seconds]
+        ratios = [theirs.seconds[name] / ours.seconds[name] for name in shared]
+        print(f"\n  {'icesql against ' + peer:46s} {peer:>10s} {'icesql':>10s}   ratio {'CPU ' + peer:>14s} {'icesql':>10s}   ratio")
         for name, ratio in zip(shared, ratios, strict=True):
-            print(f"  {name:46s} {theirs[name]:10.4f} {ours[name]:10.4f}   x{ratio:.2f}{'' if ratio >= 1 else '   slower'}")
+            wall = f"{theirs.seconds[name]:10.4f} {ours.seconds[name]:10.4f}  x{ratio:5.2f}"
+            print(f"  {name:46s} {wall} {_cpu(ours.cpu.get(name), theirs.cpu.get(name))}{'' if ratio >= 1 else '   slower'}")
         if ratios:
             print(f"  median x{statistics.median(ratios):.2f}, {sum(r < 1 for r in ratios)} of {len(ratios)} slower")
+
+
+def _cpu(ours: float | None, theirs: float | None) -> str:
+    return f"{theirs:14.3f} {ours:10.3f}  x{theirs / ours:5.2f}" if ours and theirs else " " * 33

@@ -98,7 +98,7 @@ def compare(title: str, engines: tuple[str, ...], **table: int) -> None:
         build(Path(folder), **table)
         print(f"\n  -- {title}", flush=True)
         found = {engine: run_apart("benchmarks.planning", engine, folder) for engine in engines}
-    peak = found["icesql"].pop("peak MB")
+    peak = found["icesql"].seconds.pop("peak MB")
     print_ratios(found["icesql"], **{engine: times for engine, times in found.items() if engine != "icesql"})
     print(f"  icesql's peak memory: {peak:.0f} MB")
 

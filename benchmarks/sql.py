@@ -1,17 +1,30 @@
-"""TPC-H SF1 through SQL on both engines: ``./dev bench sql``. Each engine: ``python -m benchmarks.sql ENGINE OUT``."""
+"""TPC-H through SQL on both engines: ``./dev bench sql``. One part on one engine: ``python -m benchmarks.sql ENGINE PART OUT``.
+
+The scale factor is 1, or what ``ICESQL_BENCH_SCALE`` says.
+"""
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from benchmarks.engines import DATA, Times, open_session, print_ratios, run_apart
 
+SCALE = os.environ.get("ICESQL_BENCH_SCALE", "1")
+CHANGED_KEYS = int(1_500_000 * float(SCALE))  # 1.5 M rows of lineitem at scale factor 1
 TABLES = ("lineitem", "orders", "customer", "supplier", "nation", "region", "part", "partsupp")
+LAYOUTS = {
+    "li": ("unpartitioned", ""),
+    "lip": ("by month", "partitioned by (months(l_shipdate))"),
+    "lib": ("in 16 buckets", "partitioned by (bucket(16, l_orderkey))"),
+}
 QUERIES = {
     "q1": "select l_returnflag, l_linestatus, sum(l_quantity), sum(l_extendedprice), sum(l_extendedprice*(1-l_discount)), avg(l_quantity), "
     "count(*) from local.db.{} where l_shipdate <= date'1998-09-02' group by 1,2 order by 1,2",
@@ -24,89 +37,178 @@ QUERIES = {
     "and o_orderdate<date'1995-01-01' group by n_name order by rev desc",
     "q6": "select sum(l_extendedprice*l_discount) from local.db.{} where l_shipdate >= date'1994-01-01' and l_shipdate < date'1995-01-01' "
     "and l_discount between 0.05 and 0.07 and l_quantity < 24",
+    "full scan": "select count(l_comment), max(l_partkey), max(l_suppkey), max(l_shipinstruct), max(l_commitdate), sum(l_tax) from local.db.{}",
 }
 MERGE = (
-    "merge into local.db.m t using (select * from src_lineitem where l_orderkey % 100 = 9 and l_orderkey < 1600000) s "
+    f"merge into local.db.m t using (select * from src_lineitem where l_orderkey % 100 = 9 and l_orderkey < {CHANGED_KEYS + CHANGED_KEYS // 15}) s "
     "on t.l_orderkey = s.l_orderkey and t.l_linenumber = s.l_linenumber "
     "when matched and s.l_discount > 0.09 then delete when matched then update set * when not matched then insert *"
 )
+METADATA_TABLES = ("snapshots", "history", "files", "manifests", "partitions", "entries", "refs")
 
 
 def tpch_folder() -> Path:
-    """TPC-H SF1 as Parquet, generated once."""
-    folder = DATA / "tpch-sf1"
+    """TPC-H as Parquet, generated once."""
+    folder = DATA / f"tpch-sf{SCALE}"
     if not (folder / "lineitem.parquet").exists():
         folder.mkdir(parents=True, exist_ok=True)
         generator = Path(sys.executable).with_name("tpchgen-cli")
-        subprocess.run([str(generator), "parquet", "-s", "1", "--output-dir", str(folder)], check=True)
+        subprocess.run([str(generator), "parquet", "-s", SCALE, "--output-dir", str(folder)], check=True)
     return folder
 
 
-def workload(engine: str, out: Path) -> None:
-    """Every statement, timed."""
-    warehouse = Path(tempfile.gettempdir()) / f"icesql-bench-sql-{engine}"
-    shutil.rmtree(warehouse, ignore_errors=True)
-    times = Times()
-    spark, sql = open_session(engine, warehouse)
-    source = tpch_folder()
-    for table in TABLES:
-        spark.read.parquet(str(source / f"{table}.parquet")).createOrReplaceTempView(f"src_{table}")
-    spark.sql("select count(*) from src_lineitem").collect()
+class Workload:
+    """Statements of one part, timed on one engine."""
 
-    def run(name: str, text: str, repeat: int = 1, before: Any = None, warm: int = 0) -> None:
-        times.measure(name, lambda: sql(text).collect(), repeat=repeat, before=before, warm=warm)
+    def __init__(self, engine: str, warehouse: Path) -> None:
+        self.times = Times()
+        self.spark, self.sql = open_session(engine, warehouse)
+        for table in TABLES:
+            self.spark.read.parquet(str(tpch_folder() / f"{table}.parquet")).createOrReplaceTempView(f"src_{table}")
+        self.spark.sql("select count(*) from src_lineitem").collect()
+        self.do("create namespace if not exists local.db")
 
-    sql("create namespace if not exists local.db").collect()
-    run("create table", "create table local.db.tiny (id bigint, s string) using iceberg")
-    run("insert one row", "insert into local.db.tiny values (1, 'a')", 7, warm=3)
-    run("select from a tiny table", "select count(*) from local.db.tiny where id = 1", 7, warm=2)
-    for name, partitioning in (
-        ("li", ""),
-        ("lip", "partitioned by (months(l_shipdate))"),
-        ("lib", "partitioned by (bucket(16, l_orderkey))"),
-    ):
-        run(
-            f"ctas lineitem {partitioning or 'unpartitioned'}",
-            f"create or replace table local.db.{name} using iceberg {partitioning} as select * from src_lineitem",
-            2,
+    def do(self, *texts: str) -> None:
+        for text in texts:
+            self.sql(text).collect()
+
+    def run(self, name: str, text: str | Iterator[str], repeat: int = 1, warm: int = 0, before: Callable[[], None] | None = None) -> None:
+        """``text``: the statement, or an iterator over as many as there are runs."""
+
+        def statement() -> Any:
+            return self.sql(text if isinstance(text, str) else next(text)).collect()
+
+        self.times.measure(name, statement, repeat=repeat, warm=warm, before=before)
+
+
+def numbered(text: str) -> Iterator[str]:
+    """The text with 0, 1, 2 ... in the place of ``{}``."""
+    number = 0
+    while True:
+        yield text.format(number)
+        number += 1
+
+
+# -- the parts -------------------------------------------------------------------------------------------------------------
+
+
+def statements(work: Workload) -> None:
+    """What a statement costs at least."""
+    often = partial(work.run, repeat=15, warm=8)
+    often("create table", numbered("create table local.db.c{} (id bigint, s string) using iceberg"))
+    work.do("create table local.db.tiny (id bigint, s string) using iceberg")
+    often("insert one row", "insert into local.db.tiny values (1, 'a')")
+    often("count with a filter of a tiny table", "select count(*) from local.db.tiny where id = 1")
+    often("select * from a tiny table", "select * from local.db.tiny")
+    often("count(*) of a tiny table", "select count(*) from local.db.tiny")
+    [[first, *_], *_] = work.sql("select snapshot_id from local.db.tiny.snapshots order by committed_at").collect()
+    often("time travel to a snapshot", f"select * from local.db.tiny version as of {first}")
+    often("set a table property", numbered("alter table local.db.tiny set tblproperties ('n' = '{}')"))
+    often("describe table", "describe table local.db.tiny")
+    for name in METADATA_TABLES:
+        often(f"metadata table {name}", f"select * from local.db.tiny.{name}")
+    often(
+        "metadata-only delete of one row",
+        "delete from local.db.tiny where id = 1",
+        before=lambda: work.do("insert into local.db.tiny values (1, 'a')"),
+    )
+    modes = ", ".join(f"'write.{verb}.mode' = 'merge-on-read'" for verb in ("delete", "update", "merge"))
+    for name, properties in (("cow", "'format-version' = '2'"), ("mor", modes)):
+        work.do(
+            f"create table local.db.{name} using iceberg tblproperties ({properties}) as select /*+ coalesce(1) */ id, 'x' as s from range(2000)"
         )
+        few = partial(work.run, repeat=7, warm=4)
+        few(f"delete one row {name}", numbered(f"delete from local.db.{name} where id = {{}}"))
+        few(f"update one row {name}", numbered(f"update local.db.{name} set s = 'y' where id = {{}} + 100"))
+        few(
+            f"merge one row {name}",
+            numbered(
+                f"merge into local.db.{name} t using (select {{}} + 200L as id, 'z' as s) s on t.id = s.id "
+                "when matched then update set * when not matched then insert *"
+            ),
+        )
+
+
+def create(work: Workload, table: str, repeat: int = 1) -> None:
+    layout, partitioning = LAYOUTS[table]
+    work.run(
+        f"ctas lineitem {layout}",
+        f"create or replace table local.db.{table} using iceberg {partitioning} as select * from src_lineitem",
+        repeat,
+    )
+
+
+def writes(work: Workload) -> None:
+    for table in LAYOUTS:
+        create(work, table, 2)
     for table in TABLES[1:]:
-        run(f"ctas {table}", f"create or replace table local.db.{table} using iceberg as select * from src_{table}")
-    for table, layout in (("li", "unpartitioned"), ("lip", "by month")):
-        for name, query in QUERIES.items():
-            run(f"{name} {layout}", query.format(table), 5)
-    run("point lookup in a bucket", "select * from local.db.lib where l_orderkey = 1234567", 5)
-    run("count(*)", "select count(*) from local.db.li", 5)
-    for mode, version in (("copy-on-write", 2), ("merge-on-read", 2), ("merge-on-read", 3)):
-        row_level_changes(run, sql, mode, version)
-    run("rewrite_data_files", "call local.system.rewrite_data_files(table => 'db.lib', options => map('rewrite-all','true'))")
-    times.save(out)
-    spark.stop()
+        work.run(f"ctas {table}", f"create or replace table local.db.{table} using iceberg as select * from src_{table}")
+    work.run("rewrite_data_files", "call local.system.rewrite_data_files(table => 'db.lib', options => map('rewrite-all','true'))")
 
 
-def row_level_changes(run: Any, sql: Any, mode: str, version: int) -> None:
-    """DELETE, UPDATE and MERGE of 1 % of 1.5 M rows in 4 buckets, each on a fresh table."""
+def queries(work: Workload) -> None:
+    for table in TABLES[1:]:
+        work.do(f"create table local.db.{table} using iceberg as select * from src_{table}")
+    for table, (layout, partitioning) in LAYOUTS.items():
+        work.do(f"create table local.db.{table} using iceberg {partitioning} as select * from src_lineitem")
+        if table != "lib":
+            for name, query in QUERIES.items():
+                work.run(f"{name} {layout}", query.format(table), 5, 2)
+    work.run("point lookup in a bucket", "select * from local.db.lib where l_orderkey = 1234567", 9, 3)
+    work.run("count(*)", "select count(*) from local.db.li", 9, 3)
+
+
+def row_level(mode: str, version: int, work: Workload) -> None:
+    """DELETE, UPDATE and MERGE of 1 % of the rows in 4 buckets, each on a fresh table."""
     label = ("cow" if mode == "copy-on-write" else "mor") + f" v{version}"
     modes = ",".join(f"'write.{verb}.mode'='{mode}'" for verb in ("delete", "update", "merge"))
 
     def fresh() -> None:
-        sql("drop table if exists local.db.m").collect()
-        sql(
+        work.do(
+            "drop table if exists local.db.m",
             f"create table local.db.m using iceberg partitioned by (bucket(4, l_orderkey)) tblproperties('format-version'='{version}',{modes}) "
-            "as select * from src_lineitem where l_orderkey < 1500000"
-        ).collect()
+            f"as select * from src_lineitem where l_orderkey < {CHANGED_KEYS}",
+        )
 
-    run(f"delete 1% {label}", "delete from local.db.m where l_orderkey % 100 = 7", 2, fresh)
-    run(f"update 1% {label}", "update local.db.m set l_comment = 'x', l_quantity = l_quantity + 1 where l_orderkey % 100 = 8", 2, fresh)
-    run(f"merge 1% {label}", MERGE, 2, fresh)
-    run(f"read after merge {label}", "select count(*), sum(l_quantity), max(l_comment) from local.db.m", 5)
-    run(f"metadata-only delete {label}", "delete from local.db.m where l_orderkey is not null")
+    changed = partial(work.run, repeat=3, warm=1, before=fresh)
+    changed(f"delete 1% {label}", "delete from local.db.m where l_orderkey % 100 = 7")
+    changed(f"update 1% {label}", "update local.db.m set l_comment = 'x', l_quantity = l_quantity + 1 where l_orderkey % 100 = 8")
+    changed(f"merge 1% {label}", MERGE)
+    work.run(f"read after merge {label}", "select count(*), sum(l_quantity), max(l_comment) from local.db.m", 7, 3)
+    work.run(f"metadata-only delete {label}", "delete from local.db.m where l_orderkey is not null")
 
 
-def main() -> None:
+PARTS: dict[str, Callable[[Workload], None]] = {
+    "statements": statements,
+    "writes": writes,
+    "queries": queries,
+    "copy-on-write": partial(row_level, "copy-on-write", 2),
+    "merge-on-read-v2": partial(row_level, "merge-on-read", 2),
+    "merge-on-read-v3": partial(row_level, "merge-on-read", 3),
+}
+
+
+def run_part(engine: str, part: str) -> Times:
+    warehouse = Path(tempfile.gettempdir()) / f"icesql-bench-sql-{engine}"
+    shutil.rmtree(warehouse, ignore_errors=True)
+    work = Workload(engine, warehouse)
+    PARTS[part](work)
+    work.spark.stop()
+    shutil.rmtree(warehouse, ignore_errors=True)
+    return work.times
+
+
+def main(*parts: str) -> None:
+    """Both engines, one part after the other, so that what else the machine does touches both alike."""
     tpch_folder()
-    print_ratios(run_apart("benchmarks.sql", "icesql"), jar=run_apart("benchmarks.sql", "jar"))
+    ours, theirs = Times(), Times()
+    for part in parts or PARTS:
+        for engine, all_times in (("jar", theirs), ("icesql", ours)):
+            times = run_apart("benchmarks.sql", engine, part)
+            all_times.seconds |= times.seconds
+            all_times.cpu |= times.cpu
+    print_ratios(ours, jar=theirs)
 
 
 if __name__ == "__main__":
-    workload(sys.argv[1], Path(sys.argv[2]))
+    run_part(sys.argv[1], sys.argv[2]).save(Path(sys.argv[3]))
