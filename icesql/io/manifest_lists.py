@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
 from icesql.errors import InvalidArgumentError, NotFoundError
-from icesql.io.avro_container import AvroFileBuilder, corrupt, read_records
-from icesql.io.avro_decode import DAMAGE
+from icesql.io.avro_container import AvroFileBuilder, AvroHeader, corrupt, read_bytes, read_records
+from icesql.io.avro_decode import DAMAGE, Decoder
 from icesql.io.avro_objects import record_decoder
 from icesql.io.cache import ByteBoundedCache
 from icesql.io.files import FileIO
@@ -22,39 +22,89 @@ _MANIFEST_BYTES = 800  # about what a ManifestFile holds in memory
 _cache: ByteBoundedCache[tuple[ManifestFile, ...]] = ByteBoundedCache(_CACHE_BYTES, lambda held: 500 + _MANIFEST_BYTES * len(held))
 
 
-def read_manifest_list(io: FileIO, location: str, *, use_cache: bool = True) -> tuple[ManifestFile, ...]:
-    """The manifests in file order. Raises NotFoundError, CorruptMetadataError, UnsupportedError (unknown codec)."""
+class RepeatedManifests:
+    """Manifests by the bytes that encode them: lists of one history repeat most of each other, so each entry need be decoded once only.
+
+    Threads may share it.
+    """
+
+    def __init__(self) -> None:
+        self._by_schema: dict[bytes, dict[bytes, tuple[bytes, ManifestFile]]] = {}
+
+    def of(self, header: AvroHeader) -> dict[bytes, tuple[bytes, ManifestFile]] | None:
+        """(record, manifest) by path, of records of this schema; ``None`` where records do not begin with the path."""
+        fields = header.schema.get("fields") if isinstance(header.schema, dict) else None
+        if not fields or fields[0].get("type") != "string":
+            return None
+        return self._by_schema.setdefault(header.metadata["avro.schema"], {})
+
+
+def read_manifest_list(
+    io: FileIO, location: str, *, use_cache: bool = True, repeated: RepeatedManifests | None = None
+) -> tuple[ManifestFile, ...]:
+    """The manifests in file order. Who reads many lists passes ``repeated``; they are then not cached, for they would push out all others.
+
+    Raises NotFoundError, CorruptMetadataError, UnsupportedError (unknown codec).
+    """
     if use_cache and (held := _cache.find(location)) is not None:
         return held
     try:
         data = io.read(location)
     except NotFoundError as error:
         raise NotFoundError(f"Cannot read manifest list: File does not exist: {location}", location=location) from error
-    manifests = parse_manifest_list(data, location)
-    _cache.put(location, manifests)
+    manifests = parse_manifest_list(data, location, repeated)
+    if repeated is None:
+        _cache.put(location, manifests)
     return manifests
 
 
-def parse_manifest_list(data: bytes, location: str) -> tuple[ManifestFile, ...]:
+def parse_manifest_list(data: bytes, location: str, repeated: RepeatedManifests | None = None) -> tuple[ManifestFile, ...]:
     """Raises CorruptMetadataError, UnsupportedError (unknown codec)."""
     records = read_records(data, location)
     try:
         decode = record_decoder(records.header.schema, MANIFEST_FILE_IDS)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise corrupt(location, f"not a manifest list: {error!r}") from error
+    known = None if repeated is None else repeated.of(records.header)
+    read = _entry_reader(decode, records.buffer) if known is None else _repeated_reader(decode, records.buffer, known)
     found: list[ManifestFile] = []
     for count, start, end in records.blocks:
         position = start
         for _ in range(count):
             place = position
             try:
-                record, position = decode(records.buffer, position)
+                manifest, position = read(position)
                 if position > end:
                     raise IndexError("record past the end of its block")
-                found.append(_manifest(record))
+                found.append(manifest)
             except (*DAMAGE, KeyError, TypeError, AttributeError, RecursionError) as error:
                 raise corrupt(location, f"damaged manifest entry: {error!r}", place) from error
     return tuple(found)
+
+
+_EntryReader = Callable[[int], tuple[ManifestFile, int]]  # from a record's place to its manifest and the place after it
+
+
+def _entry_reader(decode: Decoder, buffer: bytes) -> _EntryReader:
+    def read(position: int) -> tuple[ManifestFile, int]:
+        record, position = decode(buffer, position)
+        return _manifest(record), position
+
+    return read
+
+
+def _repeated_reader(decode: Decoder, buffer: bytes, known: dict[bytes, tuple[bytes, ManifestFile]]) -> _EntryReader:
+    def read(position: int) -> tuple[ManifestFile, int]:
+        path, _ = read_bytes(buffer, position)
+        held = known.get(path)
+        if held is not None and buffer.startswith(held[0], position):
+            return held[1], position + len(held[0])
+        record, end = decode(buffer, position)
+        manifest = _manifest(record)
+        known[path] = (buffer[position:end], manifest)
+        return manifest, end
+
+    return read
 
 
 def _manifest(record: Any) -> ManifestFile:

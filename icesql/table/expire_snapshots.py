@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from icesql.errors import InvalidArgumentError, ValidationError
 from icesql.io.files import FileIO
+from icesql.io.manifest_lists import RepeatedManifests
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import MAIN, Snapshot, SnapshotRef
 from icesql.table import update_values as u
@@ -253,7 +254,8 @@ def expired_files(io: FileIO, before: TableMetadata, gone: frozenset[int], after
     statistics = statistics_paths(before) - frozenset(after_paths)
     if not expired:
         return ExpiredFiles(statistics=statistics)
-    dropped, held = manifests_by_path(io, expired), manifests_by_path(io, kept)
+    repeated = RepeatedManifests()
+    dropped, held = manifests_by_path(io, expired, repeated), manifests_by_path(io, kept, repeated)
     unused = [manifest for path, manifest in dropped.items() if path not in held]
     specs = {**before.specs_by_id, **({} if after is None else after.specs_by_id)}
     candidates = content_files(io, unused, specs)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from icesql.errors import CorruptMetadataError, ValidationError
 from icesql.io.avro_container import read_header
 from icesql.io.files import FileIO
-from icesql.io.manifest_lists import read_manifest_list
+from icesql.io.manifest_lists import RepeatedManifests, read_manifest_list
 from icesql.io.manifests import read_manifest
 from icesql.spec.files import EntryStatus, ManifestContent, ManifestEntry, ManifestFile
 from icesql.spec.metadata import TableMetadata
@@ -17,12 +17,15 @@ from icesql.spec.schema import Schema
 from icesql.spec.snapshots import MAIN, Snapshot
 
 
-def manifests_of(io: FileIO, snapshot: Snapshot | None) -> tuple[ManifestFile, ...]:
-    """The manifests of a snapshot in list order; ``()`` for none. Early v1 snapshots name manifests instead of a list."""
+def manifests_of(io: FileIO, snapshot: Snapshot | None, repeated: RepeatedManifests | None = None) -> tuple[ManifestFile, ...]:
+    """The manifests of a snapshot in list order; ``()`` for none. Early v1 snapshots name manifests instead of a list.
+
+    ``repeated`` as in ``read_manifest_list``.
+    """
     if snapshot is None:
         return ()
     if snapshot.manifest_list is not None:
-        return read_manifest_list(io, snapshot.manifest_list)
+        return read_manifest_list(io, snapshot.manifest_list, repeated=repeated)
     return tuple(_embedded_manifest(io, path, snapshot) for path in snapshot.manifests)
 
 

@@ -10,6 +10,7 @@ from typing import TypeVar
 from icesql.errors import NotFoundError
 from icesql.io.files import FileIO
 from icesql.io.manifest_columns import read_manifest_columns
+from icesql.io.manifest_lists import RepeatedManifests
 from icesql.io.metadata_files import read_metadata
 from icesql.spec.files import FileContent, ManifestFile
 from icesql.spec.metadata import TableMetadata
@@ -81,10 +82,11 @@ def reachable_files(io: FileIO, metadata: TableMetadata, metadata_location: str 
     return reachable(io, metadata, metadata_location).all()
 
 
-def manifests_by_path(io: FileIO, snapshots: Iterable[Snapshot]) -> dict[str, ManifestFile]:
-    """The distinct manifests of the snapshots."""
+def manifests_by_path(io: FileIO, snapshots: Iterable[Snapshot], repeated: RepeatedManifests | None = None) -> dict[str, ManifestFile]:
+    """The distinct manifests of the snapshots. ``repeated``: what lists read before have shown."""
+    known = RepeatedManifests() if repeated is None else repeated
     found: dict[str, ManifestFile] = {}
-    for manifests in in_parallel(lambda snapshot: manifests_of(io, snapshot), snapshots):
+    for manifests in in_parallel(lambda snapshot: manifests_of(io, snapshot, known), snapshots):
         for manifest in manifests:
             found.setdefault(manifest.manifest_path, manifest)
     return found

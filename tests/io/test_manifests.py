@@ -5,6 +5,7 @@ import math
 import uuid
 from dataclasses import replace
 from decimal import Decimal
+from pathlib import Path
 
 import fastavro
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from icesql.errors import CorruptMetadataError, InvalidArgumentError, NotFoundError, UnsupportedError
 from icesql.io.file_systems import ArrowFileIO
-from icesql.io.manifest_lists import read_manifest_list, write_manifest_list
+from icesql.io.manifest_lists import RepeatedManifests, parse_manifest_list, read_manifest_list, write_manifest_list
 from icesql.io.manifests import ManifestWriter, RollingManifestWriter, compression_of, read_manifest, write_manifest
 from icesql.spec.files import DataFile, EntryStatus, FileContent, ManifestContent, ManifestEntry
 from icesql.spec.partitioning import PartitionField, PartitionSpec
@@ -212,6 +213,36 @@ def test_inheritance(tmp_path):
     assert [e.sequence_number for e in found] == [12, 1, 1, 12]
     assert [e.file_sequence_number for e in found] == [12, 1, 2, 12]
     assert [e.data_file.first_row_id for e in found] == [500, None, 99, 510]
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_entries_that_lists_share_are_read_once_and_right(tmp_path, version):
+    file = DataFile(file_path="/a", file_format="parquet", partition=(1,), record_count=10, file_size_in_bytes=1)
+    spec = PartitionSpec(fields=(PartitionField(source_ids=(2,), field_id=1000, transform=IDENTITY, name="i"),))
+    entry = ManifestEntry(status=EntryStatus.ADDED, snapshot_id=9, data_file=file)
+    made = [replace(write(tmp_path / f"m{i}.avro", [entry], version, spec=spec), first_row_id=100 * i) for i in range(3)]
+    other = replace(made[1], manifest_length=7, partitions=None)  # the same path, told otherwise
+    lists = [made[:1], [made[1], made[0]], [made[2], made[1], made[0]], [made[2], other], [made[0], other, made[1]], []]
+    repeated, shared = RepeatedManifests(), []
+    for number, manifests in enumerate(lists):
+        target = str(tmp_path / f"l{number}.avro")
+        write_manifest_list(
+            IO, target, format_version=version, snapshot_id=9, parent_snapshot_id=8, sequence_number=2, manifests=manifests, next_row_id=0
+        )
+        shared.append(parse_manifest_list(Path(target).read_bytes(), target, repeated))
+        assert shared[-1] == parse_manifest_list(Path(target).read_bytes(), target)
+    assert shared[1][1] is shared[0][0] and shared[2][1:] == shared[1]
+    damaged = Path(target := str(tmp_path / "l2.avro")).read_bytes()
+    for place in range(0, len(damaged), 7):
+        broken = damaged[:place] + bytes([damaged[place] ^ 0x15]) + damaged[place + 1 :]
+        assert _read_or_refused(broken, target, repeated) == _read_or_refused(broken, target, None)
+
+
+def _read_or_refused(data, location, repeated):
+    try:
+        return parse_manifest_list(data, location, repeated)
+    except (CorruptMetadataError, UnsupportedError) as error:
+        return type(error)
 
 
 @pytest.mark.parametrize("version", [1, 2, 3])
