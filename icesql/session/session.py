@@ -55,7 +55,7 @@ class Session:
         self.transaction_in_progress: SessionTransaction | None = None
         self._lock = threading.RLock()
         self._nothing: DataFrame | None = None
-        self._wap: dict[str, str | None] = {}
+        self._settings: dict[str, str | None] = {}
         self._session_catalog: Any = None
         self.open_views: list[str] = []
         self.is_inside = False  # a statement of ours is running: what it asks of Spark is Spark's
@@ -119,7 +119,7 @@ class Session:
 
     def _begin(self) -> None:
         """What the last statement left is forgotten."""
-        self.last_notices, self.last_plan, self.last_explained, self._wap = (), (), (), {}
+        self.last_notices, self.last_plan, self.last_explained, self._settings = (), (), (), {}
         self.frames.reports.clear()
 
     @property
@@ -216,9 +216,9 @@ class Session:
 
     def conf(self, key: str, default: str | None = None) -> str | None:
         """A Spark setting, read at most once a statement."""
-        if key not in self._wap:
-            self._wap[key] = self.spark.conf.get(key, None)
-        value = self._wap[key]
+        if key not in self._settings:
+            self._settings[key] = self.spark.conf.get(key, None)
+        value = self._settings[key]
         return default if value is None else value
 
     @property
