@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from icesql.parser import clauses
+from icesql.parser import clauses, hive_format
 from icesql.parser.base_statement import Statement
 from icesql.parser.cursor import Cursor
 from icesql.parser.ddl_statements import ColumnDefinition, CreateTable, CreateTableLike, Properties, TransformTerm
@@ -29,7 +29,8 @@ class _Clauses:
     collation: str | None = None
     properties: Properties = ()
     options: Properties = ()
-    stored_as: str | None = None
+    stored_as: Properties = ()
+    row_format: Properties = ()
 
 
 def create_table(cursor: Cursor) -> Statement | None:
@@ -70,7 +71,7 @@ def create_table(cursor: Cursor) -> Statement | None:
         comment=found.comment,
         properties=found.properties,
         options=found.options,
-        stored_as=found.stored_as,
+        storage=found.stored_as + found.row_format,
         collation=found.collation,
         query=() if query is None else (query,),
         references=references_between(cursor, query),
@@ -126,9 +127,7 @@ def _provider(cursor: Cursor) -> str | None:
 def _read_clauses(cursor: Cursor, types: TypeReader, found: _Clauses) -> None:
     while _read_clause(cursor, types, found):
         pass
-    if found.provider is not None and found.stored_as is not None:
-        form = f"CREATE TABLE ... USING ... STORED AS {found.stored_as.upper()}"
-        cursor.fail(f"[INVALID_STATEMENT_OR_CLAUSE] The statement or clause: {form} is not valid.")
+    hive_format.check_together(cursor, found.provider, found.stored_as, found.row_format)
 
 
 def _once(cursor: Cursor, found: _Clauses, clause: str) -> None:
@@ -164,18 +163,13 @@ def _read_clause(cursor: Cursor, types: TypeReader, found: _Clauses) -> bool:
         found.collation = ".".join(cursor.name_parts())
     elif cursor.accept("STORED", "AS"):
         _once(cursor, found, "STORED AS")
-        found.stored_as = _stored_as(cursor)
+        found.stored_as = hive_format.stored_as(cursor)
+    elif cursor.accept("ROW", "FORMAT"):
+        _once(cursor, found, "ROW FORMAT")
+        found.row_format = hive_format.row_format(cursor)
     else:
         return False
     return True
-
-
-def _stored_as(cursor: Cursor) -> str:
-    if cursor.accept("INPUTFORMAT"):
-        input_format = cursor.string()
-        cursor.expect("OUTPUTFORMAT")
-        return f"{input_format},{cursor.string()}"
-    return cursor.identifier()
 
 
 def _partitioned_by(cursor: Cursor, types: TypeReader, found: _Clauses) -> None:

@@ -98,7 +98,7 @@ class CreateTable(Statement):
     comment: str | None = None
     properties: Properties = ()
     options: Properties = ()
-    stored_as: str | None = None  # STORED AS / ROW FORMAT, text
+    storage: Properties = ()  # STORED AS and ROW FORMAT, as the properties that Spark turns them into
     collation: str | None = None
     query: tuple[Span, ...] = ()
     references: References = field(default_factory=References)

@@ -105,6 +105,8 @@ class TypeReader:
             cursor.no_alternative()
         cursor.next()
         key = token.key
+        if key == "TIMESTAMP" and cursor.accept("WITHOUT", "TIME", "ZONE"):
+            return TimestampType()
         if key in _SIMPLE:
             return _SIMPLE[key]()
         if key in _READERS:

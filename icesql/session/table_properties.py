@@ -25,11 +25,10 @@ WRITE_FORMAT = "write.format.default"
 def table_properties(session: Session, statement: CreateTable) -> dict[str, str]:
     """Raises InvalidArgumentError for a provider that is none of Iceberg's."""
     refuse_reserved(key for key, _ in statement.properties)
-    properties: dict[str, str] = {}
+    properties = dict(statement.properties)
     for key, value in statement.options:
         properties[f"option.{key}"] = value
         properties[key] = value
-    properties.update(statement.properties)
     if statement.comment is not None:
         properties["comment"] = statement.comment
     provider = (statement.provider or "iceberg").lower()
@@ -39,8 +38,7 @@ def table_properties(session: Session, statement: CreateTable) -> dict[str, str]
         properties[WRITE_FORMAT] = provider
     elif provider != "iceberg":
         raise InvalidArgumentError(f"Unsupported format in USING: {statement.provider}")
-    if statement.stored_as is not None:
-        properties["hive.stored-as"] = statement.stored_as
+    properties.update(statement.storage)
     if statement.external:
         properties["external"] = "true"
     properties.setdefault("owner", owner(session))

@@ -39,7 +39,7 @@ def check_schema_supported(schema: Schema, format_version: int) -> None:
 
 
 def check_spec(spec: PartitionSpec, schema: Schema) -> None:
-    """Raises ValidationError if a partition field (void ones aside) lost its source column or cannot take its type."""
+    """Raises ValidationError if a partition field (void ones aside) lost its source column, cannot take its type, or is in a list or map."""
     for field in spec.fields:
         if field.transform.is_void:
             continue
@@ -50,7 +50,17 @@ def check_spec(spec: PartitionSpec, schema: Schema) -> None:
                 raise ValidationError(f"Cannot find source column for partition field: {described}", field=field)
             if isinstance(source.type, _NESTED):
                 raise ValidationError(f"Cannot partition by non-primitive source field: {source.type}", field=field)
+            _refuse_repeated_source(source_id, schema, field)
             check_transform(field.transform, source.type)
+
+
+def _refuse_repeated_source(source_id: int, schema: Schema, field: PartitionField) -> None:
+    """Raises ValidationError for a source inside a list or map, which has many values a row. Spec: "Partitioning"."""
+    while (parent_id := schema.parents.get(source_id)) is not None:
+        parent = schema.fields_by_id[parent_id]
+        if not isinstance(parent.type, StructType):
+            raise ValidationError(f"Invalid partition field parent: {parent.type}", field=field)
+        source_id = parent_id
 
 
 def check_sort_order(order: SortOrder, schema: Schema) -> None:

@@ -16,7 +16,7 @@ CreateTable(table=t, columns=(ColumnDefinition(path=('id'), type=int, type_text=
 
 create table t (id int) stored as orc
 
-CreateTable(table=t, columns=(ColumnDefinition(path=('id'), type=int, type_text='int')), stored_as='orc')
+CreateTable(table=t, columns=(ColumnDefinition(path=('id'), type=int, type_text='int')), storage=(('hive.stored-as', 'orc')))
 
 create table t (id int) using parquet stored as orc
 
