@@ -34,7 +34,8 @@ def run_insert(session: Session, statement: s.Insert, args: Any = None) -> Any:
             f"[UNSUPPORTED_FEATURE.INSERT_PARTITION_SPEC_IF_NOT_EXISTS] INSERT INTO {quoted(target.found.address.parts)} with IF "
             f"NOT EXISTS in the PARTITION spec. SQLSTATE: 0A000"
         )
-    _isolation_level(target)
+    if statement.mode is not s.InsertMode.APPEND:
+        _isolation_level(target)
     static = _static_partition(statement, target)
     session.temporary_views.refresh(statement.references)
     with bound(session, statement.text, statement.references) as text:
@@ -198,8 +199,9 @@ def commit_insert(session: Session, statement: s.Insert, target: WriteTarget, fi
 
 
 def _is_dynamic(session: Session, target: WriteTarget) -> bool:
-    mode = target.options.get("overwrite-mode") or session.conf(_OVERWRITE_MODE) or "static"
-    return mode.lower() == "dynamic"
+    """The option can ask for it, but not undo what the session asks for."""
+    asked = (target.options.get("overwrite-mode"), session.conf(_OVERWRITE_MODE))
+    return any(mode is not None and mode.lower() == "dynamic" for mode in asked)
 
 
 def _static_filter(session: Session, static: Mapping[str, str]) -> Expression:
