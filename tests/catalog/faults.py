@@ -7,6 +7,7 @@ the UPDATE and the COMMIT of a database, the link and the unlink of a file syste
 from __future__ import annotations
 
 import io
+import itertools
 import os
 import re
 import signal
@@ -46,6 +47,18 @@ def striking(point: str, passes: int) -> Strike:
     return strike
 
 
+def striking_at(event: int) -> Strike:
+    """Kills this process at the ``event``-th point passed, whichever it is; 0 never does. ``strike.passed()`` counts."""
+    passed = itertools.count(1)
+
+    def strike(here: str) -> None:
+        if next(passed) == event:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    strike.passed = lambda: next(passed) - 1
+    return strike
+
+
 def step_of(location: str) -> str:
     return next((step for step, pattern in _KINDS if pattern.search(location)), "other")
 
@@ -74,12 +87,10 @@ class StrikingFileIO(ArrowFileIO):
         self._strike("after-swap")
 
     def delete(self, location: str) -> None:
-        if step_of(location) == "metadata":
-            self._strike("before-cleanup")
-            super().delete(location)
-            self._strike("after-cleanup")
-        else:
-            super().delete(location)
+        step = "cleanup" if step_of(location) == "metadata" else "delete"
+        self._strike(f"before-{step}")
+        super().delete(location)
+        self._strike(f"after-{step}")
 
 
 class _StrikingStream(io.RawIOBase):

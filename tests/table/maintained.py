@@ -50,7 +50,7 @@ def delete_positions(table: Table, path: str, positions: Sequence[int]) -> None:
         file = write_position_deletes(
             table.io, location, {path: positions}, spec_id=task.spec_id, partition=task.data_file.partition, file_format="parquet"
         )
-    delta.add_deletes(file).validate_from_snapshot(table.current_snapshot.snapshot_id).commit()
+    delta.add_deletes(file).validate_from_snapshot(table.current_snapshot.snapshot_id).validate_data_files_exist([path]).commit()
 
 
 def ids(table: Table, **scan: Any) -> list[int]:

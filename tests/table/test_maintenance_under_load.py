@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import icesql
 from icesql.catalog.base import Catalog
-from icesql.errors import CommitFailedError, ValidationError
+from icesql.errors import CommitFailedError, NotFoundError, ValidationError
 from icesql.io.locations import local_path
-from icesql.table.orphan_files import PrefixRules, list_in_threads, orphans_among, reached_files, units_of, visible
-from icesql.table.rewrite_data_files import RewriteDataFiles
-from icesql.table.rewrite_options import data_rewrite_options
 from icesql.table.table import Table
+from tests.table import works
 from tests.table.maintained import BY_P, SCHEMA, delete_positions, ids, new_table, paths, read_everything, rows
 
-WRITERS, APPENDS = 2, 4
+WRITERS, BATCHES = 4, 3
+NAME = ("db", "t")
 
 
 def open_catalog(kind: str, folder: Path) -> Catalog:
@@ -34,18 +37,63 @@ def open_catalog(kind: str, folder: Path) -> Catalog:
     return found
 
 
-def compact(table: Table) -> None:
-    options = data_rewrite_options({"rewrite-all": "true", "partial-progress.enabled": "true"}, table.metadata, "BIN-PACK")
-    RewriteDataFiles(table=table, options=options).run()
+class Writer:
+    """Appends batches of its own and deletes some of their rows, by rewriting files and by positions; ``kept`` is what must be there."""
+
+    def __init__(self, kind: str, folder: Path, number: int) -> None:
+        self._catalog, self._number = open_catalog(kind, folder), number
+        self.kept: set[int] = set()
+
+    def run(self) -> None:
+        for batch in range(BATCHES):
+            first = self._number * 1000 + 10 * batch
+            self._until_done(partial(Table.append, rows=rows(first, first + 1, p=batch % 2)))
+            self.kept |= {first, first + 1}
+            self._until_done(partial(delete_by_position if batch % 2 else delete_by_rewriting, number=first))
+            self.kept.remove(first)
+
+    def _until_done(self, work: works.Work) -> None:
+        """Again from a fresh version where another writer's commit, or files that expired meanwhile, stand in the way."""
+        while True:
+            try:
+                work(self._catalog.load_table(NAME))
+                return
+            except (CommitFailedError, ValidationError, NotFoundError):
+                continue
 
 
-def remove_orphans(table: Table, older_than_ms: int) -> list[str]:
-    files, folders = units_of(table.io, table.location)
-    listed = visible([*files, *list_in_threads(table.io, folders)], table.location, frozenset())
-    old = [info.location for info in listed if info.modified_ms < older_than_ms]
-    orphans = orphans_among(old, reached_files(table), PrefixRules())
-    table.io.delete_many(orphans)
-    return orphans
+def delete_by_rewriting(table: Table, number: int) -> None:
+    table.delete(f"id = {number}")
+
+
+def delete_by_position(table: Table, number: int) -> None:
+    for task in table.scan(f"id = {number}").plan_files().tasks:
+        path = task.data_file.file_path
+        held = pq.read_table(local_path(path), columns=["id"])["id"].to_pylist()
+        if number in held:
+            delete_positions(table, path, [held.index(number)])
+
+
+class Keeper:
+    """Runs every kind of maintenance in turn until told to stop, and once more after that."""
+
+    def __init__(self, kind: str, folder: Path, start_ms: int) -> None:
+        self._catalog = open_catalog(kind, folder)
+        self._works: tuple[works.Work, ...] = (
+            works.compact,
+            works.cluster_manifests,
+            lambda table: table.expire_snapshots().expire_older_than(works.EVER_MS).retain_last(3).commit(),
+            works.compact_deletes,
+            lambda table: works.remove_orphans(table, start_ms),
+        )
+
+    def run(self, done: threading.Event) -> None:
+        finished = False
+        while not finished:
+            finished = done.is_set()
+            for work in self._works:
+                with contextlib.suppress(CommitFailedError, ValidationError, NotFoundError):  # lost to a writer, which is allowed
+                    work(self._catalog.load_table(NAME))
 
 
 @pytest.mark.parametrize("kind", ["hadoop", "sql"])
@@ -53,58 +101,31 @@ def test_writers_and_maintenance_lose_nothing(tmp_path: Path, kind: str) -> None
     catalog = open_catalog(kind, tmp_path)
     catalog.create_namespace(("db",))
     retries = {"commit.retry.num-retries": "50", "commit.retry.min-wait-ms": "5", "commit.retry.max-wait-ms": "50"}
-    catalog.create_table(("db", "t"), SCHEMA, spec=BY_P, properties=retries)
-    acknowledged: set[int] = set()
-    failures: list[BaseException] = []
-    done = threading.Event()
     start_ms = time.time_ns() // 1_000_000 - 10_000  # a file system's clock may lag behind this one
-    lost = Path(local_path(catalog.load_table(("db", "t")).location)) / "data" / "lost.parquet"
+    table = catalog.create_table(NAME, SCHEMA, spec=BY_P, properties=retries)
+    lost = Path(local_path(table.location)) / "data" / "lost.parquet"
     lost.parent.mkdir(parents=True, exist_ok=True)
     lost.write_bytes(b"left behind by a writer that died")
     os.utime(lost, (0, 0))
-
-    def write(writer: int) -> None:
-        try:
-            own = open_catalog(kind, tmp_path)
-            for i in range(APPENDS):
-                number = writer * 1000 + i
-                own.load_table(("db", "t")).append(rows(number, p=i % 2))
-                acknowledged.add(number)
-        except BaseException as error:
-            failures.append(error)
-
-    def maintain() -> None:
-        own = open_catalog(kind, tmp_path)
-        finished = False
-        while not finished:
-            finished = done.is_set()
-            for work in (compact, lambda t: t.rewrite_manifests().commit(), lambda t: remove_orphans(t, start_ms)):
-                try:
-                    work(own.load_table(("db", "t")))
-                except (CommitFailedError, ValidationError):
-                    continue  # lost to a writer, which is allowed
-                except BaseException as error:
-                    failures.append(error)
-                    return
-
-    threads = [threading.Thread(target=write, args=(n,)) for n in range(WRITERS)]
-    keeper = threading.Thread(target=maintain)
-    for thread in (*threads, keeper):
-        thread.start()
-    for thread in threads:
-        thread.join()
-    done.set()
-    keeper.join()
-    assert not failures, failures
+    writers, done = [Writer(kind, tmp_path, number) for number in range(WRITERS)], threading.Event()
+    with ThreadPoolExecutor(WRITERS + 1) as pool:
+        keeping = pool.submit(Keeper(kind, tmp_path, start_ms).run, done)
+        for writing in [pool.submit(writer.run) for writer in writers]:
+            try:
+                writing.result()
+            finally:
+                done.set()
+        keeping.result()
+    expected = sorted(set().union(*(writer.kept for writer in writers)))
+    assert len(expected) == WRITERS * BATCHES
     assert not lost.exists()
-    table = catalog.load_table(("db", "t"))
-    assert len(acknowledged) == WRITERS * APPENDS
-    assert ids(table) == sorted(acknowledged)
-    compact(table)
-    assert ids(table) == sorted(acknowledged)
-    table.expire_snapshots().expire_older_than(2**53).commit()
-    remove_orphans(table, 2**53)
-    assert ids(table.refresh()) == sorted(acknowledged)
+    table = catalog.load_table(NAME)
+    assert ids(table) == expected
+    works.compact(table)
+    assert ids(table) == expected
+    works.expire(table)
+    works.remove_orphans(table)
+    assert list(read_everything(table.refresh()).values()) == [expected]
 
 
 steps = st.lists(st.sampled_from(["append", "delete", "compact", "tag", "overwrite", "expire", "orphans"]), min_size=3, max_size=7)
@@ -123,15 +144,15 @@ def test_after_any_history_all_that_remains_reads(steps: list[str], version: int
             elif step == "delete" and held and not table.scan().plan_files().has_deletes:
                 delete_positions(table, held[0], [0])
             elif step == "compact":
-                compact(table)
+                works.compact(table)
             elif step == "overwrite":
                 table.overwrite(rows(number, p=0))
             elif step == "tag" and table.current_snapshot is not None:
                 table.manage_snapshots().create_tag(f"t{number}", table.current_snapshot.snapshot_id).commit()
             elif step == "expire":
-                table.expire_snapshots().expire_older_than(2**53).commit()
+                works.expire(table)
             elif step == "orphans":
-                remove_orphans(table, 2**53)
+                works.remove_orphans(table)
             shown = read_everything(table)
             assert all(expected.get(key, found) == found for key, found in shown.items()), (
                 "a snapshot shows other rows than when it was made"
