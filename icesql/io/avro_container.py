@@ -123,7 +123,7 @@ def _header_map(data: bytes, position: int) -> tuple[dict[str, bytes], int]:
 def read_records(data: bytes, location: str) -> AvroRecords:
     """The whole file, inflated. Raises CorruptMetadataError, UnsupportedError for an unknown codec."""
     header = read_header(data, location)
-    decompress = decompressor(header.codec)
+    decompress = decompressor(header.codec, location)
     if native is not None:
         try:
             parts, blocks = native.split_blocks(data, header.start, header.sync, decompress)
@@ -170,7 +170,7 @@ def _inflate(decompress: Callable[[bytes], bytes], body: bytes, location: str, p
 
 
 # -- codecs ----------------------------------------------------------------------------------------------------------
-def decompressor(codec: str) -> Callable[[bytes], bytes]:
+def decompressor(codec: str, location: str) -> Callable[[bytes], bytes]:
     """Raises UnsupportedError for a codec this engine does not know."""
     match codec:
         case "null":
@@ -189,7 +189,7 @@ def decompressor(codec: str) -> Callable[[bytes], bytes]:
             import lzma
 
             return lzma.decompress
-    raise UnsupportedError(f"Cannot read Avro file: unknown codec: {codec}", codec=codec)
+    raise UnsupportedError(f"Cannot read Avro file {location}: unknown codec: {codec}", codec=codec, location=location)
 
 
 def compressor(codec: str) -> Callable[[bytes], bytes]:

@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from icesql.errors import CorruptMetadataError, IcesqlError
+from icesql.errors import CorruptMetadataError, UnsupportedError
 from icesql.io.arrow_types import internal_values, to_arrow_schema, to_arrow_type
 from icesql.io.avro_container import AvroFileBuilder, AvroRecords, corrupt
 from icesql.io.avro_decode import DAMAGE
@@ -141,9 +141,9 @@ def avro_batches(records: AvroRecords, schema: Any, location: str, *, batch_rows
     try:
         struct = struct_from_avro(schema)
         decode = record_decoder(schema)
-    except IcesqlError:
-        raise
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except UnsupportedError as error:
+        raise UnsupportedError(f"Cannot read Avro file {location}: {error}", location=location) from error
+    except (CorruptMetadataError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise corrupt(location, f"schema is not readable: {error!r}") from error
     arrow = to_arrow_schema(struct)
     position, rows = 0, []

@@ -104,10 +104,10 @@ def _orc(io: FileIO, location: str, schema: Schema, mapping: NameMapping | None)
 
     with io.open_input(location) as stream:
         file = open_orc(stream, location)
-        file_schema = resolved(schema_with_ids(file.schema), mapping)
+        file_schema = resolved(schema_with_ids(file.schema, location), mapping)
         names = list(dict.fromkeys(path[0] for path in wanted_leaves(file_schema, schema)))
         read_schema = pa.schema([field for field in file_schema if field.name in names])
-        for position, batch in orc_batches(file, names, location):
+        for position, batch in orc_batches(file, stream, names, location):
             yield position, batch, read_schema
 
 

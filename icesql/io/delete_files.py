@@ -124,7 +124,15 @@ def _runs(io: FileIO, file: DataFile) -> Iterable[tuple[str, np.ndarray[Any, Any
         codes, positions = encoded.indices.to_numpy(zero_copy_only=False), batch.column(1).to_numpy(zero_copy_only=False)
         starts = np.concatenate(([0], np.flatnonzero(np.diff(codes)) + 1, [len(codes)]))
         for start, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
-            yield encoded.dictionary[int(codes[start])].as_py(), positions[start:end]
+            yield _text(encoded.dictionary[int(codes[start])], file), positions[start:end]
+
+
+def _text(value: pa.StringScalar, file: DataFile) -> str:
+    try:
+        text: str = value.as_py()
+    except UnicodeDecodeError as error:
+        raise CorruptMetadataError(f"Cannot read position deletes {file.file_path}: {error}", location=file.file_path) from error
+    return text
 
 
 # -- equality deletes --------------------------------------------------------------------------------------------------

@@ -11,12 +11,22 @@ from icesql.io.files import FileIO
 _DELETE_THREADS = 16
 
 
+def is_location(text: object) -> bool:
+    """True for an absolute path or a URI: what a manifest or a list may name. A null byte is in no location."""
+    return isinstance(text, str) and "\0" not in text and (text.startswith("/") or _scheme(text) is not None)
+
+
+def _scheme(location: str) -> str | None:
+    scheme, colon, _ = location.partition(":")
+    return scheme if colon and scheme and "/" not in scheme else None
+
+
 def scheme_of(location: str) -> str:
     """The scheme in lower case; ``"file"`` for a plain absolute path. Raises InvalidArgumentError for a relative path."""
     if location.startswith("/"):
         return "file"
-    scheme, colon, _ = location.partition(":")
-    if not colon or not scheme or "/" in scheme:
+    scheme = _scheme(location)
+    if scheme is None:
         raise InvalidArgumentError(f"Cannot open file: location must be an absolute path or a URI: {location}", location=location)
     return scheme.lower()
 

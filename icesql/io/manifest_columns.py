@@ -21,6 +21,7 @@ from icesql.io.avro_objects import record_decoder
 from icesql.io.byte_columns import BytesColumn
 from icesql.io.cache import ByteBoundedCache
 from icesql.io.files import FileIO
+from icesql.io.location_columns import first_stray
 from icesql.io.manifest_decode import data_file_of_record, partition_reader
 from icesql.io.manifest_program import Column, Program, compile_program
 from icesql.io.manifest_raw import can_copy, raw_entries
@@ -38,6 +39,7 @@ Mask = npt.NDArray[np.bool_]
 
 RECORDS_CACHE_BYTES = 256 * 1024 * 1024
 COLUMNS_CACHE_BYTES = 256 * 1024 * 1024
+_DELETE_ENTRY_BYTES = 2048
 _NONE: frozenset[int] = frozenset()
 
 
@@ -60,14 +62,16 @@ class ManifestColumns:
     _offsets: Ints = field(repr=False)
     _lengths: npt.NDArray[np.int32] = field(repr=False)
     _marks: Ints = field(repr=False)
+    _deletes: dict[int, ManifestEntry] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return int(self._marks.shape[1])
 
     @property
     def byte_size(self) -> int:
-        """Bytes of the columns, without the shared buffer."""
-        return sum(a.nbytes for a in (self._ints, self._present, self._offsets, self._lengths, self._marks)) + 4096
+        """Bytes of the columns and of the delete files they may come to keep, without the shared buffer."""
+        arrays = sum(a.nbytes for a in (self._ints, self._present, self._offsets, self._lengths, self._marks))
+        return arrays + 4096 + (len(self) * _DELETE_ENTRY_BYTES if self.manifest.content is ManifestContent.DELETES else 0)
 
     # -- integer columns ---------------------------------------------------------------------------------------------
     def _column(self, column: Column, missing: int = -1) -> Ints:
@@ -296,7 +300,14 @@ class ManifestColumns:
         return file if file.first_row_id == wanted else replace(file, first_row_id=wanted)
 
     def entry(self, row: int) -> ManifestEntry:
-        """The full entry of a row, with inherited numbers."""
+        """The full entry of a row, with inherited numbers. Those of delete manifests are kept: every plan asks for them again."""
+        if self.manifest.content is not ManifestContent.DELETES:
+            return self._entry(row)
+        if row not in self._deletes:
+            self._deletes[row] = self._entry(row)
+        return self._deletes[row]
+
+    def _entry(self, row: int) -> ManifestEntry:
         number, file_number = int(self.sequence_number[row]), int(self.file_sequence_number[row])
         snapshot_id = int(self.snapshot_id[row])
         return ManifestEntry(
@@ -425,6 +436,12 @@ def _checked(columns: ManifestColumns) -> ManifestColumns:
                 raise corrupt(columns.location, f"entry without {what}")
         if columns.manifest.content is ManifestContent.DATA and columns.content.max() != FileContent.DATA:
             raise corrupt(columns.location, "delete file in a data manifest")
+        try:
+            stray = first_stray(columns.file_path)
+        except UnicodeDecodeError as error:
+            raise corrupt(columns.location, f"text that is not UTF-8: {error}") from error
+        if stray is not None:
+            raise corrupt(columns.location, f"file path is not a location: {stray!r}")
     return columns
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
+from icesql.io.locations import is_location
 from icesql.spec.files import DataFile, FileContent
 
 Record: TypeAlias = Mapping[Any, Any]
@@ -23,8 +24,17 @@ def partition_reader(
 
 
 def data_file_of_record(record: Record, spec_id: int, partition: Callable[[Record], tuple[object, ...]]) -> DataFile:
-    """Raises KeyError or ValueError for a record that lacks a required field or holds a content the spec does not know."""
+    """Raises KeyError or ValueError for a record that lacks a required field or holds what the spec does not know there."""
     find = record.get
+    if not is_location(record[100]):
+        raise ValueError(f"file path is not a location: {record[100]!r}")
+
+    def by_column(field_id: int) -> dict[int, Any]:
+        found = find(field_id) or {}
+        if not isinstance(found, dict):
+            raise ValueError(f"field {field_id} is not a map")
+        return found
+
     return DataFile(
         content=FileContent(find(134) or 0),
         file_path=record[100],
@@ -33,12 +43,12 @@ def data_file_of_record(record: Record, spec_id: int, partition: Callable[[Recor
         partition=partition(record[102]),
         record_count=record[103],
         file_size_in_bytes=record[104],
-        column_sizes=find(108) or {},
-        value_counts=find(109) or {},
-        null_value_counts=find(110) or {},
-        nan_value_counts=find(137) or {},
-        lower_bounds=find(125) or {},
-        upper_bounds=find(128) or {},
+        column_sizes=by_column(108),
+        value_counts=by_column(109),
+        null_value_counts=by_column(110),
+        nan_value_counts=by_column(137),
+        lower_bounds=by_column(125),
+        upper_bounds=by_column(128),
         key_metadata=find(131),
         split_offsets=tuple(find(132) or ()),
         equality_ids=tuple(find(135) or ()),

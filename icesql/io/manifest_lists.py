@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
-from icesql.errors import InvalidArgumentError, NotFoundError
+from icesql.errors import CorruptMetadataError, InvalidArgumentError, NotFoundError
 from icesql.io.avro_container import AvroFileBuilder, AvroHeader, corrupt, read_bytes, read_records
 from icesql.io.avro_decode import DAMAGE, Decoder
 from icesql.io.avro_objects import record_decoder
 from icesql.io.cache import ByteBoundedCache
 from icesql.io.files import FileIO
+from icesql.io.locations import is_location
 from icesql.io.manifest_encode import encode_long, encode_string, optional_bytes, optional_long
 from icesql.io.manifest_schemas import MANIFEST_FILE_IDS, manifest_file_schema
 from icesql.io.manifest_writer import DEFAULT_COMPRESSION
@@ -52,6 +53,8 @@ def read_manifest_list(
         data = io.read(location)
     except NotFoundError as error:
         raise NotFoundError(f"Cannot read manifest list: File does not exist: {location}", location=location) from error
+    except InvalidArgumentError as error:  # the place comes from table metadata
+        raise CorruptMetadataError(f"Cannot read manifest list {location}: {error}", location=location) from error
     manifests = parse_manifest_list(data, location, repeated)
     if repeated is None:
         _cache.put(location, manifests)
@@ -110,8 +113,8 @@ def _repeated_reader(decode: Decoder, buffer: bytes, known: dict[bytes, tuple[by
 def _manifest(record: Any) -> ManifestFile:
     find = record.get
     partitions = find(507)
-    if not isinstance(record[500], str):
-        raise ValueError("manifest path is not text")
+    if not is_location(record[500]):
+        raise ValueError(f"manifest path is not a location: {record[500]!r}")
     return ManifestFile(
         manifest_path=record[500],
         manifest_length=record[501],

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from icesql.errors import NotFoundError
+from icesql.errors import CorruptMetadataError, InvalidArgumentError, NotFoundError
 from icesql.io.avro_container import AvroRecords, corrupt, read_records
 from icesql.io.avro_decode import DAMAGE, Decoder, field_key, resolve
 from icesql.io.avro_objects import record_decoder
@@ -77,6 +77,8 @@ def read_manifest_bytes(io: FileIO, location: str) -> bytes:
         return io.read(location)
     except NotFoundError as error:
         raise NotFoundError(f"Cannot read manifest: File does not exist: {location}", location=location) from error
+    except InvalidArgumentError as error:  # the place comes from a manifest list, or from metadata of version 1
+        raise CorruptMetadataError(f"Cannot read manifest {location}: {error}", location=location) from error
 
 
 def _entries(records: AvroRecords, manifest: ManifestFile, spec: PartitionSpec | None) -> Iterator[ManifestEntry]:

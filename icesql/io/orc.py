@@ -13,6 +13,7 @@ from icesql.errors import CorruptMetadataError, InvalidArgumentError, Unsupporte
 from icesql.io.arrow_metrics import MetricsCollector
 from icesql.io.arrow_types import FIELD_ID_KEY, child_fields, is_list, to_arrow_type
 from icesql.io.metrics import Metrics, MetricsConfig
+from icesql.io.orc_lengths import LengthGuard
 from icesql.spec.schema import Schema
 from icesql.spec.types import (
     FixedType,
@@ -173,18 +174,22 @@ def open_orc(stream: Any, location: str) -> orc.ORCFile:
         file = orc.ORCFile(stream)
         _ = file.schema  # a foreign file is told by its schema
         return file
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise CorruptMetadataError(f"Cannot read ORC file {location}: {error}", location=location) from error
 
 
-def schema_with_ids(schema: pa.Schema) -> pa.Schema:
-    """The file's schema with the ids of its type attributes where the rest of the engine looks for them."""
-    return pa.schema([_with_id(field) for field in schema])
+def schema_with_ids(schema: pa.Schema, location: str) -> pa.Schema:
+    """The file's schema with the ids of its type attributes where the rest of the engine looks for them. Raises CorruptMetadataError."""
+    try:
+        return pa.schema([_with_id(field) for field in schema])
+    except ValueError as error:  # a name that is not UTF-8, an id that is no number
+        raise CorruptMetadataError(f"Cannot read ORC file {location}: {error}", location=location) from error
 
 
 def _with_id(field: pa.Field) -> pa.Field:
     found = None if field.metadata is None else field.metadata.get(ID)
-    return field.with_type(_type_with_ids(field.type)).with_metadata({} if found is None else {FIELD_ID_KEY: found})
+    metadata = {} if found is None else {FIELD_ID_KEY: str(int(found))}
+    return pa.field(field.name, _type_with_ids(field.type), field.nullable, metadata)
 
 
 def _type_with_ids(type_: pa.DataType) -> pa.DataType:
@@ -197,18 +202,21 @@ def _type_with_ids(type_: pa.DataType) -> pa.DataType:
     return type_
 
 
-def orc_batches(file: orc.ORCFile, columns: list[str], location: str) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """(position of the first row, batch) of each stripe. Raises CorruptMetadataError, UnsupportedError."""
+def orc_batches(file: orc.ORCFile, stream: Any, columns: list[str], location: str) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """(position of the first row, batch) of each stripe. ``stream`` is what ``file`` was opened from. Raises CorruptMetadataError,
+    UnsupportedError."""
     position = 0
     try:
         if not columns:
             yield 0, pa.RecordBatch.from_struct_array(pa.array([{}] * file.nrows, pa.struct([])))
             return
+        guard = LengthGuard(stream, file.file_length, location)
         for stripe in range(file.nstripes):
+            guard.check(stripe, columns)
             batch = file.read_stripe(stripe, columns=columns)
             yield position, batch
             position += batch.num_rows
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         if "out of range for nanosecond" in str(error):  # pyarrow reads every ORC timestamp as nanoseconds
             reason = f"timestamps before 1677-09-22 or after 2262-04-11 in ORC cannot be read: {error}"
             raise UnsupportedError(f"Cannot read ORC file {location}: {reason}", location=location) from error

@@ -165,7 +165,7 @@ def open_parquet(stream: Any, location: str) -> ParquetSource:
     try:
         file = pq.ParquetFile(stream)
         return ParquetSource(file, file.schema_arrow)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise CorruptMetadataError(f"Cannot read Parquet file {location}: {error}", location=location) from error
 
 
@@ -218,7 +218,7 @@ def _group_batches(
         for batch in source.file.iter_batches(batch_size=batch_rows, row_groups=[group], columns=columns):
             yield position, batch, pruned_schema(batch.schema, file_schema)
             position += batch.num_rows
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise CorruptMetadataError(f"Cannot read Parquet file {location}: {error}", location=location) from error
 
 

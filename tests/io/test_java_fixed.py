@@ -26,7 +26,7 @@ PARTITIONS = [(b"abc", "x"), (None, "y"), (b"\x00\x01\xff", None)]
 
 def manifest(folder: Path) -> ManifestFile:
     files = [
-        DataFile(file_path=f"f{i}", file_format="parquet", partition=p, record_count=1, file_size_in_bytes=9)
+        DataFile(file_path=f"/f{i}", file_format="parquet", partition=p, record_count=1, file_size_in_bytes=9)
         for i, p in enumerate(PARTITIONS)
     ]
     entries = [ManifestEntry(status=EntryStatus.ADDED, snapshot_id=7, data_file=file) for file in files]

@@ -64,7 +64,7 @@ maybe = lambda inner: st.one_of(st.none(), inner)  # noqa: E731
 data_files = st.builds(
     DataFile,
     content=st.just(FileContent.DATA),
-    file_path=st.text(min_size=1),
+    file_path=st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])).map("/{}".format),
     file_format=st.sampled_from(["parquet", "avro", "orc"]),
     spec_id=st.just(4),
     partition=st.tuples(*map(maybe, TYPES.values())),

@@ -22,7 +22,6 @@ from icesql.table.table import Table
 
 SCHEMA = Schema((NestedField(1, "id", LongType()), NestedField(2, "s", StringType())))
 ROWS = pa.table({"id": pa.array(range(50), pa.int64()), "s": [f"row {n}" for n in range(50)]})
-CHANCE = random.Random(3)
 
 
 class Home:
@@ -91,7 +90,7 @@ CASES = [(2, "parquet", "positions"), (2, "avro", "equality"), (2, "orc", "posit
 
 @pytest.mark.parametrize(("version", "file_format", "deletes"), CASES, ids=lambda value: str(value))
 def test_a_damaged_file_is_named(tmp_path: Path, version: int, file_format: str, deletes: str) -> None:
-    home = Home(tmp_path)
+    home, chance = Home(tmp_path), random.Random(3)
     for kind, path in files_of(home.table(version, file_format, deletes)).items():
         whole = path.read_bytes()
         cut = [whole[:12], whole[:3], b""]
@@ -104,7 +103,7 @@ def test_a_damaged_file_is_named(tmp_path: Path, version: int, file_format: str,
             assert path.name in str(error), (kind, number, str(error))
         for _ in range(25):  # a flipped bit may go unnoticed, or lead to a file that is not there
             flipped = bytearray(whole)
-            flipped[CHANCE.randrange(len(whole))] ^= 1 << CHANCE.randrange(8)
+            flipped[chance.randrange(len(whole))] ^= 1 << chance.randrange(8)
             path.write_bytes(flipped)
             home.refusal(NotFoundError)
         path.write_bytes(whole)
