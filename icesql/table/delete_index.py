@@ -12,7 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
 
-from icesql.errors import ValidationError
+from icesql.errors import CorruptMetadataError, ValidationError
 from icesql.expr.binding import is_floating
 from icesql.expr.metrics import has_ordered_bounds
 from icesql.spec.files import DataFile, FileContent, ManifestEntry
@@ -31,13 +31,20 @@ def partition_key(spec_id: int, partition: tuple[object, ...]) -> PartitionKey:
 
 
 def referenced_path(file: DataFile) -> str | None:
-    """The one data file a position delete file or deletion vector is about, ``None`` if there may be several."""
+    """The one data file a position delete file or deletion vector is about, ``None`` if there may be several. Raises
+    CorruptMetadataError."""
     if file.content is not FileContent.POSITION_DELETES:
         return None
     if file.referenced_data_file is not None:
         return file.referenced_data_file
     lower, upper = file.lower_bounds.get(DELETE_FILE_PATH_ID), file.upper_bounds.get(DELETE_FILE_PATH_ID)
-    return lower.decode("utf-8") if lower is not None and lower == upper else None
+    if lower is None or lower != upper:
+        return None
+    try:
+        return lower.decode("utf-8")
+    except UnicodeDecodeError as error:
+        why = f"bounds of the path are not text: {error}"
+        raise CorruptMetadataError(f"Cannot read position deletes {file.file_path}: {why}", location=file.file_path) from error
 
 
 class _Group:
@@ -118,6 +125,16 @@ class DeleteIndex:
     @property
     def is_empty(self) -> bool:
         return not self.entries
+
+    @property
+    def names_every_file(self) -> bool:
+        """True if each delete file names the one data file it applies to."""
+        return not (self._equality or self._positions or self._equality_everywhere.since(0))
+
+    @property
+    def named_files(self) -> frozenset[str]:
+        """Data files that deletion vectors and scoped position delete files name."""
+        return frozenset((*self._vectors, *self._positions_by_path))
 
     def changed_from(self, other: DeleteIndex) -> list[DeleteIndex]:
         """Indexes of the delete files that only one of the two has: those of this one, those of the other."""
