@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from icesql.errors import CorruptMetadataError
 from icesql.expr.binding import is_floating
 from icesql.io.arrow_filter import column_of
 from icesql.io.arrow_types import internal_values
@@ -134,7 +135,12 @@ class DeleteReader:
         return held
 
     def _read_equality(self, ids: tuple[int, ...], files: Sequence[DataFile]) -> EqualityDeletes:
-        fields = [self.every_column.fields_by_id[field_id] for field_id in ids]
+        columns = self.every_column.fields_by_id
+        strays = [field_id for field_id in ids if field_id not in columns]
+        if strays:
+            where, why = files[0].file_path, f"field ids of no column: {strays}"
+            raise CorruptMetadataError(f"Cannot read equality deletes {where}: {why}", location=where)
+        fields = [columns[field_id] for field_id in ids]
         names = [field.name for field in fields]
         rows = pa.concat_tables([read_equality_deletes(self._io, file, self.every_column).select(names) for file in files])
         direct = len(fields) == 1 and isinstance(fields[0].type, PrimitiveType) and not is_floating(fields[0].type)
