@@ -48,7 +48,7 @@ def merge(session: Session, statement: s.Merge, target: WriteTarget, row_target:
         _evolve(target, statement, frame)
     names = Qualifiers(target, row_target.alias, is_alias=statement.alias is not None)
     clauses = [_clause(clause, names, text, alias, frame.columns, keeps_missing=evolves) for clause in statement.clauses]
-    return merge_rows(row_target, source, alias, text.sql(statement.condition), clauses)
+    return merge_rows(row_target, source, alias, text.sql(statement.condition), clauses, source_rows=frame)
 
 
 def _check_clauses(clauses: Sequence[s.MergeClause]) -> None:

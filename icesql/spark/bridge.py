@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any
 
+from py4j.java_gateway import JavaPackage
 from pyspark import java_gateway
 from pyspark.errors.exceptions import captured
 from pyspark.sql import SparkSession
@@ -22,6 +23,20 @@ from pyspark.sql.types import StructType
 from icesql.errors import UnsupportedError
 
 
+class JvmNames:
+    """A JVM package whose members are looked up once."""
+
+    def __init__(self, package: Any) -> None:
+        self._package = package
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._package, name)
+        if isinstance(found, JavaPackage):
+            found = JvmNames(found)
+        setattr(self, name, found)
+        return found
+
+
 class Bridge:
     """JVM handles of one classic session. Thread safe: each handle is immutable once found."""
 
@@ -29,7 +44,7 @@ class Bridge:
         if not hasattr(spark, "_jsparkSession"):
             raise UnsupportedError("Cannot use Spark session: icesql needs a classic session, not Spark Connect")
         self._spark = weakref.ref(spark)
-        self.jvm: Any = spark._jvm
+        self.jvm: Any = JvmNames(spark._jvm)
         self.session: Any = spark._jsparkSession
         self.gateway: Any = spark.sparkContext._gateway
         java_gateway.ensure_callback_server_started(self.gateway)
@@ -44,19 +59,15 @@ class Bridge:
 
     # -- Scala values --------------------------------------------------------------------------------------------
     @cached_property
-    def _as_scala(self) -> Any:
-        return self.jvm.scala.jdk.javaapi.CollectionConverters.asScala
-
-    @cached_property
     def as_java(self) -> Any:
         return self.jvm.scala.jdk.javaapi.CollectionConverters.asJava
 
     def seq(self, *items: Any) -> Any:
-        """An immutable Scala Seq."""
-        java_list = self._array_list()
-        for item in items:
-            java_list.add(item)
-        return self._as_scala(java_list).toSeq()
+        """An immutable Scala List."""
+        found = self.nil
+        for item in reversed(items):
+            found = getattr(found, "$colon$colon")(item)
+        return found
 
     def scala_map(self, entries: dict[str, str]) -> Any:
         return self._to_scala_map(entries)
@@ -64,10 +75,6 @@ class Bridge:
     @cached_property
     def _to_scala_map(self) -> Any:
         return self.jvm.PythonUtils.toScalaMap
-
-    @cached_property
-    def _array_list(self) -> Any:
-        return self.jvm.java.util.ArrayList
 
     @cached_property
     def none(self) -> Any:
@@ -125,16 +132,20 @@ class Bridge:
         return self.expressions.Literal
 
     @cached_property
-    def _utils(self) -> Any:
-        return self.jvm.org.apache.spark.sql.classic.ExpressionUtils
+    def _expression_of(self) -> Any:
+        return self.jvm.org.apache.spark.sql.classic.ExpressionUtils.expression
+
+    @cached_property
+    def _column_of(self) -> Any:
+        return self.jvm.org.apache.spark.sql.classic.ExpressionUtils.column
 
     def expression(self, column: Any) -> Any:
         """The Catalyst expression of a Column."""
-        return self._utils.expression(column._jc)
+        return self._expression_of(column._jc)
 
     def column(self, expression: Any) -> ClassicColumn:
         """A Column of a Catalyst expression."""
-        return ClassicColumn(self._utils.column(expression))
+        return ClassicColumn(self._column_of(expression))
 
     @cached_property
     def types(self) -> Any:
@@ -170,7 +181,22 @@ class Bridge:
         )
 
     def jvm_schema(self, schema: StructType) -> Any:
-        return self.types.DataType.fromJson(schema.json())
+        return self._type_from_json(schema.json())
+
+    @cached_property
+    def _type_from_json(self) -> Any:
+        return self.types.DataType.fromJson
+
+    def once(self, key: tuple[str, ...], make: Callable[[], Any]) -> Any:
+        """What ``make`` gave the first time: for immutable JVM objects that take many round trips to build."""
+        found = self._made.get(key)
+        if found is None:
+            found = self._made[key] = make()
+        return found
+
+    @cached_property
+    def _made(self) -> dict[tuple[str, ...], Any]:
+        return {}
 
     # -- frames --------------------------------------------------------------------------------------------------
     @cached_property

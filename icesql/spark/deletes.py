@@ -51,16 +51,16 @@ def has_equality_deletes(task: FileScanTask) -> bool:
 def is_deleted(spark: SparkSession, frame: DataFrame) -> Column:
     """True for deleted rows of a frame that has the column of bitmaps; never null."""
     bridge = bridge_of(spark)
-    buffer = bridge.static_invoke(
-        "java.nio.ByteBuffer", "wrap", bridge.object_type("java.nio.ByteBuffer"), bridge.expression(frame[DELETES])
-    )
+    boolean = bridge.type_module("BooleanType")
+    serialized = bridge.expression(frame[DELETES])
+    buffer = bridge.static_invoke("java.nio.ByteBuffer", "wrap", bridge.object_type("java.nio.ByteBuffer"), serialized)
     bitmap = bridge.construct(_BITMAP, buffer)
     # Long.hashCode of a number below 2**32 is its low half, which is how Roaring takes unsigned positions.
-    int_type = bridge.type_module("IntegerType")
     index = bridge.expression(F.col("_metadata.row_index"))
-    position = bridge.static_invoke("java.lang.Long", "hashCode", int_type, index)
-    contains = bridge.column(bridge.invoke(bitmap, "contains", bridge.type_module("BooleanType"), position))
-    return F.when(frame[DELETES].isNull(), F.lit(False)).otherwise(contains)
+    position = bridge.static_invoke("java.lang.Long", "hashCode", bridge.type_module("IntegerType"), index)
+    contains = bridge.invoke(bitmap, "contains", boolean, position)
+    none = bridge.expressions.IsNull(serialized)
+    return bridge.column(bridge.expressions.If(none, bridge.literal_class(False, boolean), contains))
 
 
 class DeletedPositions:

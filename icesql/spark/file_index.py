@@ -138,7 +138,7 @@ def constant_directories(bridge: Bridge, files: FileSet, constants: StructType, 
         fields += constants.fields
     frame = arrow_frame(bridge.spark, _rows(files, repeat=filtered), StructType(fields))
     relation = frame._jdf.queryExecution().analyzed()
-    result = _directory(bridge, constants)
+    result = bridge.once(("directory of a file", constants.json()), lambda: _directory(bridge, constants))
     if filtered:
         condition = _bound_condition(bridge, relation.output(), partition_filters)
         result = bridge.expressions.If(condition, result, bridge.literal_class(bridge.nil, bridge.object_type(_LIST)))

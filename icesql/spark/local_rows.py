@@ -72,5 +72,10 @@ def is_local(frame: DataFrame) -> bool:
     return str(frame._jdf.queryExecution().optimizedPlan().nodeName()) in ("LocalRelation", "OneRowRelation")
 
 
+def size_in_bytes(frame: DataFrame) -> int:
+    """What the optimiser takes the rows to be."""
+    return int(str(frame._jdf.queryExecution().optimizedPlan().stats().sizeInBytes()))
+
+
 def _array(values: Sequence[Any], type_: pa.DataType) -> pa.Array:
     return pa.array(values, type=type_, from_pandas=False)

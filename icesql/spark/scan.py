@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -161,15 +161,21 @@ class Read:
         kinds = self._delete_kinds()
         if not kinds:
             return [self._projected(self.relation("all files", None, self.columns))]
-        frames = [self._plain(), self._positional()]
-        return [*frames, self._equality()] if FileContent.EQUALITY_DELETES in kinds else frames
+        sides: list[tuple[Callable[[], DataFrame], Callable[[FileScanTask], bool]]] = [
+            (self._plain, self._has_no_deletes),
+            (self._positional, self._has_only_positions),
+        ]
+        if FileContent.EQUALITY_DELETES in kinds:
+            sides.append((self._equality, deletes.has_equality_deletes))
+        known = self.settings.tasks
+        return [side() for side, belongs in sides if known is None or any(map(belongs, known))] or [self._plain()]
 
     def is_native(self, task: FileScanTask) -> bool:
         return second_path.is_native(self.io, self.metadata, task)
 
     # -- sides of the union --------------------------------------------------------------------------------------
     def _plain(self) -> DataFrame:
-        return self._projected(self.relation("without deletes", lambda task: not self._has_deletes(task), self.columns))
+        return self._projected(self.relation("without deletes", self._has_no_deletes, self.columns))
 
     def _positional(self) -> DataFrame:
         columns = self.with_deletes(self.columns)
@@ -177,6 +183,9 @@ class Read:
 
     def _has_deletes(self, task: FileScanTask) -> bool:
         return bool(task.delete_files) or (self.settings.gone is not None and task.data_file.file_path in self.settings.gone)
+
+    def _has_no_deletes(self, task: FileScanTask) -> bool:
+        return not self._has_deletes(task)
 
     def _has_only_positions(self, task: FileScanTask) -> bool:
         return self._has_deletes(task) and not deletes.has_equality_deletes(task)
@@ -292,11 +301,16 @@ class SharedPlanner:
     ) -> None:
         self._io, self._metadata, self._name, self._snapshot, self._schema, self._settings = io, metadata, name, snapshot, schema, settings
         self._plans: dict[Expression, _Plan] = {}
+        self._wanted = settings.files
         self._lock = threading.Lock()
+
+    def narrow(self, files: Set[str]) -> None:
+        """From now on only these files are given, where a filter lets them pass."""
+        self._wanted = frozenset(files) if self._wanted is None else self._wanted & files
 
     def files(self, expression: Expression) -> tuple[Sequence[str], Sequence[int]]:
         """Paths and sizes; no object is made for a file unless only some of the files are wanted."""
-        if self._settings.tasks is not None or self._settings.files is not None:
+        if self._settings.tasks is not None or self._wanted is not None:
             return paths_and_sizes(self.tasks(expression))
         plan = self._plan(expression)
         return plan.paths, plan.sizes
@@ -305,7 +319,7 @@ class SharedPlanner:
         if self._settings.tasks is not None:
             return self._settings.tasks
         tasks: Sequence[FileScanTask] = self._plan(expression).task_list
-        wanted = self._settings.files
+        wanted = self._wanted
         return tasks if wanted is None else [task for task in tasks if task.data_file.file_path in wanted]
 
     def planned_tasks(self) -> list[FileScanTask]:

@@ -20,7 +20,7 @@ from icesql.errors import InvalidArgumentError
 from icesql.io.files import FileIO
 from icesql.spark.bridge import bridge_of
 from icesql.spark.distribution import distributed, distribution_of, with_partition_values
-from icesql.spark.local_rows import collect_arrow
+from icesql.spark.local_rows import collect_arrow, size_in_bytes
 from icesql.spark.shipping import ship
 from icesql.spark.store_assignment import lineage_schema
 from icesql.spark.write_tasks import RESULT_COLUMN, WriteJob, write_batches, write_task
@@ -30,6 +30,8 @@ from icesql.spec.metadata import TableMetadata
 from icesql.table.location_provider import LocationProvider
 
 SMALL_BYTES = 4 << 20
+SMALL_VALUES = 1_000_000
+TOO_LARGE = "spark.driver.maxResultSize"
 MAX_LONG_DIGITS = 18
 """Decimals of so many digits are longs in Spark's own memory."""
 FORMATS = ("parquet", "avro", "orc")
@@ -39,7 +41,7 @@ FORMATS = ("parquet", "avro", "orc")
 class WriteSettings:
     """``verb``: write, delete, update or merge, for properties that differ. ``row_lineage``: the frame's last two
     columns are ``_row_id`` and ``_last_updated_sequence_number``. ``sort_order_id``: stored in the files; ``None`` = the
-    table's order.
+    table's order. ``rows``: how many there are, where that is known beforehand.
     """
 
     verb: str = "write"
@@ -49,6 +51,7 @@ class WriteSettings:
     row_lineage: bool = False
     sort_order_id: int | None = None
     distribute: bool = True
+    rows: int | None = None
 
 
 def write_frame(
@@ -64,10 +67,15 @@ def write_frame(
     job = write_job(metadata, io, settings, clustered=wanted.clustered)
     valued = with_partition_values(spark, frame, metadata.schema, spec)
     try:
-        if is_small(frame):
+        if is_small(frame, settings.rows):
+            ordered = valued
             if not wanted.sort_order.is_unsorted and settings.distribute:
-                valued = distributed(spark, valued.coalesce(1), metadata.schema, spec, replace(wanted, mode="none"))
-            return _write_in_driver(valued, job)
+                ordered = distributed(spark, valued.coalesce(1), metadata.schema, spec, replace(wanted, mode="none"))
+            try:
+                return _write_in_driver(ordered, job)
+            except Exception as error:
+                if TOO_LARGE not in str(error):
+                    raise  # else few rows, but large ones
         if settings.distribute:
             valued = distributed(spark, valued, metadata.schema, spec, wanted)
         return _write_in_tasks(spark, valued, job)
@@ -102,10 +110,11 @@ def write_job(metadata: TableMetadata, io: FileIO, settings: WriteSettings, *, c
     )
 
 
-def is_small(frame: DataFrame) -> bool:
-    """True if the optimiser knows the result to be small."""
-    plan = frame._jdf.queryExecution().optimizedPlan()
-    return int(str(plan.stats().sizeInBytes())) <= SMALL_BYTES
+def is_small(frame: DataFrame, rows: int | None = None) -> bool:
+    """True if so many rows are few, or the optimiser knows the result to be small."""
+    if rows is not None and rows * len(frame.columns) <= SMALL_VALUES:
+        return True
+    return size_in_bytes(frame) <= SMALL_BYTES
 
 
 def remove_files_of(job: WriteJob) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from icesql.errors import ValidationError
+from icesql.spark.row_level import found_rows
 from icesql.spark.row_level.assignments import Assignment
 from icesql.spark.row_level.delete import delete_rows
 from icesql.spark.row_level.merge import Action, Clause, Kind, merge_rows
@@ -174,3 +175,27 @@ def test_statements_in_a_row_on_buckets(spark, make_table):
     assert int(table.current_snapshot.summary["total-delete-files"]) <= 4
     deleted = scan_dataframe(spark, table, metadata_columns=("_deleted",)).where("_deleted").count()
     assert deleted == 25
+
+
+@pytest.mark.parametrize("mode", MODES[1::2], ids=lambda m: f"{m[0]}-v{m[1]}")
+def test_many_rows_come_as_bitmaps(spark, make_table, monkeypatch, mode):
+    monkeypatch.setattr(found_rows, "MANY_ROWS", -1)
+    properties = {"format-version": mode[1], **{f"write.{verb}.mode": mode[0] for verb in ("delete", "merge")}}
+    spark.range(0, 70_000, 1, 1).createOrReplaceTempView("numbers")
+    table = make_table("n", spark.table("numbers"), [], properties)
+    delete_rows(target(spark, table), "id % 1000 = 7 OR id IN (0, 32767, 32768, 65535, 65536, 69999)").builder.commit()
+    twice = "(SELECT explode(array(5L, 5L, 80000L)) AS id)"
+    update = Clause(kind=Kind.MATCHED, action=Action.UPDATE, assignments=(Assignment(("id",), "-t.id"),))
+    insert = Clause(kind=Kind.NOT_MATCHED, action=Action.INSERT, assignments=(Assignment(("id",), "s.id"),))
+    with pytest.raises(ValidationError, match="MERGE_CARDINALITY_VIOLATION"):
+        merge_rows(target(spark, table), twice, "s", "t.id = s.id", [update, insert])
+    result = merge_rows(target(spark, table), "(SELECT id * 10000 AS id FROM range(10))", "s", "t.id = s.id", [update, insert])
+    result.builder.commit()
+    assert result.metrics["spark.merge-into.num-target-rows-inserted"] == 4
+    assert result.metrics["spark.merge-into.num-target-rows-updated"] == 6
+    assert rows_of(spark, table) == expected(
+        spark,
+        """SELECT IF(id % 10000 = 0, -id, id) AS id FROM numbers
+           WHERE NOT (id % 1000 = 7 OR id IN (0, 32767, 32768, 65535, 65536, 69999))
+           UNION ALL SELECT explode(array(0L, 70000L, 80000L, 90000L))""",
+    )

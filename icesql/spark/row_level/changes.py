@@ -56,15 +56,21 @@ def isolation_of(target: Target, verb: str) -> str:
 
 
 def change(
-    target: Target, verb: str, gone: Mapping[str, Any], come: DataFrame | None, replaced: AbstractSet[str] = frozenset()
+    target: Target,
+    verb: str,
+    gone: Mapping[str, Any],
+    come: DataFrame | None,
+    replaced: AbstractSet[str] = frozenset(),
+    *,
+    coming: int | None = None,
 ) -> SnapshotUpdate:
     """The commit that removes positions ``gone`` (bitmaps by data file path) and adds the rows of ``come``.
 
     ``come`` has the table's columns and, where rows keep their lineage, the two lineage columns behind them.
-    ``replaced``: files that copy-on-write replaces though none of their rows go.
+    ``replaced``: files that copy-on-write replaces though none of their rows go. ``coming``: how many rows come, where that is known.
     """
     if mode_of(target, verb) == MERGE_ON_READ:
-        return merge_on_read(target, verb, gone, come)
+        return merge_on_read(target, verb, gone, come, coming)
     return copy_on_write(target, verb, gone, come, replaced)
 
 
@@ -121,12 +127,12 @@ def _validated_overwrite(target: Target, verb: str, overwrite: OverwriteFiles) -
 # -- merge-on-read ------------------------------------------------------------------------------------------------------
 
 
-def merge_on_read(target: Target, verb: str, gone: Mapping[str, Any], come: DataFrame | None) -> RowDelta:
+def merge_on_read(target: Target, verb: str, gone: Mapping[str, Any], come: DataFrame | None, coming: int | None = None) -> RowDelta:
     """Position deletes (version 2) or deletion vectors (version 3) for rows that go, data files for rows that come."""
     if gone and target.metadata.format_version < 2:
         raise InvalidArgumentError("Deletes are supported in V2 and above")
     delta = RowDelta(target.table.operations, target.table.version)
-    for file in [] if come is None else written(target, verb, come):
+    for file in [] if come is None else written(target, verb, come, coming):
         delta.add_rows(file)
     tasks = target.planned_tasks()
     added, superseded = write_deletes(target, {path: tasks[path] for path in gone}, gone)
@@ -207,6 +213,6 @@ def columns_of(target: Target) -> list[str]:
     return [*(f.name for f in target.metadata.schema.fields), *((ROW_ID, LAST_UPDATED) if target.keeps_lineage else ())]
 
 
-def written(target: Target, verb: str, frame: DataFrame) -> list[DataFile]:
-    settings = WriteSettings(verb=verb, options=target.options, session=target.session, row_lineage=target.keeps_lineage)
+def written(target: Target, verb: str, frame: DataFrame, rows: int | None = None) -> list[DataFile]:
+    settings = WriteSettings(verb=verb, options=target.options, session=target.session, row_lineage=target.keeps_lineage, rows=rows)
     return write_frame(target.spark, frame, target.metadata, target.table.io, settings)

@@ -7,7 +7,8 @@ from icesql.expr.tree import AlwaysFalse, AlwaysTrue, Expression
 from icesql.spark.local_rows import is_local
 from icesql.spark.row_level.changes import RowLevelResult, change
 from icesql.spark.row_level.checks import require_deterministic
-from icesql.spark.row_level.target import FILE, POS, Target, collected_positions, exact_condition
+from icesql.spark.row_level.found_rows import FILE, POS, positions_by_file
+from icesql.spark.row_level.target import Target, exact_condition
 from icesql.table.delete_files import DeleteFiles
 from icesql.table.scan import TableScan
 
@@ -29,10 +30,10 @@ def _delete(target: Target, condition: str | None) -> RowLevelResult:
         require_deterministic(frame)
         if is_local(frame) and target.snapshot is not None:
             return RowLevelResult(builder=None)  # the optimiser proved that no row matches
-    expression = exact_condition(target, condition)
+    expression = exact_condition(target, condition, frame)
     if expression is not None and all_or_nothing(target, expression):
         return RowLevelResult(builder=metadata_delete(target, expression), metadata_only=True)
-    gone = collected_positions(target, frame)
+    gone = positions_by_file(frame, target.snapshot)
     return RowLevelResult(builder=change(target, "delete", gone, None))
 
 

@@ -11,21 +11,21 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
 from icesql.errors import ValidationError
 from icesql.spark.columns import quoted
-from icesql.spark.local_rows import collect_arrow
 from icesql.spark.row_level.assignments import Assignment, assigned_columns, below_table
 from icesql.spark.row_level.changes import COPY_ON_WRITE, RowLevelResult, change, mode_of, written
 from icesql.spark.row_level.checks import require_deterministic
-from icesql.spark.row_level.target import FILE, LAST_UPDATED, POS, ROW_ID, Target, positions_of
+from icesql.spark.row_level.few_rows import in_driver, is_small
+from icesql.spark.row_level.field_order import in_order_of
+from icesql.spark.row_level.found_rows import FILE, POS, FoundRows, found_rows, may_be_many
+from icesql.spark.row_level.target import LAST_UPDATED, ROW_ID, Target
 from icesql.spark.store_assignment import assigned_frame, lineage_schema
 from icesql.spark.types import from_spark, to_spark_type
-from icesql.spec.types import ListType, MapType, StructType, Type
+from icesql.spec.types import ListType, MapType, PrimitiveType, StructType, Type
 from icesql.table.append import AppendFiles
 
 CARDINALITY = (
@@ -64,21 +64,29 @@ class Clause:
 
 
 def merge_rows(
-    target: Target, source: str, source_alias: str | None, condition: str, clauses: Sequence[Clause], *, schema_evolution: bool = False
+    target: Target,
+    source: str,
+    source_alias: str | None,
+    condition: str,
+    clauses: Sequence[Clause],
+    *,
+    schema_evolution: bool = False,
+    source_rows: DataFrame | None = None,
 ) -> RowLevelResult:
     """``source``: text of a FROM item, perhaps with its alias, by which expressions name it. Columns that an INSERT leaves out
     get their write default, else null. With ``schema_evolution`` the table first gets the columns and wider types of the
-    source, in a commit of its own.
+    source, in a commit of its own. ``source_rows``: the source as a frame, where the caller has it already.
 
     The merge itself is not committed yet. Raises Spark's AnalysisException for expressions that do not fit, ValidationError
     ``MERGE_CARDINALITY_VIOLATION`` where a target row matches several source rows.
     """
     alias = source_alias or _last_name(source)
     evolved = schema_evolution and evolve(target, source, clauses)
-    columns = target.sql(f"SELECT * FROM {source}").columns
-    clauses = [_written_out(target, alias, clause, columns if evolved or schema_evolution else None) for clause in clauses]
+    source_rows = source_rows or target.sql(f"SELECT * FROM {source}")
+    columns = source_rows.columns if evolved or schema_evolution else None
+    clauses = [_written_out(target, alias, clause, columns) for clause in clauses]
     try:
-        return _Merge(target, source, alias, condition, tuple(clauses)).run()
+        return _Merge(target, source, alias, source_rows, condition, tuple(clauses)).run()
     finally:
         target.close()
 
@@ -115,8 +123,10 @@ def _written_out(target: Target, source_alias: str, clause: Clause, known: Seque
 
 
 class _Merge:
-    def __init__(self, target: Target, source: str, source_alias: str, condition: str, clauses: tuple[Clause, ...]) -> None:
-        self.target, self.clauses, self.condition = target, clauses, condition
+    def __init__(
+        self, target: Target, source: str, source_alias: str, source_rows: DataFrame, condition: str, clauses: tuple[Clause, ...]
+    ) -> None:
+        self.target, self.source_rows, self.clauses, self.condition = target, source_rows, clauses, condition
         self.source = f"(SELECT *, true AS {_SOURCE} FROM {source}) AS {quoted(source_alias)}"
         self.source_alias = source_alias
         self.kinds = {clause.kind for clause in clauses}
@@ -124,9 +134,11 @@ class _Merge:
         self.width = len(self.schema.fields)
 
     def run(self) -> RowLevelResult:
-        self._check_assignments()
+        self._values = {n: self._checked_values(clause) for n, clause in enumerate(self.clauses, 1)}
         joined = self._joined()
         require_deterministic(joined)
+        if is_small(self.target, self.source_rows) and (few := in_driver(joined)) is not None:
+            return self._result(few)
         kept = joined.persist()
         try:
             return self._result(kept)
@@ -183,7 +195,7 @@ class _Merge:
     def _value(self, place: int) -> str:
         """One column's value by the clause that takes the row; null where the row is deleted."""
         branches = [
-            f"WHEN {number} THEN {self._typed(self._clause_values(clause)[place], self.schema.fields[place].type)}"
+            f"WHEN {number} THEN {self._typed(self._values[number][place], self.schema.fields[place].type)}"
             for number, clause in enumerate(self.clauses, 1)
             if clause.action is not Action.DELETE
         ]
@@ -199,18 +211,25 @@ class _Merge:
         return inserted_columns(self.target, clause.assignments)
 
     # -- checks --------------------------------------------------------------------------------------------------
-    def _check_assignments(self) -> None:
-        """Store assignment of each clause by itself, so that a CASE over all of them cannot hide a type that does not fit."""
-        for clause in self.clauses:
-            source = self.source if clause.kind is Kind.NOT_MATCHED else self._sides(Kind(clause.kind))
-            where = "" if clause.condition is None else f" WHERE {clause.condition}"
-            if clause.action is Action.DELETE:
-                if where:
-                    self.target.sql(f"SELECT 1 FROM {source}{where}")  # a condition sees only the sides that its kind of row has
-                continue
-            values = [f"{v} AS {quoted(f.name)}" for v, f in zip(self._clause_values(clause), self.schema.fields, strict=True)]
-            frame = self.target.sql(f"SELECT {', '.join(values)} FROM {source}{where}")
-            assigned_frame(self.target.spark, frame, self.schema, table_name=self.target.table.name, by_name=True, fill=False)
+    def _checked_values(self, clause: Clause) -> list[str]:
+        """SQL text of the columns that a clause sets, struct fields in the columns' own order; none for DELETE.
+
+        Store assignment is checked for each clause by itself, so that a CASE over all of them cannot hide a type that does not fit.
+        """
+        source = self.source if clause.kind is Kind.NOT_MATCHED else self._sides(Kind(clause.kind))
+        where = "" if clause.condition is None else f" WHERE {clause.condition}"
+        if clause.action is Action.DELETE:
+            if where:
+                self.target.sql(f"SELECT 1 FROM {source}{where}")  # a condition sees only the sides that its kind of row has
+            return []
+        values = self._clause_values(clause)
+        named = [f"{v} AS {quoted(f.name)}" for v, f in zip(values, self.schema.fields, strict=True)]
+        frame = self.target.sql(f"SELECT {', '.join(named)} FROM {source}{where}")
+        assigned_frame(self.target.spark, frame, self.schema, table_name=self.target.table.name, by_name=True, fill=False)
+        if all(isinstance(field.type, PrimitiveType) for field in self.schema.fields):
+            return values
+        wanted = [to_spark_type(field.type) for field in self.schema.fields]
+        return [in_order_of(*each) for each in zip(values, [given.dataType for given in frame.schema.fields], wanted, strict=True)]
 
     def _sides(self, kind: Kind) -> str:
         if kind is Kind.NOT_MATCHED_BY_SOURCE:
@@ -226,34 +245,36 @@ class _Merge:
 
     # -- the result ----------------------------------------------------------------------------------------------
     def _result(self, kept: DataFrame) -> RowLevelResult:
-        rows = collect_arrow(kept.select(FILE, POS, _MATCHED, _ACTION))
-        if self._checks_cardinality and positions_of(rows.filter(rows[_MATCHED]))[1]:
+        rows = found_rows(kept, many=may_be_many(self.target.snapshot, self.source_rows), keys=(_MATCHED, _ACTION))
+        if self._checks_cardinality and rows.where(rows.column(_MATCHED)).positions()[1]:
             raise ValidationError(CARDINALITY)
-        actions = rows[_ACTION].to_numpy()
-        gone = positions_of(rows.filter(pc.and_(pc.is_valid(rows[FILE]), pc.greater(rows[_ACTION], _NONE))))[0]
+        taken = [rows.where(pc.equal(rows.column(_ACTION), n)).count for n in range(1, len(self.clauses) + 1)]
+        gone = rows.where(pc.greater(rows.column(_ACTION), _NONE)).positions()[0]
         replaced = self._replaced(rows) if self._copies else frozenset()
-        metrics = self._metrics(actions, gone, replaced)
-        comes = [n for n, clause in enumerate(self.clauses, 1) if clause.action is not Action.DELETE and (actions == n).any()]
+        comes = [
+            n for n, (clause, count) in enumerate(zip(self.clauses, taken, strict=True), 1) if clause.action is not Action.DELETE and count
+        ]
         come = self._new_rows(kept, comes) if comes else None
+        coming = sum(taken[n - 1] for n in comes)
         if self.kinds == {Kind.NOT_MATCHED}:  # no change of rows but a plain append, as an INSERT would be
-            files = [] if come is None else written(self.target, "merge", come)
+            files = [] if come is None else written(self.target, "merge", come, coming)
             append = AppendFiles(self.target.table.operations, self.target.table.version).append_files(files)
             return RowLevelResult(builder=append)
-        builder = change(self.target, "merge", gone, come, replaced)
-        return RowLevelResult(builder=builder, metrics=metrics)
+        builder = change(self.target, "merge", gone, come, replaced, coming=coming)
+        return RowLevelResult(builder=builder, metrics=self._metrics(taken, gone, replaced))
 
     @property
     def _copies(self) -> bool:
         return mode_of(self.target, "merge") == COPY_ON_WRITE
 
-    def _replaced(self, rows: pa.Table) -> frozenset[str]:
+    def _replaced(self, rows: FoundRows) -> frozenset[str]:
         """Files that copy-on-write replaces: those with a row of a kind that has clauses, whether or not a clause takes the row.
 
         The runtime does the same, and row ids are counted by it.
         """
         if Kind.NOT_MATCHED_BY_SOURCE in self.kinds:
             return frozenset(self.target.planned_tasks())
-        return frozenset(rows.filter(rows[_MATCHED])[FILE].unique().to_pylist())
+        return frozenset(rows.where(rows.column(_MATCHED)).column(FILE).unique().to_pylist())
 
     def _new_rows(self, kept: DataFrame, numbers: Sequence[int]) -> DataFrame:
         names = [f.name for f in self.schema.fields]
@@ -263,10 +284,10 @@ class _Merge:
         schema = lineage_schema(self.schema) if self.target.keeps_lineage else self.schema
         return assigned_frame(self.target.spark, frame, schema, table_name=self.target.table.name, by_name=True, fill=False)
 
-    def _metrics(self, actions: np.ndarray[Any, Any], gone: Mapping[str, Any], replaced: frozenset[str]) -> dict[str, int]:
+    def _metrics(self, taken: Sequence[int], gone: Mapping[str, Any], replaced: frozenset[str]) -> dict[str, int]:
+        """``taken``: how many rows each clause took."""
         counts = dict.fromkeys(_METRICS, 0)
-        for number, clause in enumerate(self.clauses, 1):
-            count = int((actions == number).sum())
+        for clause, count in zip(self.clauses, taken, strict=True):
             for key in _counted(clause):
                 counts[key] += count
         counts["copied"] = self._copied(gone, replaced) if self._copies else 0

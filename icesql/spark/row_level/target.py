@@ -13,24 +13,20 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from icesql.expr.tree import TRUE, Expression, or_
 from icesql.spark.columns import quoted
 from icesql.spark.deletes import DeletedPositions
 from icesql.spark.filters import exact_filter
-from icesql.spark.local_rows import collect_arrow
+from icesql.spark.row_level.found_rows import FILE, POS
 from icesql.spark.scan import Read, ReadSettings, ScanListener
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import MAIN, Snapshot
 from icesql.table.scan_tasks import FileScanTask
 from icesql.table.table import Table
 
-FILE, POS = "_file", "_pos"
 ROW_ID, LAST_UPDATED = "_row_id", "_last_updated_sequence_number"
-MANY_ROWS = 5_000_000
 _numbers = itertools.count(1)
 _lock = threading.Lock()
 
@@ -131,12 +127,15 @@ class Target:
         return frame.select(*map(quoted, columns))
 
 
-def exact_condition(target: Target, condition: str | None) -> Expression | None:
-    """The condition as an expression of ours that is true for exactly the same rows, ``None`` where there is no such expression."""
+def exact_condition(target: Target, condition: str | None, matching: DataFrame) -> Expression | None:
+    """The condition as an expression of ours that is true for exactly the same rows, ``None`` where there is no such expression.
+
+    ``matching``: columns of the rows for which it is true.
+    """
     if condition is None:
         return TRUE
     if target.read.is_one_relation:
-        return exact_filter(target.matching(["*"], condition), target.metadata.schema, target.read.columns.names)
+        return exact_filter(matching, target.metadata.schema, target.read.columns.names)
     view = f"{target.view}_shape"
     target.read.shape().createOrReplaceTempView(view)
     try:
@@ -144,30 +143,3 @@ def exact_condition(target: Target, condition: str | None) -> Expression | None:
         return exact_filter(frame, target.metadata.schema, target.read.columns.names)
     finally:
         target.spark.catalog.dropTempView(view)
-
-
-def positions_of(rows: pa.Table) -> tuple[dict[str, Any], bool]:
-    """Positions by file of a table with columns ``_file`` and ``_pos``, and whether some position came twice."""
-    from pyroaring import BitMap64
-
-    found: dict[str, Any] = {}
-    count = 0
-    for batch in rows.select([FILE, POS]).to_batches():
-        encoded = batch.column(0).dictionary_encode()
-        codes, positions = encoded.indices.to_numpy(zero_copy_only=False), batch.column(1).to_numpy(zero_copy_only=False)
-        for code, path in enumerate(encoded.dictionary.to_pylist()):
-            chosen = positions[codes == code]
-            found.setdefault(path, BitMap64()).update(chosen.tolist())
-        count += batch.num_rows
-    return found, count > sum(len(bitmap) for bitmap in found.values())
-
-
-def collected_positions(target: Target, frame: DataFrame) -> dict[str, Any]:
-    """Positions by file of a frame's rows. Where there may be very many, Spark brings them together by file first."""
-    total = target.snapshot.summary.get("total-records", "0") if target.snapshot else "0"
-    if not total.isdigit() or int(total) <= MANY_ROWS:
-        return positions_of(collect_arrow(frame.select(FILE, POS)))[0]
-    from pyroaring import BitMap64
-
-    grouped = collect_arrow(frame.groupBy(FILE).agg(F.collect_list(POS).alias(POS)))
-    return {path: BitMap64(values.values.to_pylist()) for path, values in zip(grouped[FILE].to_pylist(), grouped[POS], strict=True)}

@@ -11,7 +11,9 @@ from icesql.spark.local_rows import is_local
 from icesql.spark.row_level.assignments import Assignment, assigned_columns
 from icesql.spark.row_level.changes import RowLevelResult, change
 from icesql.spark.row_level.checks import require_deterministic
-from icesql.spark.row_level.target import FILE, LAST_UPDATED, POS, ROW_ID, Target, collected_positions
+from icesql.spark.row_level.few_rows import in_driver, is_small
+from icesql.spark.row_level.found_rows import FILE, POS, positions_by_file
+from icesql.spark.row_level.target import LAST_UPDATED, ROW_ID, Target
 from icesql.spark.store_assignment import assigned_frame, lineage_schema
 from icesql.table.overwrite import OverwriteFiles
 
@@ -28,24 +30,34 @@ def update_rows(target: Target, assignments: Sequence[Assignment], condition: st
 
 
 def _update(target: Target, assignments: Sequence[Assignment], condition: str | None) -> RowLevelResult:
-    new_rows = updated_rows(target, assignments, condition)
     found = target.matching([FILE, POS], condition)
     require_deterministic(found)
+    values = assigned_columns(target.metadata.schema, assignments, target.alias)
+    rows = target.matching([FILE, POS, *values, *_row_id(target)], condition)
     if target.snapshot is None or is_local(found):
+        _fitted(target, rows)
         empty = OverwriteFiles(target.table.operations, target.table.version).validate_from_snapshot(target.snapshot_id)
         return RowLevelResult(builder=empty)
-    gone = collected_positions(target, found)
-    return RowLevelResult(builder=change(target, "update", gone, new_rows if gone else None))
+    if is_small(target) and (few := in_driver(rows)) is not None:
+        return _changed(target, few, _fitted(target, few))
+    return _changed(target, found, _fitted(target, rows))
 
 
-def updated_rows(target: Target, assignments: Sequence[Assignment], condition: str | None) -> DataFrame:
-    """The matching rows with their new values, checked against the table's types."""
-    values = assigned_columns(target.metadata.schema, assignments, target.alias)
-    hidden = [f"{quoted(target.alias)}.{quoted(name)} AS {quoted(name)}" for name in ((ROW_ID,) if target.keeps_lineage else ())]
-    frame = target.matching([*values, *hidden], condition)
+def _changed(target: Target, found: DataFrame, new_rows: DataFrame) -> RowLevelResult:
+    gone = positions_by_file(found, target.snapshot)
+    target.read.planner.narrow(gone.keys())  # the new rows come from files in which some were found
+    coming = sum(map(len, gone.values()))
+    return RowLevelResult(builder=change(target, "update", gone, new_rows if gone else None, coming=coming))
+
+
+def _row_id(target: Target) -> list[str]:
+    return [f"{quoted(target.alias)}.{quoted(ROW_ID)} AS {quoted(ROW_ID)}"] if target.keeps_lineage else []
+
+
+def _fitted(target: Target, rows: DataFrame) -> DataFrame:
+    """The new values, checked against the table's types, without their places."""
+    table, name = target.metadata.schema, target.table.name
     if not target.keeps_lineage:
-        return assigned_frame(target.spark, frame, target.metadata.schema, table_name=target.table.name, by_name=True, fill=False)
-    with_both = frame.selectExpr("*", f"CAST(NULL AS BIGINT) AS {quoted(LAST_UPDATED)}")
-    return assigned_frame(
-        target.spark, with_both, lineage_schema(target.metadata.schema), table_name=target.table.name, by_name=True, fill=False
-    )
+        return assigned_frame(target.spark, rows.drop(FILE, POS), table, table_name=name, by_name=True, fill=False)
+    with_both = rows.drop(FILE, POS).selectExpr("*", f"CAST(NULL AS BIGINT) AS {quoted(LAST_UPDATED)}")
+    return assigned_frame(target.spark, with_both, lineage_schema(table), table_name=name, by_name=True, fill=False)

@@ -181,3 +181,15 @@ select * from {ns}.t;
 select partition, record_count from {ns}.t.partitions where record_count > 0;
 merge into {ns}.t t using {ns}.t s on t.id = s.id and t.ts = date'2024-01-01' when matched then delete;
 select id from {ns}.t;
+
+-- case: struct_fields_in_another_order
+-- each: m=copy-on-write,merge-on-read
+create namespace {ns};
+create table {ns}.t (id int, st struct<a:int,b:int>, ar array<struct<a:int,b:struct<c:string,d:int>>>, mp map<string,struct<a:int,b:int>>) using iceberg tblproperties ('write.merge.mode'='{m}');
+insert into {ns}.t values (1, named_struct('a',1,'b',2), array(named_struct('a',1,'b',named_struct('c','x','d',1))), map('k', named_struct('a',1,'b',2))), (2, null, null, null), (3, named_struct('a',3,'b',4), null, null);
+merge into {ns}.t t using (select explode(array(1,2,3,4)) as k) s on t.id = s.k when matched and s.k = 1 then update set st = named_struct('b', 10, 'a', 20) when matched and s.k = 2 then update set st = named_struct('a', 30, 'b', 40) when matched then update set ar = array(named_struct('b',named_struct('d',5,'c','q'),'a',7), null), mp = map('m', named_struct('b',1,'a',2), 'n', null) when not matched then insert (id, st, ar) values (s.k, named_struct('B', 50, 'A', 60), array(named_struct('b',named_struct('c','z','d',6),'a',9)));
+select * from {ns}.t;
+merge into {ns}.t t using (select explode(array(1,2,3,4)) as k) s on t.id = s.k when matched and s.k = 1 then update set st = named_struct('b', 11L, 'a', 22), mp = null when matched then update set st = if(s.k = 2, null, named_struct('a', 3, 'b', 4)), ar = array(named_struct('a', 5, 'b', named_struct('d', 1, 'c', 'e')));
+select * from {ns}.t;
+-- error
+merge into {ns}.t t using (select 1 as k) s on t.id = s.k when matched and s.k = 1 then update set st = named_struct('b', 1, 'c', 2) when matched then update set st = named_struct('a', 1, 'b', 2);

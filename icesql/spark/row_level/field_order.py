@@ -1,0 +1,56 @@
+"""SQL text that gives a value's struct fields in the order of a table's column, found by name at any depth.
+
+Store assignment does so for each value by itself; a CASE over several values needs them alike beforehand.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType
+
+from icesql.spark.columns import quoted
+
+
+def in_order_of(text: str, given: DataType, wanted: DataType, depth: int = 0) -> str:
+    """``text``, whose value has type ``given``, with the fields of structs ordered as in ``wanted``. The text itself where they are, or
+    where names differ: that is for store assignment to judge."""
+    match given, wanted:
+        case StructType(), StructType():
+            return _struct(text, given, wanted, depth)
+        case ArrayType(), ArrayType():
+            item = f"__item_{depth}"
+            ordered = in_order_of(item, given.elementType, wanted.elementType, depth + 1)
+            return text if ordered == item else f"transform({text}, {item} -> {ordered})"
+        case MapType(), MapType():
+            return _map(text, given, wanted, depth)
+    return text
+
+
+def _struct(text: str, given: StructType, wanted: StructType, depth: int) -> str:
+    places = {field.name.lower(): field for field in given.fields}
+    if len(places) < len(given.fields) or places.keys() != {field.name.lower() for field in wanted.fields}:
+        return text
+    item = f"__item_{depth}"
+    pieces, changed = [], False
+    for field, own in zip(wanted.fields, given.fields, strict=True):
+        source = places[field.name.lower()]
+        value = f"{item}.{quoted(source.name)}"
+        ordered = in_order_of(value, source.dataType, field.dataType, depth + 1)
+        changed = changed or ordered != value or own is not source
+        pieces.append(f"'{_escaped(source.name)}', {ordered}")
+    if not changed:
+        return text
+    # A lambda names the value, so that it is written, and computed, once.
+    return f"transform(array({text}), {item} -> IF({item} IS NULL, NULL, named_struct({', '.join(pieces)})))[0]"
+
+
+def _map(text: str, given: MapType, wanted: MapType, depth: int) -> str:
+    key, value = f"__key_{depth}", f"__item_{depth}"
+    keys = in_order_of(key, given.keyType, wanted.keyType, depth + 1)
+    values = in_order_of(value, given.valueType, wanted.valueType, depth + 1)
+    if values != value:
+        text = f"transform_values({text}, ({key}, {value}) -> {values})"
+    return text if keys == key else f"transform_keys({text}, ({key}, {value}) -> {keys})"
+
+
+def _escaped(name: str) -> str:
+    return name.replace("\\", "\\\\").replace("'", "\\'")
