@@ -77,7 +77,7 @@ def is_compound(tokens: tuple[Token, ...], position: int = 0) -> bool:
 
 
 _BLOCKS = frozenset({"IF", "WHILE", "LOOP", "REPEAT", "FOR", "CASE", "BEGIN"})
-_BEFORE_STATEMENT = frozenset({";", "BEGIN", "THEN", "ELSE", "DO", "LOOP", "REPEAT", "ATOMIC", ":"})
+BEFORE_STATEMENT = frozenset({";", "BEGIN", "THEN", "ELSE", "DO", "LOOP", "REPEAT", "ATOMIC", ":"})
 
 
 def _statement_end(tokens: tuple[Token, ...], position: int) -> int:
@@ -112,4 +112,4 @@ def _compound_end(tokens: tuple[Token, ...], position: int) -> int:
 def _opens_block(key: str, before: str, handler: bool) -> bool:
     if key not in _BLOCKS or before == ".":
         return False
-    return key == "CASE" or before in _BEFORE_STATEMENT or (handler and key == "BEGIN")
+    return key == "CASE" or before in BEFORE_STATEMENT or (handler and key == "BEGIN")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import UnsupportedError
 from icesql.parser import statements as s
 from icesql.parser.names import Place, References
+from icesql.session.compound import require_no_changes
 from icesql.session.names import Found
 from icesql.session.run_query import run_query
 from icesql.session.sql_errors import not_for_v2
@@ -89,6 +90,7 @@ def _analyze(session: Session, statement: s.AnalyzeTable) -> Any:
 
 def _other(session: Session, statement: s.Other, args: Any) -> Any:
     """To Spark, if it changes nothing of ours; what reads ours reads views."""
+    require_no_changes(session, statement.text)
     targets = [r for r in statement.references.tables if r.place is Place.TARGET and session.names.address(r.parts) is not None]
     mine = [r for r in targets if session.find(r.parts) is not None]
     if statement.error is not None and (targets or _reads_ours(session, statement.references)):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from icesql.errors import IcesqlError, NotFoundError
+from icesql.errors import IcesqlError, NotFoundError, SqlError
 from icesql.session.script import ScriptError
 from icesql.session.session import Session
 
@@ -175,3 +175,15 @@ def test_a_filter_planned_before_is_reported_again(ice: Session) -> None:
     for _ in range(2):
         assert ice.sql("SELECT id FROM s.db.t WHERE p = 'a'").collect()[0][0] == 1
         assert [(report.files_planned, report.files_total) for report in ice.last_report] == [(1, 2)]
+
+
+def test_scripts_of_sparks_read_our_tables_and_are_refused_before_they_change_one(ice: Session) -> None:
+    assert rows(ice.sql("BEGIN DECLARE n INT DEFAULT 1; IF (SELECT count(*) FROM s.db.t) > n THEN SELECT id FROM s.db.t; END IF; END")) == [
+        (1,),
+        (2,),
+        (3,),
+    ]
+    for change in ("INSERT INTO s.db.t VALUES (4, 'c')", "CREATE TABLE s.db.u (a int)", "CALL s.system.rewrite_manifests('db.t')"):
+        with pytest.raises(SqlError, match=r"(?s)Cannot run script: inside BEGIN \.\.\. END.*line 2, column 1"):
+            ice.sql(f"BEGIN DELETE FROM spark_table;\n{change}; SELECT 1; END")
+    assert len(rows(ice.table("s.db.t").to_df())) == 3
