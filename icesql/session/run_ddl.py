@@ -171,11 +171,13 @@ def _alter(session: Session, statement: s.AlterTable) -> Any:
 
 def _not_ours(session: Session, statement: s.AlterTable) -> Exception:
     """Iceberg's statement about a table of Spark's, or about nothing."""
+    from pyspark.errors import AnalysisException
+
     from icesql.session.rewriting import quote
 
     try:
         session.spark_sql(f"DESCRIBE TABLE {'.'.join(quote(part) for part in statement.table.parts)}")
-    except Exception:
+    except AnalysisException:
         return table_not_found(statement.table.parts, text=statement.text, offset=statement.table.start)
     return not_iceberg(_ACTIONS[type(statement)], statement.table.parts)
 

@@ -83,7 +83,7 @@ class DeleteIndex:
     def __init__(self, entries: Iterable[ManifestEntry], *, is_global: Callable[[int], bool], types: Mapping[int, Type]) -> None:
         """``is_global(spec_id)``: the spec is unpartitioned. ``types``: of all columns, by field id, for the bounds of equality deletes.
 
-        Raises ValidationError for two deletion vectors of one data file.
+        Raises ValidationError for two deletion vectors of one data file, CorruptMetadataError for one of none.
         """
         self._is_global, self._types = is_global, types
         self._equality_everywhere = _Group()
@@ -112,7 +112,8 @@ class DeleteIndex:
 
     def _add_vector(self, sequence_number: int, file: DataFile, path: str | None) -> None:
         if path is None:
-            raise ValidationError(f"Cannot read deletion vector: it references no data file: {file.file_path}")
+            why = "it references no data file"
+            raise CorruptMetadataError(f"Cannot read deletion vector: {why}: {file.file_path}", location=file.file_path)
         if path in self._vectors:
             other = self._vectors[path][1]
             raise ValidationError(f"Can't index multiple DVs for {path}: {file.file_path} and {other.file_path}")
