@@ -37,7 +37,6 @@ def call(
     before = loaded.metadata
     plan = expire.plan() if context.dry_run else None
     result = expire.commit()
-    files = result.files
     if plan is not None:
         _explain(context, plan)
     if result.failures:
@@ -47,11 +46,7 @@ def call(
         )
     if before is loaded.metadata or len(before.snapshots) == len(loaded.metadata.snapshots):
         context.notice(f"expire_snapshots expired nothing: all {len(before.snapshots)} snapshots are within retention or referenced")
-    content = files.content
-    yield (
-        len(content.data), len(content.position_deletes), len(content.equality_deletes),
-        len(files.manifests), len(files.manifest_lists), len(files.statistics),
-    )  # fmt: skip
+    yield result.files.counts()
 
 
 def _delete_with(expire: ExpireSnapshots, table: Table, threads: int) -> None:

@@ -86,9 +86,21 @@ def commit(operations: TableOperations, changes: Sequence[Change], *, base: Tabl
 
     The first attempt works on ``base`` if given (saving a load), every later one on the then current version. Raises CommitFailedError
     once the retries of ``commit.retry.*`` are used up, ValidationError where a change no longer holds, CommitStateUnknownError with
-    nothing removed.
+    nothing removed. Inside a transaction (``StagedOperations``) the changes are staged, and wait for its commit.
     """
+    stage = stage_of(operations)
+    if stage is not None:
+        return stage(changes)
     return attempt_until_committed(operations, changes, base or operations.load(), _plain, may_be_stale=base is not None)
+
+
+Stage = Callable[[Sequence[Change]], TableVersion]
+"""Takes changes into a transaction; returns the table as that transaction then has it."""
+
+
+def stage_of(operations: TableOperations) -> Stage | None:
+    """How changes are staged on these operations; ``None`` for operations whose commits are seen by all."""
+    return getattr(operations, "stage_changes", None)
 
 
 def _plain(version: TableVersion) -> MetadataBuilder:

@@ -10,13 +10,13 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from icesql.errors import InvalidArgumentError, ValidationError
+from icesql.errors import InvalidArgumentError, UnsupportedError, ValidationError
 from icesql.io.files import FileIO
 from icesql.io.manifest_lists import RepeatedManifests
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import MAIN, Snapshot, SnapshotRef
 from icesql.table import update_values as u
-from icesql.table.commit import commit
+from icesql.table.commit import commit, stage_of
 from icesql.table.location_provider import outside_files
 from icesql.table.operations import ChangeSet, MetadataChange, TableOperations, TableVersion
 from icesql.table.reachable import ContentFiles, content_files, manifest_lists, manifests_by_path, statistics_by_snapshot, statistics_paths
@@ -51,6 +51,11 @@ class ExpiredFiles:
         """In the order of deletion: contents before what lists them, so that a broken-off clean-up can be repeated."""
         groups = (self.content.all(), self.manifests, self.manifest_lists, self.statistics)
         return [path for group in groups for path in sorted(group)]
+
+    def counts(self) -> tuple[int, int, int, int, int, int]:
+        """Data files, position delete files, equality delete files, manifests, manifest lists, statistics files."""
+        kinds = (self.content.data, self.content.position_deletes, self.content.equality_deletes)
+        return (*map(len, kinds), len(self.manifests), len(self.manifest_lists), len(self.statistics))  # type: ignore[return-value]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,7 +187,10 @@ class ExpireSnapshots(MetadataChange):
         return ChangeSet(tuple(updates), requirements_for(metadata, updates) if updates else ())
 
     def commit(self) -> ExpireResult:
-        """Commit, then delete what is no longer reached. Raises as ``icesql.table.commit.commit``, having deleted nothing."""
+        """Commit, then delete what is no longer reached. Raises as ``icesql.table.commit.commit``, having deleted nothing, and
+        UnsupportedError in a transaction, whose outcome is not known yet when files would have to be deleted."""
+        if self._clean_files and stage_of(self._operations) is not None:
+            raise UnsupportedError("Cannot expire snapshots in a transaction: files could not be brought back by a rollback")
         version = commit(self._operations, [self], base=self._base)
         before = self._before
         if before is None or not self._clean_files:

@@ -14,12 +14,13 @@ from icesql.spec.partitioning import PartitionSpec
 from icesql.spec.schema import Schema
 from icesql.spec.snapshots import MAIN, Snapshot, SnapshotRef
 from icesql.spec.sorting import SortOrder
-from icesql.table.operations import TableOperations, TableVersion
+from icesql.table.operations import Change, TableOperations, TableVersion
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from icesql.table.append import AppendFiles
+    from icesql.table.commit import Stage
     from icesql.table.delete_files import DeleteFiles
     from icesql.table.expire_snapshots import ExpireSnapshots
     from icesql.table.manage_snapshots import ManageSnapshots
@@ -308,6 +309,18 @@ class _FollowedOperations:
     @property
     def name(self) -> str:
         return self._operations.name
+
+    @property
+    def stage_changes(self) -> Stage:
+        """Raises AttributeError where commits are not staged."""
+        stage: Stage = self._operations.stage_changes  # type: ignore[attr-defined]
+
+        def follow(changes: Sequence[Change]) -> TableVersion:
+            version = stage(changes)
+            self._table._move(version)
+            return version
+
+        return follow
 
     def load(self) -> TableVersion:
         return self._operations.load()

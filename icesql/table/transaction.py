@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from icesql.errors import AlreadyExistsError, CommitFailedError, InvalidArgumentError, NotFoundError
+from icesql.errors import AlreadyExistsError, CommitFailedError, InvalidArgumentError, NotFoundError, UnsupportedError, ValidationError
 from icesql.io.files import FileIO
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import UNPARTITIONED, PartitionSpec
 from icesql.spec.schema import Schema
 from icesql.spec.sorting import UNSORTED, SortOrder
 from icesql.table import update_values as u
-from icesql.table.commit import abandon, attempt_until_committed, check_same_table, finish, prepare
+from icesql.table.commit import abandon, attempt_until_committed, check_same_table, finish, prepare, stage_of
 from icesql.table.create import replace_updates
 from icesql.table.metadata_builder import MetadataBuilder
 from icesql.table.operations import Change, TableOperations, TableVersion
@@ -37,6 +37,7 @@ class Transaction:
     replacement: Replacement | None = None
     changes: list[Change] = field(default_factory=list)
     is_finished: bool = False
+    _has_files_with_new_ids: bool = field(init=False, default=False)
     _staged: TableMetadata = field(init=False)
 
     def __post_init__(self) -> None:
@@ -86,6 +87,8 @@ class Transaction:
         except BaseException:
             abandon([staged])
             raise
+        if self.base is not None and any(isinstance(update, u.AddSnapshot) for update in change_set.updates):
+            self._has_files_with_new_ids |= _shape(self._staged) != _shape(self.base.metadata)
         self.changes.append(staged)
         self._staged = metadata
         return metadata
@@ -103,9 +106,15 @@ class Transaction:
             self.base = current
 
     def commit(self) -> TableVersion:
-        """Commit everything staged, or raise as ``icesql.table.commit.commit`` and leave nothing behind."""
+        """Commit everything staged, or raise as ``icesql.table.commit.commit`` and leave nothing behind.
+
+        One that began inside another transaction hands its changes over to that one.
+        """
         self._check_open()
         self.is_finished = True
+        stage = stage_of(self.operations)
+        if stage is not None:
+            return stage(self.changes)
         if self.base is None:
             return self._create()
         return attempt_until_committed(self.operations, self.changes, self.base, self._begin)
@@ -120,10 +129,20 @@ class Transaction:
         if version is None:
             assert self.created is not None
             return MetadataBuilder(self.created)
+        self._check_ids_hold(version.metadata)
         builder = MetadataBuilder(version.metadata)
         if self.replacement is not None:
             builder.apply_all(self.replacement(version.metadata))
         return builder
+
+    def _check_ids_hold(self, current: TableMetadata) -> None:
+        """Files staged after a change of schema or partitioning hold the ids it gave. Another writer's change may have taken the same ids.
+
+        Raises ValidationError.
+        """
+        if self._has_files_with_new_ids and self.base is not None and _shape(current) != _shape(self.base.metadata):
+            why = "it writes files after it changed the schema or the partitioning, and another writer has changed them meanwhile"
+            raise ValidationError(f"Cannot commit transaction: {why}: {self.operations.name}", table=self.operations.name)
 
     def _create(self) -> TableVersion:
         try:
@@ -137,3 +156,38 @@ class Transaction:
     def _check_open(self) -> None:
         if self.is_finished:
             raise InvalidArgumentError("Cannot use transaction: it was committed or abandoned already")
+
+
+def _shape(metadata: TableMetadata) -> tuple[object, ...]:
+    return metadata.schemas, metadata.partition_specs, metadata.last_column_id, metadata.last_partition_id
+
+
+class StagedOperations:
+    """A table's operations inside a transaction: what is committed through them waits there, and is seen by who loads through them."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
+
+    @property
+    def io(self) -> FileIO:
+        return self._transaction.io
+
+    @property
+    def name(self) -> str:
+        return self._transaction.operations.name
+
+    def load(self) -> TableVersion:
+        """The table as the transaction has it; no metadata file holds that once anything is staged."""
+        base = self._transaction.base
+        if base is not None and not self._transaction.changes:
+            return base
+        return TableVersion(self._transaction.metadata, None)
+
+    def stage_changes(self, changes: Sequence[Change]) -> TableVersion:
+        """Raises as the changes do; those before the one that raised stay staged."""
+        for change in changes:
+            self._transaction.add(change)
+        return self.load()
+
+    def commit(self, base: TableVersion | None, metadata: TableMetadata) -> TableVersion:
+        raise UnsupportedError(f"Cannot swap metadata in a transaction: changes are staged, and committed together: {self.name}")
