@@ -18,21 +18,23 @@ from benchmarks.big_table import FIRST_DAY, SCHEMA, SPEC, build
 from benchmarks.engines import Times, open_session, print_ratios, run_apart
 
 
-def icesql_commits(folder: Path, times: Times) -> None:
-    import icesql
+def append_files(table: Any, folder: Path, files: int, start: int, *, fast: bool) -> None:
+    """One commit of ours, of files that exist on paper."""
     from icesql.spec.files import DataFile
 
-    def data_file(number: int) -> DataFile:
-        return DataFile(
-            file_path=f"{folder}/x{number}.parquet", file_format="parquet", partition=(FIRST_DAY + number % 90, 3), record_count=10,
-            file_size_in_bytes=100,
-        )  # fmt: skip
+    builder = table.new_fast_append() if fast else table.new_append()
+    for number in range(start, start + files):
+        partition = (FIRST_DAY + number % 90, 3)
+        path = f"{folder}/x{number}.parquet"
+        builder.append_file(DataFile(file_path=path, file_format="parquet", partition=partition, record_count=10, file_size_in_bytes=100))
+    builder.commit()
 
-    def append(table: Any, files: int, start: int, *, fast: bool) -> Any:
-        builder = table.new_fast_append() if fast else table.new_append()
-        for number in range(start, start + files):
-            builder.append_file(data_file(number))
-        return builder.commit()
+
+def icesql_commits(folder: Path, times: Times) -> None:
+    import icesql
+
+    def append(table: Any, files: int, start: int, *, fast: bool) -> None:
+        append_files(table, folder, files, start, fast=fast)
 
     def catalog(name: str) -> Any:
         return icesql.connect_catalog("local", type="hadoop", warehouse=str(folder / name))
@@ -62,6 +64,7 @@ def icesql_commits(folder: Path, times: Times) -> None:
         "expire 1,000 snapshots",
         lambda: small.load_table("db.h").expire_snapshots().expire_older_than(int(time.time() * 1000)).retain_last(1).commit() and None,
     )
+    growth(folder / "growth", times)
 
 
 def jar_commits(folder: Path, times: Times) -> None:
@@ -104,16 +107,50 @@ def jar_commits(folder: Path, times: Times) -> None:
 
 
 def pyiceberg_commits(folder: Path, times: Times) -> None:
-    """PyIceberg has no hadoop catalog and appends Arrow tables or existing files only; its own SQLite catalog, one row an append."""
-    import pyarrow as pa
+    """PyIceberg has no hadoop catalog: its own SQLite catalog, over the same table."""
     from pyiceberg.catalog.sql import SqlCatalog
+    from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
+    from pyiceberg.typedef import Record
 
     folder.mkdir(parents=True, exist_ok=True)
     catalog = SqlCatalog("local", uri=f"sqlite:///{folder}/catalog.db", warehouse=f"file://{folder}")
     catalog.create_namespace("db")
-    rows = pa.table({"device_id": pa.array([1], pa.int64())})
-    catalog.create_table("db.t", schema=rows.schema)
-    times.measure("50 commits by one writer", lambda: [catalog.load_table("db.t").append(rows) for _ in range(50)] and None)
+    catalog.register_table("db.events", f"{build(folder)}/metadata/v1.metadata.json")
+    events = catalog.load_table("db.events")
+    catalog.create_table("db.t", events.schema(), partition_spec=events.spec())
+    counter = iter(range(0, 10**9, 1000))
+
+    def append(name: str, files: int, start: int, *, fast: bool) -> None:
+        table = catalog.load_table(name)
+        with table.transaction() as transaction:
+            update = transaction.update_snapshot()
+            with update.fast_append() if fast else update.merge_append() as producer:
+                for number in range(start, start + files):
+                    file = DataFile.from_args(
+                        content=DataFileContent.DATA, file_path=f"{folder}/x{number}.parquet", file_format=FileFormat.PARQUET,
+                        partition=Record(FIRST_DAY + number % 90, 3), record_count=10, file_size_in_bytes=100,
+                    )  # fmt: skip
+                    file.spec_id = table.spec().spec_id
+                    producer.append_data_file(file)
+
+    times.measure("fast append of 1 file", lambda: append("db.events", 1, next(counter), fast=True), repeat=9, warm=2)
+    times.measure("fast append of 1,000 files", lambda: append("db.events", 1000, next(counter), fast=True), repeat=5, warm=1)
+    times.measure("append of 1 file", lambda: append("db.events", 1, next(counter), fast=False), repeat=9, warm=2)
+    times.measure("50 commits by one writer", lambda: [append("db.t", 1, next(counter), fast=True) for _ in range(50)] and None)
+
+
+def growth(folder: Path, times: Times) -> None:
+    """One-file commits to tables of more and more files, manifests and snapshots: what commit time depends on, and what not."""
+    import icesql
+
+    shapes = [(files, 20) for files in (1_000, 10_000, 100_000)] + [(20_000, manifests) for manifests in (20, 200, 2_000)]
+    for files, manifests in shapes:
+        build(folder, files, manifests)
+        catalog = icesql.connect_catalog("local", type="hadoop", warehouse=str(folder))
+        name = f"append of 1 file to {files:,} in {manifests:,} manifests"
+        times.measure(
+            name, lambda catalog=catalog: append_files(catalog.load_table("db.events"), folder, 1, 0, fast=True), repeat=9, warm=2
+        )
 
 
 def with_threads(times: Times, commit: Callable[[], Any], settle: Callable[[], Any], writers: int = 8, each: int = 10) -> None:
