@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from icesql.errors import SqlError, ValidationError, nearest
 from icesql.parser import statements as s
 from icesql.parser.tokens import tokenize
+from icesql.session.merge_scope import qualified
 from icesql.session.rewriting import quote
 from icesql.session.run_query import BoundText
 from icesql.session.run_row_level import Qualifiers, assignment_of
@@ -48,6 +50,7 @@ def merge(session: Session, statement: s.Merge, target: WriteTarget, row_target:
         _evolve(target, statement, frame)
     names = Qualifiers(target, row_target.alias, is_alias=statement.alias is not None)
     clauses = [_clause(clause, names, text, alias, frame.columns, keeps_missing=evolves) for clause in statement.clauses]
+    clauses = [_on_its_side(clause, names.schema, frame.columns, source=alias, target=row_target.alias) for clause in clauses]
     return merge_rows(row_target, source, alias, text.sql(statement.condition), clauses, source_rows=frame)
 
 
@@ -140,6 +143,21 @@ def _all_columns(schema: Schema, source: str, columns: Sequence[str], *, keeps_m
                 f"cannot be resolved in the source."
                 f"{nearest(field.name, columns)} SQLSTATE: 42703"
             )
+
+
+def _on_its_side(clause: Clause, schema: Schema, columns: Sequence[str], *, source: str, target: str) -> Clause:
+    """The clause whose bare names mean the one side that its kind of row has."""
+    if clause.kind is Kind.MATCHED:
+        return clause
+    alias = source if clause.kind is Kind.NOT_MATCHED else target
+    both = frozenset(field.name.lower() for field in schema.fields) & {name.lower() for name in columns}
+    qualifiers = frozenset({source.lower(), target.lower()})
+
+    def on_side(text: str | None) -> str | None:
+        return None if text is None else qualified(text, both, alias, qualifiers)
+
+    assignments = tuple(replace(each, value=on_side(each.value)) for each in clause.assignments)
+    return replace(clause, condition=on_side(clause.condition), assignments=assignments)
 
 
 def _check_insert(assignments: Sequence[Assignment]) -> None:

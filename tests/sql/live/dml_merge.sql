@@ -18,6 +18,8 @@ select * from {ns}.t;
 with src as (select 5 as id) merge into {ns}.t t using src on t.id = src.id when matched then update set s = 'cte';
 merge into {ns}.t t using (select 6 as id) as s on t.id = s.id when matched then update set t.s = (select max(s) from {ns}.t), n = default;
 select * from {ns}.t;
+merge into {ns}.t t using (select 7 as id, 'q' as s union all select 5, 'z') v on t.id = v.id when matched then update set s = v.s when not matched and s like 'q%' then insert (id, s) values (id + 1, upper(s)) when not matched by source and id < 4 then update set s = concat(s, id) when not matched by source and id = 4 then delete;
+select * from {ns}.t;
 
 -- case: not_matched_by_source
 -- each: m=copy-on-write,merge-on-read
