@@ -129,6 +129,11 @@ class SetIdentifierFields(AlterTable):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SetDefaultCollation(AlterTable):
+    collation: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DropIdentifierFields(AlterTable):
     fields: tuple[NameParts, ...]
 

@@ -9,7 +9,15 @@ from icesql.parser.alter_columns import alter_columns
 from icesql.parser.alter_identifier_fields import alter_identifier_fields
 from icesql.parser.alter_partition_fields import alter_partition_fields
 from icesql.parser.alter_refs import alter_refs
-from icesql.parser.alter_statements import AlterTable, RefusedAlter, RenameTable, SetTableLocation, SetTableProperties, UnsetTableProperties
+from icesql.parser.alter_statements import (
+    AlterTable,
+    RefusedAlter,
+    RenameTable,
+    SetDefaultCollation,
+    SetTableLocation,
+    SetTableProperties,
+    UnsetTableProperties,
+)
 from icesql.parser.alter_write_order import alter_write_order
 from icesql.parser.cursor import Cursor
 from icesql.parser.names import Span, TableName
@@ -59,6 +67,8 @@ def _properties(cursor: Cursor, table: TableName) -> AlterTable | None:
         found = RenameTable(text=text, table=table, new_name=cursor.table_name())
     elif (partition := _partition_before(cursor, "SET", "LOCATION")) is not None or cursor.accept("SET", "LOCATION"):
         found = SetTableLocation(text=text, table=table, location=cursor.string(), partition=partition)
+    elif cursor.accept("DEFAULT", "COLLATION"):
+        found = SetDefaultCollation(text=text, table=table, collation=".".join(cursor.name_parts()))
     else:
         return None
     cursor.expect_end()
@@ -86,7 +96,6 @@ _REFUSED = (
     ("PARTITION",),
     ("RECOVER", "PARTITIONS"),
     ("CLUSTER", "BY"),
-    ("DEFAULT", "COLLATION"),
     ("ADD", "CONSTRAINT"),
     ("ADD", "PRIMARY", "KEY"),
     ("ADD", "FOREIGN", "KEY"),

@@ -162,9 +162,10 @@ def _drop(update: UpdateSchema, schema: Schema, statement: s.DropColumns) -> Non
                 continue
             raise
         _refuse_container_part(schema, path, "delete")
-        if name not in dropped:
-            update.delete_column(name)
-            dropped.add(name)
+        if name in dropped:
+            raise SqlError(f"Cannot drop column: it is named twice: {name}")
+        update.delete_column(name)
+        dropped.add(name)
 
 
 def _refuse_container_part(schema: Schema, path: Sequence[str], verb: str) -> None:

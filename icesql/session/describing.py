@@ -15,7 +15,7 @@ from icesql.spec.sorting import NullOrder, SortOrder
 from icesql.spec.transforms import Transform
 
 MAX_FIELDS = 25  # spark.sql.debug.maxToStringFields
-HIDDEN_PROPERTIES = ("comment", "location", "provider", "owner")
+HIDDEN_PROPERTIES = ("comment", "collation", "location", "provider", "owner")
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TIME = {"year": "years", "month": "months", "day": "days", "hour": "hours"}
 

@@ -9,7 +9,7 @@ from icesql.parser import statements as s
 from icesql.session import alter_columns, alter_partitioning, alter_refs
 from icesql.session.names import Found
 from icesql.session.sql_errors import no_partition_management, not_for_v2, table_exists
-from icesql.session.table_properties import refuse_reserved
+from icesql.session.table_properties import COLLATION, collation_name, refuse_reserved
 from icesql.table.update_location import UpdateLocation
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ def run_alter(session: Session, statement: s.AlterTable, found: Found) -> None:
             if statement.partition is not None:
                 raise UnsupportedError("ALTER TABLE SET LOCATION does not support partition for v2 tables.")
             UpdateLocation(statement.location, table.operations, table.version).commit()
+        case s.SetDefaultCollation(collation=collation):
+            table.update_properties().set(COLLATION, collation_name(session, collation)).commit()
         case s.RenameTable():
             _rename(session, statement, found)
         case s.RefusedAlter(form=form):

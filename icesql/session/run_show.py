@@ -241,6 +241,8 @@ def _detail_rows(session: Session, found: Found) -> list[tuple[str, str, str | N
     rows += [("# Detailed Table Information", "", ""), ("Name", found.dotted, ""), ("Type", "MANAGED", "")]
     if "comment" in metadata.properties:
         rows.append(("Comment", metadata.properties["comment"], ""))
+    if "collation" in metadata.properties:
+        rows.append(("Collation", metadata.properties["collation"], ""))
     rows += [("Location", metadata.location, ""), ("Provider", "iceberg", "")]
     if "owner" in metadata.properties:
         rows.append(("Owner", metadata.properties["owner"], ""))

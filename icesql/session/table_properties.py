@@ -20,6 +20,7 @@ _RESERVED = {
 }
 _FORMATS = ("parquet", "orc", "avro")
 WRITE_FORMAT = "write.format.default"
+COLLATION = "collation"
 
 
 def table_properties(session: Session, statement: CreateTable) -> dict[str, str]:
@@ -41,8 +42,16 @@ def table_properties(session: Session, statement: CreateTable) -> dict[str, str]
     properties.update(statement.storage)
     if statement.external:
         properties["external"] = "true"
+    if statement.collation is not None:
+        properties[COLLATION] = collation_name(session, statement.collation)
     properties.setdefault("owner", owner(session))
     return properties
+
+
+def collation_name(session: Session, name: str) -> str:
+    """As Spark calls the collation: ``utf8_lcase`` -> ``UTF8_LCASE``. Raises Spark's error for one it does not know."""
+    full: str = session.spark_sql(f"SELECT collation('' COLLATE {name})").collect()[0][0]
+    return full.rpartition(".")[2]
 
 
 def refuse_reserved(keys: Iterable[str]) -> None:

@@ -97,3 +97,7 @@ Other(references=[t (target)], error=SqlError("extraneous input '.' expecting en
 alter table t add column if not exists c int
 
 Other(references=[t (target)], error=SqlError('Unsupported data type "NOT". (line 1, column 29)'))
+
+alter table t default collation utf8_lcase
+
+SetDefaultCollation(table=t, collation='utf8_lcase')

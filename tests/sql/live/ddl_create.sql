@@ -58,6 +58,10 @@ create table {ns}.t (id bigint, s string) using iceberg partitioned by (bucket(i
 -- error: not supported
 create table {ns}.t (id bigint, s string) using iceberg partitioned by (foo(id));
 -- error
+create table {ns}.t (id int, l array<struct<a: int>>) using iceberg partitioned by (l.element.a);
+-- error
+create table {ns}.t (id int, m map<string, int>) using iceberg partitioned by (m.value);
+-- error
 create table {ns}.t (id bigint, s string) using iceberg partitioned by (nope);
 -- error: PARTITION
 create table {ns}.t (id bigint, s string) using iceberg partitioned by (id, p string);

@@ -62,6 +62,24 @@ select file_format from {ns}.a.files;
 create table {ns}.s (id int) stored as parquet;
 create table {ns}.h (id int) stored as orc tblproperties ('k'='v');
 show tblproperties {ns}.h ('hive.stored-as');
+create table {ns}.both (id int) using iceberg options ('k'='1') tblproperties ('k'='2');
+create table {ns}.rows (id int) row format delimited fields terminated by ',' escaped by '\\' collection items terminated by ';' map keys terminated by ':' lines terminated by '\n' null defined as 'N';
+create table {ns}.serde (id int) row format serde 'x.y' with serdeproperties ('a'='b') stored as textfile;
+create table {ns}.formats (id int) stored as inputformat 'a' outputformat 'b';
+-- error
+create table {ns}.no (id int) using iceberg row format delimited fields terminated by ',';
+-- error: only compatible with
+create table {ns}.no (id int) row format delimited fields terminated by ',' stored as parquet;
+-- error: only compatible with
+create table {ns}.no (id int) row format serde 'x' stored as parquet;
+-- error: newline
+create table {ns}.no (id int) row format delimited lines terminated by 'x';
+alter table {ns}.o default collation utf8_lcase;
+-- ordered
+describe extended {ns}.o;
+-- error
+alter table {ns}.o default collation nope;
+alter table {ns}.o add column z timestamp without time zone;
 
 -- case: reserved_properties
 create namespace {ns};

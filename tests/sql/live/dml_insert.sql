@@ -76,6 +76,11 @@ select * from {ns}.t;
 insert overwrite {ns}.t values (6, null, 'n');
 select * from {ns}.t;
 select operation, summary['replace-partitions'] from {ns}.t.snapshots;
+insert overwrite {ns}.t with ('overwrite-mode'='static') values (7, null, 'o');
+select * from {ns}.t;
+set spark.sql.sources.partitionOverwriteMode = static;
+insert overwrite {ns}.t with ('overwrite-mode'='dynamic') values (8, timestamp'2020-01-01 10:00:00', 'p');
+select * from {ns}.t;
 
 -- case: replace_where
 create namespace {ns};
@@ -122,6 +127,9 @@ insert into {ns}.t.branch_nope values (9, 'z');
 insert into {ns}.t.tag_x values (9, 'z');
 insert into {ns}.t with ('write-format'='orc') values (4, 'd');
 select distinct file_format from {ns}.t.files;
+insert into {ns}.t with ('isolation-level'='of no use here') values (5, 'e');
+-- error
+insert overwrite {ns}.t with ('isolation-level'='nope') values (5, 'e');
 
 -- case: sorted_and_distributed
 create namespace {ns};
