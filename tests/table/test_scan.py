@@ -252,7 +252,7 @@ def test_columnar_planning_equals_planning_file_by_file(
         made: list[DataFile] = []
         for number, ((x, _), ys) in enumerate(files):
             file = metrics_file(schema, [(x, y) for y in ys], truncated=2, missing=number % 3 == 2)
-            made.append(replace(file, file_path=f"f{number}", partition=(function(x),)))
+            made.append(replace(file, file_path=f"/f{number}", partition=(function(x),)))
         forge.commit([forge.added(file) for file in made])
         keeps_partition = row_evaluator(struct, inclusive_projection(schema, spec, where))
         keeps_file = inclusive_metrics(schema, where)
