@@ -29,7 +29,7 @@ from icesql.errors import (
 )
 from icesql.io.file_systems import scheme_of
 from icesql.io.files import FileIO
-from icesql.io.metadata_files import read_metadata
+from icesql.io.metadata_files import read_identity
 from icesql.spec.metadata import TableMetadata
 from icesql.table.operations import TableVersion
 
@@ -146,10 +146,10 @@ class HadoopTableOperations:
     def _is_there(self, base: TableVersion) -> bool:
         """Whether the base's file is still that very version; a table dropped and made anew uses the same names."""
         try:
-            held = read_metadata(self._io, str(base.metadata_location), use_cache=False)
+            held = read_identity(self._io, str(base.metadata_location))
         except NotFoundError:
             return False
-        return held.table_uuid == base.metadata.table_uuid and held.last_updated_ms == base.metadata.last_updated_ms
+        return held == (base.metadata.table_uuid, base.metadata.last_updated_ms)
 
     def _exists(self) -> AlreadyExistsError:
         return AlreadyExistsError(f"Cannot create table: Table already exists: {self._name}", table=self._name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from icesql.errors import CorruptMetadataError, InvalidArgumentError, NotFoundError
@@ -211,7 +212,9 @@ def _header(
     return header
 
 
+@lru_cache(maxsize=8192)
 def _encode(manifest: ManifestFile, format_version: int) -> bytes:
+    """A record. Kept, for the lists of one table's commits repeat most of each other."""
     parts = [encode_string(manifest.manifest_path), encode_long(manifest.manifest_length), encode_long(manifest.partition_spec_id)]
     counts = (
         manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count,

@@ -38,6 +38,22 @@ def read_metadata(io: FileIO, location: str, *, use_cache: bool = True) -> Table
     return metadata
 
 
+def read_identity(io: FileIO, location: str) -> tuple[str | None, int]:
+    """(table uuid, last update in ms) of a metadata file, told without working out the rest.
+
+    Raises NotFoundError, CorruptMetadataError.
+    """
+    import msgspec
+
+    from icesql.spec.metadata_wire import IdentityWire
+
+    try:
+        found = msgspec.json.decode(read_json_bytes(io, location), type=IdentityWire)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise CorruptMetadataError(f"Cannot read metadata file {location}: {error}", location=location) from error
+    return found.table_uuid, found.last_updated_ms
+
+
 def write_metadata(io: FileIO, location: str, metadata: TableMetadata, *, overwrite: bool = False) -> None:
     """Write metadata durably, compressed where the name says so. Raises AlreadyExistsError if the file is there, unless ``overwrite``."""
     from icesql.spec.metadata_json import metadata_to_json

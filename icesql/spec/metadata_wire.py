@@ -20,6 +20,13 @@ class _Wire(msgspec.Struct, rename="kebab", omit_defaults=True, gc=False):
     """Absent optional fields are ``None`` and are not written."""
 
 
+class IdentityWire(_Wire, kw_only=True):
+    """What tells one version of a table from another; all else is skipped."""
+
+    table_uuid: str | None = None
+    last_updated_ms: Long
+
+
 class SnapshotWire(_Wire, kw_only=True):
     """``summary`` stays text: parsing thousands of them would take most of the time, and few are ever asked for."""
 
