@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,10 +42,10 @@ def connect(
 ) -> Session:
     """A session that understands Iceberg's SQL.
 
-    ``spark``: a classic PySpark session, used as it is. Without one, a running session is used, else a local one is started with
-    ``conf`` and
-    ``master`` (default ``local[*]``). ``catalogs``: configurations by name, beside those in Spark's conf and the environment; with none
-    anywhere there is the embedded catalog ``local`` in ``./warehouse``.
+    ``spark``: a classic PySpark session, used as it is. Without one, a running session is used and takes the settings of ``conf`` that can
+    still be set, a warning names the others; else a local one is started with ``conf`` and ``master`` (default ``local[*]``).
+    ``catalogs``: configurations by name, beside those in Spark's conf and the environment; with none anywhere there is the embedded
+    catalog ``local`` in ``./warehouse``.
     Raises InvalidArgumentError for an option that cannot be had, IcesqlError when Java is missing.
     """
     from icesql.session.session import Session
@@ -52,7 +53,11 @@ def connect(
     if spark is not None and (conf or master):
         raise InvalidArgumentError("Cannot connect: conf and master belong to a session that is made here, but one was given")
     if spark is None:
-        spark = running_session() or start_spark(conf or {}, master=master, app_name=app_name)
+        spark = running_session()
+        if spark is None:
+            spark = start_spark(conf or {}, master=master, app_name=app_name)
+        else:
+            apply_settings(spark, conf or {}, master=master)
     if not hasattr(spark, "_jsparkSession"):
         raise UnsupportedError("Cannot connect: icesql needs a classic Spark session, not Spark Connect")
     return Session(spark, catalogs)
@@ -67,6 +72,31 @@ def running_session() -> SparkSession | None:
     return found
 
 
+def apply_settings(spark: SparkSession, conf: Mapping[str, Any], *, master: str | None = None) -> None:
+    """Set what a running session lets one set. What is fixed since its start, and is not what was asked for, is named in a UserWarning."""
+    from pyspark.errors import AnalysisException
+
+    fixed = [] if master in (None, spark.sparkContext.master) else [f"master={master}"]
+    for key, value in conf.items():
+        wanted = _setting(value)
+        if spark.conf.get(key, None) == wanted:
+            continue
+        if key.startswith("spark.") and not key.startswith("spark.sql."):  # Spark would take some of these, to no effect
+            fixed.append(f"{key}={wanted}")
+            continue
+        try:
+            spark.conf.set(key, wanted)
+        except AnalysisException:
+            fixed.append(f"{key}={wanted}")
+    if fixed:
+        why = "a Spark session is running already, and these are fixed when it starts"
+        warnings.warn(f"Cannot apply settings: {why}: {', '.join(fixed)}. Stop it first: spark.stop()", stacklevel=3)
+
+
+def _setting(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def start_spark(conf: Mapping[str, Any], *, master: str | None = None, app_name: str = "icesql") -> SparkSession:
     """A local Spark session with sensible settings; ``conf`` and SPARK_CONF_DIR override them. Raises IcesqlError without Java 17 or 21."""
     check_java()
@@ -79,7 +109,7 @@ def start_spark(conf: Mapping[str, Any], *, master: str | None = None, app_name:
     if master is not None or "spark.master" not in conf:
         builder = builder.master(master or os.environ.get("MASTER", "local[*]"))
     for key, value in {**_folders(), **DEFAULTS, **conf}.items():
-        builder = builder.config(key, str(value).lower() if isinstance(value, bool) else str(value))
+        builder = builder.config(key, _setting(value))
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)  # PySpark logs as JSON what it raises as well
     session: SparkSession = builder.getOrCreate()
     return session
