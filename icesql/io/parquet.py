@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from icesql.errors import CorruptMetadataError, InvalidArgumentError
 from icesql.io.arrow_projection import project, wanted_leaves
 from icesql.io.arrow_types import to_arrow_schema
+from icesql.io.long_values import LongValues
 from icesql.io.metrics import Metrics, MetricsConfig
 from icesql.io.nan_counts import NanCounter
 from icesql.io.parquet_metrics import parquet_metrics
@@ -77,7 +78,7 @@ class ParquetFileWriter:
         self._arrow = _with_uuids(self._stored, plain)
         self._collected: list[pq.FileMetaData] = []
         self._writer = pq.ParquetWriter(sink, self._arrow, metadata_collector=self._collected, **parquet_options(plain, properties))
-        self._nans = NanCounter(schema, config)
+        self._nans, self._long_values = NanCounter(schema, config), LongValues(schema, config)
 
     @property
     def size(self) -> int:
@@ -86,6 +87,7 @@ class ParquetFileWriter:
 
     def write(self, table: pa.Table) -> None:
         self._nans.add(table)
+        self._long_values.add(table)
         if self._stored is not self._schema:
             given = to_arrow_schema(self._schema)
             kept = [project(batch, self._stored, file_schema=given) for batch in table.to_batches()]
@@ -104,7 +106,15 @@ class ParquetFileWriter:
         self._sink.close()
         footer = self._collected[0]
         file_schema = to_arrow_schema(self._stored)
-        return parquet_metrics(footer, self._schema, self._config, file_schema=file_schema, nan_counts=self._nans.counts), size
+        metrics = parquet_metrics(
+            footer,
+            self._schema,
+            self._config,
+            file_schema=file_schema,
+            nan_counts=self._nans.counts,
+            long_bounds=self._long_values.row_groups,
+        )
+        return metrics, size
 
     def abandon(self) -> None:
         self._writer.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -61,10 +61,12 @@ def parquet_metrics(
     file_schema: pa.Schema | None = None,
     nan_counts: Mapping[int, int] | None = None,
     row_groups: range | None = None,
+    long_bounds: Sequence[Mapping[int, tuple[Any, Any]]] | None = None,
 ) -> Metrics:
     """Metrics of the columns of ``schema``. ``file_schema`` gives ids to the footer's columns (default: those in the footer).
 
-    ``nan_counts``: what the writer counted, by field id. ``row_groups`` limits the work to some row groups.
+    ``nan_counts``: what the writer counted, by field id. ``row_groups`` limits the work to some row groups. ``long_bounds``: for each row
+    group, (least, greatest) of columns for which the footer has none.
     """
     ids = leaf_ids(footer.schema.to_arrow_schema() if file_schema is None else file_schema)
     chosen = range(footer.num_row_groups) if row_groups is None else row_groups
@@ -78,7 +80,8 @@ def parquet_metrics(
         metrics.column_sizes[field_id] = sum(chunk.total_compressed_size for chunk in chunks)
         if field_id in measured:
             column = footer.schema.column(index)
-            _measure(metrics, chunks, field_id, measured[field_id].type, config, column)
+            known = None if long_bounds is None else [long_bounds[i].get(field_id) for i in chosen]
+            _measure(metrics, chunks, field_id, measured[field_id].type, config, column, known)
             if nan_counts is not None and field_id in nan_counts:
                 metrics.nan_value_counts[field_id] = nan_counts[field_id]
     metrics.split_offsets = split_offsets(footer) if row_groups is None else ()
@@ -98,15 +101,18 @@ def split_offsets(footer: pq.FileMetaData) -> tuple[int, ...]:
     return tuple(found) if found == sorted(found) else ()
 
 
-def _measure(metrics: Metrics, chunks: list[Any], field_id: int, type_: Type, config: MetricsConfig, column: Any) -> None:
+def _measure(metrics: Metrics, chunks: list[Any], field_id: int, type_: Type, config: MetricsConfig, column: Any, known: Any) -> None:
     metrics.value_counts[field_id] = sum(chunk.num_values for chunk in chunks)
     statistics = [chunk.statistics if chunk.is_stats_set else None for chunk in chunks]
     nulls: list[int] = [found.null_count for found in statistics if found is not None and found.has_null_count]
     if len(nulls) == len(chunks):
         metrics.null_value_counts[field_id] = sum(nulls)
     lows, highs = [], []
-    for chunk, found in zip(chunks, statistics, strict=True):
-        if found is not None and found.has_min_max:
+    for chunk, found, ends in zip(chunks, statistics, known or [None] * len(chunks), strict=True):
+        if ends is not None:
+            lows.append(ends[0])
+            highs.append(ends[1])
+        elif found is not None and found.has_min_max:
             low, high = _internal(type_, found.min_raw, column), _internal(type_, found.max_raw, column)
             if low is None or high is None:
                 return

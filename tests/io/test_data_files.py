@@ -171,6 +171,21 @@ def test_nested_leaves_outside_lists_have_bounds(tmp_path, file_format):
         assert from_bytes(DoubleType(), file.lower_bounds[2]) == 1.5
 
 
+def test_long_values_have_bounds(tmp_path):
+    """Parquet footers state no minimum and maximum of values above 4 kB."""
+    inner = StructType((NestedField(3, "b", BinaryType()),))
+    schema = Schema((NestedField(1, "s", StringType()), NestedField(2, "st", inner), NestedField(4, "plain", StringType())))
+    rows = [("b", (b"\x02",), "x"), ("é" * 5000, (b"\xff" * 5000,), "y"), (None, None, None), ("a" * 5000, (b"\x01" * 4097,), "z")]
+    tables = [table_of(schema, rows[:2]), table_of(schema, rows[2:]), table_of(schema, [("c", (b"\x03",), "w")])]
+    properties = {"write.parquet.row-group-size-bytes": "1"}  # a row group a table
+    file = write_data_file(IO, str(tmp_path / "f"), "parquet", pa.concat_tables(tables), schema, properties=properties)
+    assert (file.lower_bounds[1], file.upper_bounds[1]) == (b"a" * 16, ("é" * 15 + "ê").encode())
+    assert file.lower_bounds[3] == b"\x01" * 16
+    assert 3 not in file.upper_bounds  # 0xff cannot be cut upwards
+    assert (file.lower_bounds[4], file.upper_bounds[4]) == (b"w", b"z")
+    assert (file.value_counts[1], file.null_value_counts[1]) == (5, 1)
+
+
 EVOLVED = Schema(
     (
         NestedField(6, "renamed", DoubleType()),  # was float
