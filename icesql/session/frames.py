@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
+from icesql.expr.tree import TRUE, Expression
 from icesql.session.names import Found
 from icesql.session.pruning_line import Planning
 from icesql.session.time_travel import ReadPoint
@@ -26,6 +28,7 @@ class Frames:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._frames: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
+        self._second_path: WeakKeyDictionary[Any, tuple[str, ...]] = WeakKeyDictionary()
         self.reports: list[Planning] = []
 
     def scan(
@@ -97,17 +100,42 @@ class Frames:
             from icesql.spark.changelog import incremental_frame
 
             return incremental_frame(spark, found.table, options=options, listener=self.listener(point.snapshot))
-        from icesql.spark.scan import scan_dataframe
+        return self._table_frame(found, point, options, metadata_columns)
 
-        return scan_dataframe(
-            spark,
-            found.table,
-            snapshot_id=point.snapshot_id,
-            schema=point.schema,
-            metadata_columns=metadata_columns,
-            options=options,
-            listener=self.listener(point.snapshot),
-        )
+    def narrowed(
+        self, found: Found, point: ReadPoint, options: Mapping[str, str], metadata_columns: tuple[str, ...], where: Expression
+    ) -> Any:
+        """As ``scan`` for a table's rows, but files without rows that pass the filter need not be read; made anew each time."""
+        from icesql.spark.scan import bindable
+
+        return self._table_frame(found, point, dict(options), metadata_columns, bindable(point.schema, where))
+
+    def _table_frame(
+        self, found: Found, point: ReadPoint, options: dict[str, str], metadata_columns: tuple[str, ...], where: Expression = TRUE
+    ) -> Any:
+        from icesql.spark.reserved_names import without_reserved_names
+        from icesql.spark.scan import scan_dataframe
+        from icesql.spark.second_path_filters import relations_made
+
+        with relations_made() as keys:
+            frame = scan_dataframe(
+                self._session.spark,
+                found.table,
+                snapshot_id=point.snapshot_id,
+                schema=point.schema,
+                metadata_columns=metadata_columns,
+                where=where,
+                options=options,
+                listener=self.listener(point.snapshot),
+            )
+        frame = without_reserved_names(frame, point.schema)
+        if keys:
+            self._second_path[frame] = tuple(keys)
+        return frame
+
+    def second_path_of(self, frame: Any) -> tuple[str, ...]:
+        """Keys of the relations in ``frame`` through which Catalyst pushes no filters."""
+        return self._second_path.get(frame, ())
 
     def listener(self, snapshot: Snapshot | None) -> Callable[[ScanReport], None]:
         """What to call with the report of each planning of this snapshot's files."""

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from icesql.expr.tree import TRUE, Expression, or_
 from icesql.parser.names import Place, References, Span, TableName, TableReference
 from icesql.parser.substitute import Aliases, Replacement, view_edits
 from icesql.session.frames import INCREMENTAL
@@ -45,6 +47,8 @@ class StoredView:
 
 
 Source: TypeAlias = "Found | StoredView"
+Narrowed: TypeAlias = Callable[[Expression], Any]
+"""The frame of a table for queries that need only rows that pass a filter."""
 
 
 def run_query(session: Session, text: str, references: References, args: Any = None) -> Any:
@@ -80,6 +84,7 @@ class BoundText:
     sources: list[Source] = field(default_factory=list)
     references: References = field(default_factory=References)
     reads: list[tuple[Found, ReadPoint]] = field(default_factory=list)  # scans of tables that show just the tables' own columns
+    second_path: list[tuple[str, tuple[str, ...], Narrowed]] = field(default_factory=list)  # views of files that Catalyst cannot prune
 
     def rewritten(self, spans: Sequence[Span] | None = None) -> Rewritten:
         return rewrite(self.text, self.edits, spans)
@@ -92,7 +97,22 @@ class BoundText:
         """What Spark makes of the pieces (default: the whole text) as a statement."""
         done = self.rewritten(spans or None)
         with user_positions(self.session.spark, done, self.text):
-            return self.session.spark_sql(done.text, args)
+            frame = self.session.spark_sql(done.text, args)
+            return self.session.spark_sql(done.text, args) if self._narrow(frame) else frame
+
+    def _narrow(self, frame: Any) -> bool:
+        """Give views whose files Catalyst cannot prune frames that know the query's filters; True if there were any."""
+        if not self.second_path:
+            return False
+        from icesql.spark.second_path_filters import filters_above
+
+        filters, narrowed = filters_above(self.session.spark, frame), False
+        for view, keys, made_with in self.second_path:
+            where = or_(*(filters.get(key, TRUE) for key in keys))
+            if where != TRUE:
+                made_with(where).createOrReplaceTempView(view)
+                narrowed = True
+        return narrowed
 
 
 @contextmanager
@@ -112,8 +132,10 @@ def bound(
         named = named_metadata_columns(text)
         hidden: list[Hidden] = []
         for reference, source in resolved:
-            frame, shown = _frame(session, reference, source, text, named, result.reads)
+            frame, shown, narrowed = _frame(session, reference, source, text, named, result.reads)
             views.append(_temporary_view(frame))
+            if narrowed is not None and (keys := session.frames.second_path_of(frame)):
+                result.second_path.append((views[-1], keys, narrowed))
             result.sources.append(source)
             full_name = replacements[reference.start].full_name
             width = reference.clause_end - reference.start
@@ -158,10 +180,10 @@ def _frame(
     text: str,
     named: frozenset[str],
     reads: list[tuple[Found, ReadPoint]],
-) -> tuple[Any, tuple[str, ...]]:
-    """The reference's rows, and the metadata columns among its columns."""
+) -> tuple[Any, tuple[str, ...], Narrowed | None]:
+    """The reference's rows, the metadata columns among its columns, and for a table's rows how to make them for a filter."""
     if isinstance(source, StoredView):
-        return view_frame(session, source.address, source.view), ()
+        return view_frame(session, source.address, source.view), (), None
     point = read_point(source, reference.time_travel, text, session.microseconds, session.wap_branch)
     options = {key.lower(): value for key, value in reference.options}
     if options:
@@ -173,7 +195,9 @@ def _frame(
     if source.metadata_table is None and not shown and INCREMENTAL.isdisjoint(options):
         reads.append((source, point))
     columns = _columns_of_metadata_table(source, reference, text)
-    return session.frames.scan(source, point, options, shown, columns), shown
+    frame = session.frames.scan(source, point, options, shown, columns)
+    narrows = source.metadata_table is None and INCREMENTAL.isdisjoint(options)
+    return frame, shown, partial(session.frames.narrowed, source, point, options, shown) if narrows else None
 
 
 def _columns_of_metadata_table(source: Found, reference: TableReference, text: str) -> tuple[str, ...] | None:

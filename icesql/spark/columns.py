@@ -16,13 +16,14 @@ from pyspark.sql.types import BinaryType, IntegerType, LongType, StringType, Str
 
 from icesql.errors import NotFoundError, nearest
 from icesql.spark.arrow_schema import to_arrow_type
+from icesql.spark.defaults import sql_literal
 from icesql.spark.types import FIELD_ID, to_spark_field, to_spark_type
 from icesql.spec import types as I
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema
 from icesql.table.metadata_columns import LAST_UPDATED_SEQUENCE_NUMBER_ID, NAMES, ROW_ID_ID, metadata_column
 from icesql.table.partition_types import coercion, union_partition_type
-from icesql.table.scan_tasks import FileScanTask
+from icesql.table.scan_tasks import ScannedFile
 
 DELETES = "__deletes"
 
@@ -32,10 +33,10 @@ class Constant:
     """A value that all rows of a file share. ``of`` gives it in a form that pyarrow takes for the column's type."""
 
     field: StructField
-    of: Callable[[FileScanTask], Any]
+    of: Callable[[ScannedFile], Any]
 
-    def array(self, tasks: Sequence[FileScanTask]) -> pa.Array:
-        return pa.array([self.of(task) for task in tasks], type=to_arrow_type(self.field.dataType))
+    def array(self, files: Sequence[ScannedFile]) -> pa.Array:
+        return pa.array([self.of(file) for file in files], type=to_arrow_type(self.field.dataType))
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def read_columns(metadata: TableMetadata, schema: Schema, metadata_columns: Sequ
         if name != column.name:
             names[name] = column.name
         whole = _must_be_read_whole(column, name, metadata)
-        physical.append(StructField(name, spark_field.dataType, spark_field.nullable, spark_field.metadata))
+        physical.append(StructField(name, spark_field.dataType, spark_field.nullable, {**spark_field.metadata, **_missing_value(column)}))
         projection.append(f"{quoted(name)} AS {quoted(column.name)}" if name != column.name else quoted(name))
         if whole:
             kept[projection[-1]] = (name, column.name)
@@ -128,6 +129,11 @@ def _is_unsafe(column: I.NestedField, clashing: frozenset[str] | None) -> bool:
     return any(name == top or name.startswith(top + ".") for name in clashing)
 
 
+def _missing_value(column: I.NestedField) -> dict[str, str]:
+    """What Spark's reader gives where a file lacks the column, if not null. Spec: "Column Projection", "Default values"."""
+    return {} if column.initial_default is None else {"EXISTS_DEFAULT": sql_literal(column.type, column.initial_default)}
+
+
 def _must_be_read_whole(column: I.NestedField, name: str, metadata: TableMetadata) -> bool:
     """True where Spark must not prune the fields of a nested column: a pruned column loses its id and is found by its name alone,
     which older files, or all, have otherwise."""
@@ -153,10 +159,10 @@ def _may_hold_nan(type_: I.Type) -> bool:
 
 
 def file_constant() -> Constant:
-    return Constant(StructField("__file", StringType(), False), lambda task: task.data_file.file_path)
+    return Constant(StructField("__file", StringType(), False), lambda file: file.file_path)
 
 
-def deletes_constant(bitmap_of: Callable[[FileScanTask], bytes | None]) -> Constant:
+def deletes_constant(bitmap_of: Callable[[ScannedFile], bytes | None]) -> Constant:
     return Constant(StructField(DELETES, BinaryType()), bitmap_of)
 
 
@@ -168,14 +174,14 @@ def _metadata_column(metadata: TableMetadata, name: str) -> tuple[list[StructFie
         case "_pos":
             return [], [], "_metadata.row_index"
         case "_spec_id":
-            return [], [Constant(StructField("__spec_id", IntegerType(), False), lambda task: task.spec_id)], "__spec_id"
+            return [], [Constant(StructField("__spec_id", IntegerType(), False), lambda file: file.spec_id)], "__spec_id"
         case "_partition":
             fields = union_partition_type(metadata).fields
             parts = ", ".join(f"{_text(f.name)}, __partition_{f.id}" for f in fields)
-            return [], partition_constants(metadata), f"named_struct({parts})" if fields else "struct()"
+            return [], partition_constants(metadata), f"named_struct({parts})" if fields else "CAST(NULL AS STRUCT<>)"
         case "_row_id":
             stored = StructField("__row_id", LongType(), True, {FIELD_ID: ROW_ID_ID})
-            first = Constant(StructField("__first_row_id", LongType()), lambda task: task.data_file.first_row_id)
+            first = Constant(StructField("__first_row_id", LongType()), lambda file: file.first_row_id)
             return [stored], [first], "coalesce(__row_id, __first_row_id + _metadata.row_index)"
         case "_last_updated_sequence_number":
             stored = StructField("__last_updated", LongType(), True, {FIELD_ID: LAST_UPDATED_SEQUENCE_NUMBER_ID})
@@ -189,7 +195,7 @@ def _sequence_number() -> Constant:
     """Null for files from before row lineage, whose rows have no last update."""
     return Constant(
         StructField("__sequence_number", LongType()),
-        lambda task: None if task.data_file.first_row_id is None else task.file_sequence_number or task.data_sequence_number,
+        lambda file: None if file.first_row_id is None else file.file_sequence_number or file.data_sequence_number,
     )
 
 
@@ -199,8 +205,8 @@ def partition_constants(metadata: TableMetadata) -> list[Constant]:
     into_union = {spec.spec_id: coercion(spec, union) for spec in metadata.partition_specs}
 
     def constant(place: int, field: I.NestedField) -> Constant:
-        def value(task: FileScanTask) -> Any:
-            return arrow_value(field.type, into_union[task.spec_id](task.data_file.partition)[place])
+        def value(file: ScannedFile) -> Any:
+            return arrow_value(field.type, into_union[file.spec_id](file.partition)[place])
 
         return Constant(StructField(f"__partition_{field.id}", to_spark_type(field.type)), value)
 

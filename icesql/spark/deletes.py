@@ -22,7 +22,7 @@ from icesql.spec.files import DataFile, FileContent, ManifestContent
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import Snapshot
 from icesql.table.manifest_access import manifests_of, of_content
-from icesql.table.scan_tasks import FileScanTask
+from icesql.table.scan_tasks import ScannedFile
 
 _BITMAP = "org.roaringbitmap.buffer.ImmutableRoaringBitmap"
 
@@ -40,12 +40,8 @@ def delete_kinds(io: FileIO, metadata: TableMetadata, snapshot: Snapshot | None)
     return frozenset(kinds)
 
 
-def has_only_position_deletes(task: FileScanTask) -> bool:
-    return bool(task.delete_files) and not has_equality_deletes(task)
-
-
-def has_equality_deletes(task: FileScanTask) -> bool:
-    return any(file.content is FileContent.EQUALITY_DELETES for file in task.delete_files)
+def has_equality_deletes(file: ScannedFile) -> bool:
+    return any(delete.content is FileContent.EQUALITY_DELETES for delete in file.delete_files)
 
 
 def is_deleted(spark: SparkSession, frame: DataFrame) -> Column:
@@ -71,16 +67,16 @@ class DeletedPositions:
         self._io, self._gone = io, gone or {}
         self._files: dict[str, Mapping[str, Any]] = {}
 
-    def __call__(self, task: FileScanTask) -> bytes | None:
-        bitmap = self.bitmap(task)
-        return None if bitmap is None else portable_32(bitmap, task.data_file.file_path)
+    def __call__(self, file: ScannedFile) -> bytes | None:
+        bitmap = self.bitmap(file)
+        return None if bitmap is None else portable_32(bitmap, file.file_path)
 
-    def bitmap(self, task: FileScanTask) -> Any:
-        """The union of all position deletes and the deletion vector of a task, ``None`` if there are none."""
-        found = self._gone.get(task.data_file.file_path)
-        for file in task.delete_files:
-            if file.content is FileContent.POSITION_DELETES:
-                more = self.positions(file, task.data_file.file_path)
+    def bitmap(self, file: ScannedFile) -> Any:
+        """The union of all position deletes and the deletion vector of a data file, ``None`` if there are none."""
+        found = self._gone.get(file.file_path)
+        for delete in file.delete_files:
+            if delete.content is FileContent.POSITION_DELETES:
+                more = self.positions(delete, file.file_path)
                 found = more if found is None else found if more is None else found | more
         return found if found else None
 

@@ -40,10 +40,8 @@ def partition_text(spec_id: int, partition: tuple[object, ...]) -> str:
     return repr(partition_key(spec_id, partition))
 
 
-DATA_SEQUENCE = Constant(StructField("__data_sequence", LongType(), False), lambda task: task.data_sequence_number)
-DATA_PARTITION = Constant(
-    StructField("__data_partition", StringType(), False), lambda task: partition_text(task.spec_id, task.data_file.partition)
-)
+DATA_SEQUENCE = Constant(StructField("__data_sequence", LongType(), False), lambda file: file.data_sequence_number)
+DATA_PARTITION = Constant(StructField("__data_partition", StringType(), False), lambda file: partition_text(file.spec_id, file.partition))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ A table's properties do not tell: its default format may have changed, and any w
 from __future__ import annotations
 
 import threading
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,15 +16,18 @@ from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import Snapshot
 from icesql.table.manifest_access import manifests_of, of_content
 
-_MOST_READ = 256  # manifests a frame opens to find out; the rest show themselves when files are planned
+if TYPE_CHECKING:
+    from icesql.io.manifest_columns import ManifestColumns
+
+_MOST_READ = 256  # manifests a frame opens to find out
 _known: dict[str, bool] = {}
 _lock = threading.Lock()
 
 
-def has_foreign_files(io: FileIO, metadata: TableMetadata, snapshot: Snapshot | None) -> bool:
-    """True if a manifest of the snapshot lists a live data file of a format other than Parquet. Manifests are remembered by path.
+def may_have_foreign_files(io: FileIO, metadata: TableMetadata, snapshot: Snapshot | None) -> bool:
+    """False if every live data file of the snapshot is known to be Parquet. Manifests are remembered by path.
 
-    Looks into the newest 256 manifests not seen before; of older ones beyond them it does not know.
+    Up to 256 manifests not seen before are read to find out; where there are more, the answer is True until planning has read them.
     """
     if snapshot is None:
         return False
@@ -31,21 +35,23 @@ def has_foreign_files(io: FileIO, metadata: TableMetadata, snapshot: Snapshot | 
     if any(_known.get(m.manifest_path, False) for m in manifests):
         return True
     unseen = [m for m in manifests if m.manifest_path not in _known]
-    newest = sorted(unseen, key=lambda m: m.sequence_number, reverse=True)[:_MOST_READ]
-    return any(_lists_foreign(io, metadata, manifest) for manifest in newest)
+    return len(unseen) > _MOST_READ or any(_lists_foreign(io, metadata, manifest) for manifest in unseen)
 
 
 def _lists_foreign(io: FileIO, metadata: TableMetadata, manifest: ManifestFile) -> bool:
     from icesql.io.manifest_columns import read_manifest_columns
 
-    columns = read_manifest_columns(io, manifest, spec=metadata.specs_by_id.get(manifest.partition_spec_id))
-    formats = columns.file_format.texts(np.flatnonzero(columns.live))
-    found = any((name or "").lower() != "parquet" for name in formats)
-    with _lock:
-        if len(_known) > 100_000:
-            _known.clear()
-        _known[manifest.manifest_path] = found
+    return learn(read_manifest_columns(io, manifest, spec=metadata.specs_by_id.get(manifest.partition_spec_id)))
+
+
+def learn(columns: ManifestColumns) -> bool:
+    """Remember whether a data manifest lists a live file that is not Parquet."""
+    path = columns.manifest.manifest_path
+    found = _known.get(path)
+    if found is None:
+        found = any((name or "").lower() != "parquet" for name in set(columns.file_format.texts(np.flatnonzero(columns.live))))
+        with _lock:
+            if len(_known) > 100_000:
+                _known.clear()
+            _known[path] = found
     return found
-
-
-__all__ = ["has_foreign_files"]

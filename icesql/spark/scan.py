@@ -26,7 +26,7 @@ from icesql.spark import deletes, equality, second_path
 from icesql.spark.bridge import bridge_of
 from icesql.spark.columns import Constant, ReadColumns, deletes_constant, quoted, read_columns, shown_schema
 from icesql.spark.file_index import FileSet
-from icesql.spark.foreign_files import has_foreign_files
+from icesql.spark.foreign_files import learn, may_have_foreign_files
 from icesql.spark.local_rows import local_frame
 from icesql.spark.relation import parquet_relation
 from icesql.spark.types import FIELD_ID, to_spark_field
@@ -38,7 +38,7 @@ from icesql.spec.types import UUIDType
 from icesql.table.planning import PlanContext, plan_snapshot
 from icesql.table.scan import ScanPlan
 from icesql.table.scan_report import ScanReport
-from icesql.table.scan_tasks import FileScanTask
+from icesql.table.scan_tasks import FileScanTask, ScannedFile
 from icesql.table.table import Table
 
 ScanListener = Callable[[ScanReport], None]
@@ -141,11 +141,11 @@ class Read:
     @cached_property
     def is_mixed(self) -> bool:
         """True if some files may need the second path."""
-        if second_path.may_have_foreign_files(self.metadata):
+        if second_path.may_lack_ids(self.metadata):
             return True
         if self.settings.tasks is not None:
-            return any(task.data_file.file_format != "parquet" for task in self.settings.tasks)
-        return has_foreign_files(self.io, self.metadata, self.snapshot)
+            return any(task.file_format != "parquet" for task in self.settings.tasks)
+        return may_have_foreign_files(self.io, self.metadata, self.snapshot)
 
     @property
     def is_one_relation(self) -> bool:
@@ -161,7 +161,7 @@ class Read:
         kinds = self._delete_kinds()
         if not kinds:
             return [self._projected(self.relation("all files", None, self.columns))]
-        sides: list[tuple[Callable[[], DataFrame], Callable[[FileScanTask], bool]]] = [
+        sides: list[tuple[Callable[[], DataFrame], Callable[[ScannedFile], bool]]] = [
             (self._plain, self._has_no_deletes),
             (self._positional, self._has_only_positions),
         ]
@@ -170,8 +170,8 @@ class Read:
         known = self.settings.tasks
         return [side() for side, belongs in sides if known is None or any(map(belongs, known))] or [self._plain()]
 
-    def is_native(self, task: FileScanTask) -> bool:
-        return second_path.is_native(self.io, self.metadata, task)
+    def is_native(self, file: ScannedFile) -> bool:
+        return second_path.is_native(self.io, self.metadata, file)
 
     # -- sides of the union --------------------------------------------------------------------------------------
     def _plain(self) -> DataFrame:
@@ -181,14 +181,14 @@ class Read:
         columns = self.with_deletes(self.columns)
         return self.without_deleted(self.relation("with position deletes", self._has_only_positions, columns))
 
-    def _has_deletes(self, task: FileScanTask) -> bool:
-        return bool(task.delete_files) or (self.settings.gone is not None and task.data_file.file_path in self.settings.gone)
+    def _has_deletes(self, file: ScannedFile) -> bool:
+        return bool(file.delete_files) or (self.settings.gone is not None and file.file_path in self.settings.gone)
 
-    def _has_no_deletes(self, task: FileScanTask) -> bool:
-        return not self._has_deletes(task)
+    def _has_no_deletes(self, file: ScannedFile) -> bool:
+        return not self._has_deletes(file)
 
-    def _has_only_positions(self, task: FileScanTask) -> bool:
-        return self._has_deletes(task) and not deletes.has_equality_deletes(task)
+    def _has_only_positions(self, file: ScannedFile) -> bool:
+        return self._has_deletes(file) and not deletes.has_equality_deletes(file)
 
     def _equality(self) -> DataFrame:
         """Files with equality deletes, and perhaps position deletes: anti joins over the columns that the deletes compare."""
@@ -249,17 +249,16 @@ class Read:
         column = bridge.expression(functions.col(quoted(physical)))
         return bridge.column(bridge.expressions.KnownNullable(column)).alias(shown)
 
-    def relation(self, kind: str, belongs: Callable[[FileScanTask], bool] | None, columns: ReadColumns) -> DataFrame:
+    def relation(self, kind: str, belongs: Callable[[ScannedFile], bool] | None, columns: ReadColumns) -> DataFrame:
         """Files that Spark reads itself and for which ``belongs`` is true (``None``: all)."""
         planner, mixed = self.planner, self.is_mixed
 
         def plan(expression: Expression) -> FileSet:
-            if not mixed:
-                planner.require_parquet(expression)
-            if belongs is None and not columns.constants and not mixed:
+            all_native = not mixed or not (planner.formats(expression) - {"parquet"} or second_path.may_lack_ids(self.metadata))
+            if belongs is None and not columns.constants and all_native:
                 return FileSet(*planner.files(expression))
-            tasks = [t for t in planner.tasks(expression) if (belongs is None or belongs(t)) and (not mixed or self.is_native(t))]
-            return FileSet(*paths_and_sizes(tasks), constants_table(columns.constants, tasks))
+            files = [f for f in planner.scanned(expression) if (belongs is None or belongs(f)) and (all_native or self.is_native(f))]
+            return FileSet(*paths_and_sizes(files), constants_table(columns.constants, files))
 
         return parquet_relation(
             bridge_of(self.spark),
@@ -311,11 +310,19 @@ class SharedPlanner:
     def files(self, expression: Expression) -> tuple[Sequence[str], Sequence[int]]:
         """Paths and sizes; no object is made for a file unless only some of the files are wanted."""
         if self._settings.tasks is not None or self._wanted is not None:
-            return paths_and_sizes(self.tasks(expression))
+            return paths_and_sizes(self.scanned(expression))
         plan = self._plan(expression)
         return plan.paths, plan.sizes
 
+    def scanned(self, expression: Expression) -> Sequence[ScannedFile]:
+        """The files with their deletes; without metrics where planning finds them."""
+        if self._settings.tasks is not None:
+            return self._settings.tasks
+        files, wanted = self._plan(expression).files, self._wanted
+        return files if wanted is None else [file for file in files if file.file_path in wanted]
+
     def tasks(self, expression: Expression) -> Sequence[FileScanTask]:
+        """What the second path reads."""
         if self._settings.tasks is not None:
             return self._settings.tasks
         tasks: Sequence[FileScanTask] = self._plan(expression).task_list
@@ -335,18 +342,11 @@ class SharedPlanner:
         with self._lock:
             return [plan.context.filter for plan in self._plans.values()]
 
-    def require_parquet(self, expression: Expression) -> None:
-        """Raises MixedFormatsError for a planned file of another format, and remembers the table as one that has some."""
+    def formats(self, expression: Expression) -> frozenset[str]:
+        """File formats among the planned files."""
         if self._settings.tasks is not None:
-            formats = frozenset(task.data_file.file_format for task in self._settings.tasks)
-        else:
-            formats = self._plan(expression).formats
-        if formats - {"parquet"}:
-            second_path.remember_mixed(self._metadata)
-            raise second_path.MixedFormatsError(
-                f"Cannot plan files of {self._name}: it has {', '.join(sorted(formats))} files but its properties say parquet: "
-                "run the query again"
-            )
+            return frozenset(task.file_format for task in self._settings.tasks)
+        return self._plan(expression).formats
 
     def _plan(self, expression: Expression) -> _Plan:
         with self._lock:
@@ -366,7 +366,10 @@ class SharedPlanner:
             filter=bind(self._schema, and_(self._settings.where, bindable(self._schema, expression))),
             table_name=self._name,
         )
-        return _Plan(context, plan_snapshot(context, self._snapshot))
+        planned = plan_snapshot(context, self._snapshot)
+        for part in planned.manifests:
+            learn(part.columns)
+        return _Plan(context, planned)
 
 
 class _Plan(ScanPlan):
@@ -392,14 +395,14 @@ def bindable(schema: Schema, expression: Expression) -> Expression:
     return map_leaves(push_not(expression), kept)
 
 
-def paths_and_sizes(tasks: Sequence[FileScanTask]) -> tuple[list[str], list[int]]:
-    return [task.data_file.file_path for task in tasks], [task.data_file.file_size_in_bytes for task in tasks]
+def paths_and_sizes(files: Sequence[ScannedFile]) -> tuple[list[str], list[int]]:
+    return [file.file_path for file in files], [file.file_size_in_bytes for file in files]
 
 
-def constants_table(constants: Sequence[Constant], tasks: Sequence[FileScanTask]) -> pa.Table | None:
+def constants_table(constants: Sequence[Constant], files: Sequence[ScannedFile]) -> pa.Table | None:
     if not constants:
         return None
-    return pa.table([constant.array(tasks) for constant in constants], names=[constant.field.name for constant in constants])
+    return pa.table([constant.array(files) for constant in constants], names=[constant.field.name for constant in constants])
 
 
 def table_key(metadata: TableMetadata, settings: ReadSettings) -> str:

@@ -1,7 +1,7 @@
 """Reading what Spark's Parquet reader cannot: Avro and ORC files, Parquet files without field ids, and types it lacks (design decision 2).
 
 Still planned lazily: a relation gives one row a file, the pickled task, and ``mapInArrow`` turns tasks into rows. Filters are not pushed
-through ``mapInArrow``, so a caller that knows a filter passes it as ``where``.
+through ``mapInArrow``: ``second_path_filters`` finds those of a statement, and a caller that knows a filter passes it as ``where``.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import DataFrame
 from pyspark.sql.types import BinaryType, StructField, StructType
 
-from icesql.errors import IcesqlError
 from icesql.expr.tree import Expression
 from icesql.io.files import FileIO
 from icesql.spark.arrow_schema import to_arrow_schema
 from icesql.spark.bridge import bridge_of
 from icesql.spark.columns import Constant, shown_schema
 from icesql.spark.file_index import FileSet, PythonFileIndex
+from icesql.spark.second_path_filters import note_relation
 from icesql.spark.second_path_tasks import TASK_COLUMN, ReadJob, read_tasks
 from icesql.spark.shipping import ship
 from icesql.spec import properties as P
@@ -28,23 +28,12 @@ from icesql.spec import types as I
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.name_mapping import NameMapping, name_mapping_from_json
 from icesql.spec.schema import Schema
-from icesql.table.scan_tasks import FileScanTask
+from icesql.table.scan_tasks import ScannedFile
 
 if TYPE_CHECKING:
     from icesql.spark.scan import Read
 
 _FOREIGN = (I.UUIDType, I.TimeType, I.TimestampNanoType, I.TimestamptzNanoType, I.FixedType, I.GeometryType, I.GeographyType)
-
-
-class MixedFormatsError(IcesqlError):
-    """Planning met a file Spark's reader cannot read, where the table's properties promised none. Building the frame again reads it."""
-
-
-_mixed: set[str] = set()  # uuids of tables in which such a file was met
-
-
-def remember_mixed(metadata: TableMetadata) -> None:
-    _mixed.add(metadata.table_uuid)
 
 
 def foreign_schema(schema: Schema) -> bool:
@@ -57,11 +46,9 @@ def foreign_schema(schema: Schema) -> bool:
     return False
 
 
-def may_have_foreign_files(metadata: TableMetadata) -> bool:
-    """True if the table may hold files of other formats or without field ids."""
-    if metadata.table_uuid in _mixed or P.DEFAULT_NAME_MAPPING in metadata.properties:
-        return True
-    return metadata.properties.get(P.DEFAULT_FILE_FORMAT, "parquet").lower() != "parquet"
+def may_lack_ids(metadata: TableMetadata) -> bool:
+    """True if the table may hold files without field ids."""
+    return P.DEFAULT_NAME_MAPPING in metadata.properties
 
 
 def name_mapping_of(metadata: TableMetadata) -> NameMapping | None:
@@ -113,9 +100,9 @@ def _tasks_frame(read: Read, belongs: Any) -> DataFrame:
         tasks = [task for task in planner.tasks(expression) if belongs(task)]
         return FileSet(*paths_and_sizes(tasks), constants_table((constant,), tasks))
 
-    index = PythonFileIndex(
-        bridge, key=f"{read.key} second path", plan=plan, size_in_bytes=read.size_in_bytes(), constants=constants, names={}
-    )
+    key = f"{read.key} second path"
+    note_relation(key)
+    index = PythonFileIndex(bridge, key=key, plan=plan, size_in_bytes=read.size_in_bytes(), constants=constants, names={})
     datasources = bridge.jvm.org.apache.spark.sql.execution.datasources
     relation = datasources.HadoopFsRelation(
         index,
@@ -129,9 +116,9 @@ def _tasks_frame(read: Read, belongs: Any) -> DataFrame:
     return DataFrame(bridge.session.baseRelationToDataFrame(relation), bridge.spark).select(TASK_COLUMN)
 
 
-def _left_out(read: Read, task: FileScanTask) -> bytes | None:
+def _left_out(read: Read, file: ScannedFile) -> bytes | None:
     """Positions that the read leaves out beside those that delete files name."""
-    bitmap = (read.settings.gone or {}).get(task.data_file.file_path)
+    bitmap = (read.settings.gone or {}).get(file.file_path)
     return None if bitmap is None else bytes(bitmap.serialize())
 
 
@@ -147,8 +134,8 @@ class IdFinder:
         self._known: OrderedDict[str, bool] = OrderedDict()
         self._lock = threading.Lock()
 
-    def has_ids(self, io: FileIO, task: FileScanTask) -> bool:
-        path = task.data_file.file_path
+    def has_ids(self, io: FileIO, file: ScannedFile) -> bool:
+        path = file.file_path
         with self._lock:
             if path in self._known:
                 self._known.move_to_end(path)
@@ -172,8 +159,8 @@ def _file_has_ids(io: FileIO, path: str) -> bool:
         return has_ids(open_parquet(stream, path).schema)
 
 
-def is_native(io: FileIO, metadata: TableMetadata, task: FileScanTask) -> bool:
+def is_native(io: FileIO, metadata: TableMetadata, file: ScannedFile) -> bool:
     """True if Spark's Parquet reader gives the right rows of a file."""
-    if task.data_file.file_format != "parquet":
+    if file.file_format != "parquet":
         return False
-    return P.DEFAULT_NAME_MAPPING not in metadata.properties or ids.has_ids(io, task)
+    return not may_lack_ids(metadata) or ids.has_ids(io, file)

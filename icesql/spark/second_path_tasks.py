@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from icesql.expr.tree import TRUE
 from icesql.io.arrow_types import internal_values
 from icesql.io.data_files import FILE, POS, ROW_ID, SEQUENCE, SPEC_ID, read_data_file
 from icesql.io.delete_files import equality_schema, read_equality_deletes, read_position_deletes
@@ -71,6 +72,7 @@ def read_task(job: ReadJob, task: FileScanTask, left_out: bytes | None = None) -
         task.data_file,
         wanted,
         name_mapping=job.name_mapping,
+        filter=None if task.residual == TRUE else task.residual,
         constants=identity_constants(job.metadata, task),
         data_sequence_number=task.file_sequence_number or task.data_sequence_number,
     ):
@@ -169,7 +171,7 @@ def _partition(metadata: TableMetadata, task: FileScanTask, rows: int, target: p
     union = union_partition_type(metadata)
     values = coercion(metadata.specs_by_id[task.spec_id], union)(task.data_file.partition)
     if not union.fields:
-        return pa.array([{}] * rows, type=pa.struct([]))
+        return pa.nulls(rows, pa.struct([]))
     parts = [
         spark_array(constant_array(field.type, value, rows), field.type, target.field(i).type)
         for i, (field, value) in enumerate(zip(union.fields, values, strict=True))

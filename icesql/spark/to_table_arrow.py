@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from icesql.errors import InvalidArgumentError
 from icesql.io.arrow_types import to_arrow_schema
 from icesql.spec.schema import Schema
-from icesql.spec.types import DecimalType, FixedType, ListType, MapType, NestedField, StructType, Type, UUIDType, children
+from icesql.spec.types import DecimalType, FixedType, ListType, MapType, NestedField, StructType, Type, UUIDType, VariantType, children
 
 
 def table_batch(batch: pa.RecordBatch, schema: Schema) -> pa.RecordBatch:
@@ -38,6 +38,8 @@ def table_array(array: pa.Array, type_: Type, target: pa.DataType) -> pa.Array:
             return _fixed(array, length)
         case StructType(fields=fields):
             return _struct(array, fields, target)
+        case VariantType():
+            return _variants(array, target)
         case ListType(element=element):
             return _list(array, table_array(array.values, element, target.value_type), target)
         case MapType(key=key, value=value):
@@ -63,6 +65,13 @@ def _struct(array: pa.Array, fields: tuple[NestedField, ...], target: pa.DataTyp
     for i, field in enumerate(fields):
         part = table_array(array.field(i), field.type, target.field(i).type)
         parts.append(_without_nulls(part) if field.required and array.null_count else part)
+    mask = array.is_null() if array.null_count else None
+    return pa.StructArray.from_arrays(parts, fields=[target.field(i) for i in range(target.num_fields)], mask=mask)
+
+
+def _variants(array: pa.Array, target: pa.DataType) -> pa.Array:
+    """The two parts, which are required, in the target's order."""
+    parts = [_without_nulls(array.field(target.field(i).name).cast(target.field(i).type)) for i in range(target.num_fields)]
     mask = array.is_null() if array.null_count else None
     return pa.StructArray.from_arrays(parts, fields=[target.field(i) for i in range(target.num_fields)], mask=mask)
 

@@ -27,10 +27,15 @@ def grouped_tuples(columns: ManifestColumns, chosen: Rows) -> tuple[np.ndarray[A
 
 def group_rows(columns: ManifestColumns, chosen: Rows) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """(group of each chosen row, place of the first row of each group), by partition tuple."""
-    codes = [_codes(column, chosen) for _, column in sorted(columns.partition_columns.items())]
-    if not codes:
-        return np.zeros(len(chosen), np.int64), np.zeros(1, np.int64)
-    _, first, groups = np.unique(np.stack(codes), axis=1, return_index=True, return_inverse=True)
+    keys, size = np.zeros(len(chosen), np.int64), 1
+    for _, column in sorted(columns.partition_columns.items()):
+        codes = _codes(column, chosen)
+        width = int(codes.max(initial=-1)) + 2
+        if size * width >= 2**62:
+            _, keys = np.unique(keys, return_inverse=True)
+            size = len(chosen)
+        keys, size = keys.reshape(-1) * width + codes + 1, size * width
+    _, first, groups = np.unique(keys, return_index=True, return_inverse=True)
     return groups.reshape(-1), first
 
 
@@ -38,7 +43,7 @@ def _codes(column: PartitionColumn, chosen: Rows) -> np.ndarray[Any, Any]:
     """A small number a distinct value; null is -1."""
     valid = column.valid[chosen]
     if column.integers is not None:
-        _, codes = np.unique(column.integers[chosen], return_inverse=True)
+        codes = _ranks(column.integers[chosen])
     else:
         known: dict[bytes | None, int] = {}
         spans = column.spans
@@ -46,3 +51,9 @@ def _codes(column: PartitionColumn, chosen: Rows) -> np.ndarray[Any, Any]:
             (known.setdefault(None if spans is None else spans[row], len(known)) for row in chosen.tolist()), np.int64, len(chosen)
         )
     return np.where(valid, codes.reshape(-1), -1)
+
+
+def _ranks(numbers: Rows) -> np.ndarray[Any, Any]:
+    """Numbers from 0 on that are equal where the given ones are; distances are kept where they are small, which needs no sorting."""
+    least, greatest = int(numbers.min(initial=0)), int(numbers.max(initial=0))
+    return numbers - least if greatest - least < 2**31 else np.unique(numbers, return_inverse=True)[1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice, repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,12 +18,13 @@ from icesql.spec.files import DataFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema
 from icesql.spec.snapshots import Snapshot
+from icesql.table.column_predicates import Rows
 from icesql.table.manifest_access import spec_of
 from icesql.table.partition_groups import grouped_tuples, partition_tuples
 from icesql.table.planning import PlanContext, PlannedFiles, PlannedManifest, plan_snapshot
 from icesql.table.projection_schema import select_columns
 from icesql.table.scan_report import ScanReport
-from icesql.table.scan_tasks import CombinedScanTask, FileScanTask
+from icesql.table.scan_tasks import CombinedScanTask, FileScanTask, PlannedFile
 from icesql.table.snapshot_selection import Selected, select_snapshot
 from icesql.table.splits import plan_combined, split_options
 
@@ -163,6 +165,14 @@ class ScanPlan:
         return [deletes for part in self.manifests for deletes in self._deletes_of(part)]
 
     def _deletes_of(self, part: PlannedManifest) -> Iterator[tuple[DataFile, ...]]:
+        return self._named_deletes(part) if self.deletes.names_every_file else self._matched_deletes(part)
+
+    def _named_deletes(self, part: PlannedManifest) -> Iterator[tuple[DataFile, ...]]:
+        named, numbers = self.deletes.named_files, part.columns.sequence_number[part.rows].tolist()
+        for path, number in zip(part.columns.paths(part.rows), numbers, strict=True):
+            yield tuple(self.deletes.candidates(path, 0, (), number)) if path in named else ()
+
+    def _matched_deletes(self, part: PlannedManifest) -> Iterator[tuple[DataFile, ...]]:
         columns, spec_id = part.columns, part.columns.manifest.partition_spec_id
         numbers = columns.sequence_number[part.rows].tolist()
         partitions = partition_tuples(columns, part.rows)
@@ -179,6 +189,12 @@ class ScanPlan:
             spec = spec_of(self.context.metadata, spec_id)
             self._residuals[spec_id] = residual_function(spec, self.context.schema, self.context.filter)
         return self._residuals[spec_id](partition)
+
+    @cached_property
+    def files(self) -> list[PlannedFile]:
+        """The data files with their deletes, but without metrics and residuals: what ``tasks`` gives, at a tenth of the cost."""
+        deletes = iter(self.delete_files)
+        return [file for part in self.manifests for file in _planned_files(part, deletes)]
 
     @property
     def tasks(self) -> Iterator[FileScanTask]:
@@ -222,6 +238,31 @@ class ScanPlan:
 
     def first_row_ids(self) -> list[int | None]:
         """``first_row_id`` of each file of ``paths`` (Spec: "Row Lineage")."""
-        return [
-            None if first < 0 else first for part in self.manifests for first in np.asarray(part.columns.first_row_id[part.rows]).tolist()
-        ]
+        return [first for part in self.manifests for first in _or_none(part.columns.first_row_id[part.rows])]
+
+
+def _planned_files(part: PlannedManifest, deletes: Iterator[tuple[DataFile, ...]]) -> Iterator[PlannedFile]:
+    columns, rows = part.columns, part.rows
+    texts = columns.file_format.texts(rows)
+    formats = {text: (text or "").lower() for text in set(texts)}
+    values = zip(
+        columns.paths(rows),
+        [formats[text] for text in texts],
+        columns.file_size_in_bytes[rows].tolist(),
+        repeat(columns.manifest.partition_spec_id),
+        partition_tuples(columns, rows),
+        _or_none(columns.first_row_id[rows]),
+        np.maximum(columns.sequence_number[rows], 0).tolist(),
+        _or_none(columns.file_sequence_number[rows]),
+        islice(deletes, len(rows)),
+        strict=False,
+    )
+    return map(PlannedFile._make, values)
+
+
+def _or_none(numbers: Rows) -> list[int | None]:
+    """Numbers with ``None`` for -1."""
+    found: list[int | None] = numbers.tolist()
+    for place in np.flatnonzero(numbers < 0).tolist():
+        found[place] = None
+    return found

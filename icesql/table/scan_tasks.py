@@ -4,9 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 from icesql.expr.tree import TRUE, Expression
 from icesql.spec.files import DataFile, FileContent
+
+
+class ScannedFile(Protocol):
+    """What a ``PlannedFile`` and a ``FileScanTask`` both tell of a data file and of what is deleted of it."""
+
+    @property
+    def file_path(self) -> str: ...
+    @property
+    def file_format(self) -> str: ...
+    @property
+    def file_size_in_bytes(self) -> int: ...
+    @property
+    def spec_id(self) -> int: ...
+    @property
+    def partition(self) -> tuple[object, ...]: ...
+    @property
+    def first_row_id(self) -> int | None: ...
+    @property
+    def data_sequence_number(self) -> int: ...
+    @property
+    def file_sequence_number(self) -> int | None: ...
+    @property
+    def delete_files(self) -> tuple[DataFile, ...]: ...
+
+
+class PlannedFile(NamedTuple):
+    """A planned data file without its metrics: made from columns, many times faster than a ``FileScanTask``."""
+
+    file_path: str
+    file_format: str
+    file_size_in_bytes: int
+    spec_id: int
+    partition: tuple[object, ...]
+    first_row_id: int | None
+    data_sequence_number: int
+    file_sequence_number: int | None
+    delete_files: tuple[DataFile, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +62,27 @@ class FileScanTask:
     file_sequence_number: int | None = None
     start: int = 0
     length: int | None = None
+
+    @property
+    def file_path(self) -> str:
+        return self.data_file.file_path
+
+    @property
+    def file_format(self) -> str:
+        return self.data_file.file_format
+
+    @property
+    def file_size_in_bytes(self) -> int:
+        """Of the whole file."""
+        return self.data_file.file_size_in_bytes
+
+    @property
+    def partition(self) -> tuple[object, ...]:
+        return self.data_file.partition
+
+    @property
+    def first_row_id(self) -> int | None:
+        return self.data_file.first_row_id
 
     @property
     def is_whole_file(self) -> bool:

@@ -233,14 +233,33 @@ def _part(group: tuple[Any, list[Any]]) -> tuple[str, tuple[Any, list[Any]]]:
     return str(group[0].toPath()), group
 
 
-def add_column_with_default(spark: Any, folder: str, name: str, type_: str, default: Any) -> None:
-    """Format 3: a column with an initial and a write default."""
+def add_columns(spark: Any, folder: str, columns: list[tuple[str, str, Any]]) -> None:
+    """Format 3: columns (name, type, initial and write default); a dotted name goes into a struct.
+
+    Text stands for values of types that Python lacks.
+    """
     iceberg = spark._jvm.org.apache.iceberg
-    literal = iceberg.expressions.Expressions.lit(default)
-    made = iceberg.types.Types.fromPrimitiveString(type_)
-    tables(spark).load(folder).updateSchema().addColumn(name, made, "with a default", literal).commit()
+    update = tables(spark).load(folder).updateSchema()
+    for name, type_, default in columns:
+        made = iceberg.types.Types.fromPrimitiveString(type_)
+        literal = iceberg.expressions.Expressions.lit(default).to(made)
+        parent, _, leaf = name.rpartition(".")
+        update = update.addColumn(*([parent] if parent else []), leaf, made, None, literal)
+    update.commit()
 
 
 def write_plain(spark: Any, query: str, folder: str, file_format: str) -> None:
     """Files of Spark's own writer, which knows no field ids."""
     spark.sql(query).coalesce(1).write.format(file_format).save(folder)
+
+
+def expire(
+    spark: Any, folder: str, older_than_ms: int, retain_last: int | None, snapshot_ids: tuple[int, ...], clean_metadata: bool
+) -> None:
+    """As Iceberg's own API does it, outside Spark."""
+    update = tables(spark).load(folder).expireSnapshots().expireOlderThan(older_than_ms).cleanExpiredMetadata(clean_metadata)
+    if retain_last is not None:
+        update.retainLast(retain_last)
+    for snapshot_id in snapshot_ids:
+        update.expireSnapshotId(snapshot_id)
+    update.commit()
