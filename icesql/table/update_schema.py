@@ -223,10 +223,13 @@ def _check_partitioning(metadata: TableMetadata, editor: SchemaEditor) -> None:
 
 
 def _check_new_names(metadata: TableMetadata, schema: Schema) -> None:
-    """A new column may not take the name of a partition field, even of an old spec, that has another source. REPLACE TABLE may."""
+    """A new column may not take the name of a partition field, even of an old spec, that has another source. REPLACE TABLE may.
+
+    Fields whose source is no longer a column hold no name.
+    """
     for spec in metadata.partition_specs:
         for field in spec.fields:
-            if field.name not in metadata.schema.ids_by_name:
+            if field.name not in metadata.schema.ids_by_name and field.source_id in schema.fields_by_id:
                 check_partition_name(field, schema)
 
 
