@@ -94,3 +94,23 @@ def test_short_decimals_reach_tasks_as_longs(spark, make_table, monkeypatch):
     assert sorted(map(tuple, scan_dataframe(spark, table).collect())) == sorted(map(tuple, rows.collect()))
     sent = write.with_unscaled_decimals(spark, rows, len(rows.columns)).dtypes
     assert [type_ for _, type_ in sent] == ["int", "bigint", "bigint", "decimal(22,2)", "struct<d:decimal(5,1)>"]
+
+
+def test_rows_known_to_be_few_are_written_in_the_driver(spark, make_table, monkeypatch):
+    import icesql.spark.write as write
+
+    rows = spark.range(30).toDF("id")
+    table = make_table("t", rows.limit(0), [("id", bucket(4))])
+    monkeypatch.setattr(write, "SMALL_BYTES", -1)
+    with monkeypatch.context() as without_tasks:
+        without_tasks.setattr(write, "_write_in_tasks", lambda *given: pytest.fail("a Python worker was started"))
+        files = write_frame(spark, rows, table.metadata, table.io, WriteSettings(rows=30))
+    assert len(files) == 4
+    assert sum(file.record_count for file in files) == 30
+    conf = spark.sparkContext._jsc.sc().conf()
+    conf.set("spark.driver.maxResultSize", "64k")
+    try:
+        large = write_frame(spark, spark.range(30_000).toDF("id"), table.metadata, table.io, WriteSettings(rows=30_000))
+    finally:
+        conf.remove("spark.driver.maxResultSize")
+    assert sum(file.record_count for file in large) == 30_000
