@@ -18,6 +18,7 @@ from icesql.io.data_file_writer import DataFileWriter
 from icesql.io.data_files import read_data_file
 from icesql.io.files import FileIO
 from icesql.io.metrics import COUNTS, FULL, MetricsConfig, metrics_config
+from icesql.io.roaring import Positions
 from icesql.spec.files import DataFile, FileContent
 from icesql.spec.name_mapping import NameMapping
 from icesql.spec.schema import Schema
@@ -100,8 +101,6 @@ def read_position_deletes(io: FileIO, file: DataFile, data_path: str | None = No
     InvalidArgumentError."""
     from pyroaring import BitMap64
 
-    if file.content is not FileContent.POSITION_DELETES or file.is_deletion_vector:
-        raise InvalidArgumentError(f"Cannot read position deletes: not a position delete file: {file.file_path}", location=file.file_path)
     found: dict[str, BitMap64] = {}
     for path, positions in _runs(io, file):
         if data_path is None or path == data_path:
@@ -113,8 +112,17 @@ def read_position_deletes(io: FileIO, file: DataFile, data_path: str | None = No
     return found
 
 
+def read_positions(io: FileIO, file: DataFile, data_path: str) -> Positions:
+    """Deleted positions of one data file in a position delete file, in any order, and without pyroaring. Raises NotFoundError,
+    CorruptMetadataError, InvalidArgumentError."""
+    found = [positions for path, positions in _runs(io, file) if path == data_path]
+    return np.concatenate(found) if found else np.zeros(0, np.int64)
+
+
 def _runs(io: FileIO, file: DataFile) -> Iterable[tuple[str, np.ndarray[Any, Any]]]:
     """(path, positions) of each run of rows with one path."""
+    if file.content is not FileContent.POSITION_DELETES or file.is_deletion_vector:
+        raise InvalidArgumentError(f"Cannot read position deletes: not a position delete file: {file.file_path}", location=file.file_path)
     for batch in read_data_file(io, file, POSITION_SCHEMA):
         if batch.num_rows == 0:
             continue

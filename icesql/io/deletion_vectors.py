@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import CorruptMetadataError, InvalidArgumentError
 from icesql.io.files import FileIO
 from icesql.io.puffin import NewBlob, read_range, write_puffin
+from icesql.io.roaring import Positions, positions_in
 from icesql.spec.files import DataFile, FileContent
 
 if TYPE_CHECKING:
@@ -54,6 +55,19 @@ def deserialize_dv(data: bytes, location: str = "") -> BitMap64:
     """Raises CorruptMetadataError where length, magic, checksum or bitmap are wrong."""
     from pyroaring import BitMap64
 
+    try:
+        found = BitMap64.deserialize(_bitmap_bytes(data, location))
+    except CorruptMetadataError:
+        raise
+    except Exception as error:  # pyroaring documents no error of its own
+        raise _corrupt(location, f"damaged bitmap: {error}") from error
+    if found and found.max() > MAX_POSITION:
+        raise _corrupt(location, f"position too large: {found.max()}")
+    return found
+
+
+def _bitmap_bytes(data: bytes, location: str) -> bytes:
+    """The bitmap within a blob. Raises CorruptMetadataError where length, magic or checksum are wrong."""
     if len(data) < _PAIR.size + 4:
         raise _corrupt(location, f"only {len(data)} bytes")
     length, magic = _PAIR.unpack_from(data)
@@ -64,27 +78,39 @@ def deserialize_dv(data: bytes, location: str = "") -> BitMap64:
     body = data[4:-4]
     if zlib.crc32(body) != struct.unpack(">I", data[-4:])[0]:
         raise _corrupt(location, "checksum differs")
-    try:
-        found = BitMap64.deserialize(body[4:])
-    except Exception as error:  # pyroaring documents no error of its own
-        raise _corrupt(location, f"damaged bitmap: {error}") from error
-    if found and found.max() > MAX_POSITION:
-        raise _corrupt(location, f"position too large: {found.max()}")
-    return found
+    return body[4:]
 
 
 def read_dv(io: FileIO, file: DataFile) -> BitMap64:
     """The deleted positions of ``file.referenced_data_file``. Raises NotFoundError, CorruptMetadataError, InvalidArgumentError for
     another file."""
+    found = deserialize_dv(_blob(io, file), file.file_path)
+    _check_count(file, len(found))
+    return found
+
+
+def read_dv_positions(io: FileIO, file: DataFile) -> Positions:
+    """What ``read_dv`` finds, as an ascending array, and without pyroaring. Raises as ``read_dv`` does."""
+    try:
+        found = positions_in(_bitmap_bytes(_blob(io, file), file.file_path))
+    except (ValueError, struct.error) as error:
+        raise _corrupt(file.file_path, f"damaged bitmap: {error}") from error
+    _check_count(file, len(found))
+    return found
+
+
+def _blob(io: FileIO, file: DataFile) -> bytes:
     if not file.is_deletion_vector:
         raise InvalidArgumentError(f"Cannot read deletion vector: not one: {file.file_path}", location=file.file_path)
     offset, size = file.content_offset, file.content_size_in_bytes
     if offset is None or size is None or file.referenced_data_file is None:
         raise _corrupt(file.file_path, "content offset, content size or referenced data file is missing")
-    found = deserialize_dv(read_range(io, file.file_path, offset, size), file.file_path)
-    if len(found) != file.record_count:
-        raise _corrupt(file.file_path, f"{len(found)} positions, {file.record_count} in the manifest")
-    return found
+    return read_range(io, file.file_path, offset, size)
+
+
+def _check_count(file: DataFile, count: int) -> None:
+    if count != file.record_count:
+        raise _corrupt(file.file_path, f"{count} positions, {file.record_count} in the manifest")
 
 
 def write_dvs(

@@ -16,9 +16,10 @@ import pyarrow as pa
 from icesql.expr.tree import TRUE
 from icesql.io.arrow_types import internal_values
 from icesql.io.data_files import FILE, POS, ROW_ID, SEQUENCE, SPEC_ID, read_data_file
-from icesql.io.delete_files import equality_schema, read_equality_deletes, read_position_deletes
-from icesql.io.deletion_vectors import read_dv
+from icesql.io.delete_files import equality_schema, read_equality_deletes, read_positions
+from icesql.io.deletion_vectors import read_dv_positions
 from icesql.io.files import FileIO
+from icesql.io.roaring import Positions, positions_in
 from icesql.spec.files import DataFile, FileContent
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.name_mapping import NameMapping
@@ -102,19 +103,15 @@ def _read_schema(job: ReadJob, equality: Sequence[DataFile]) -> Schema:
     return Schema(tuple(fields))
 
 
-def _positions(job: ReadJob, task: FileScanTask, left_out: bytes | None) -> Any:
-    """Deleted positions as an array, ``None`` if there are none."""
-    from pyroaring import BitMap64
-
-    found: Any = None if left_out is None else BitMap64.deserialize(left_out)
+def _positions(job: ReadJob, task: FileScanTask, left_out: bytes | None) -> Positions | None:
+    """Deleted positions, ``None`` if there are none."""
+    found = [] if left_out is None else [positions_in(left_out)]
     for file in task.delete_files:
-        if file.content is not FileContent.POSITION_DELETES:
-            continue
-        path = task.data_file.file_path
-        bitmap = read_dv(job.io, file) if file.is_deletion_vector else read_position_deletes(job.io, file, path).get(path)
-        if bitmap:
-            found = bitmap if found is None else found | bitmap
-    return None if not found else np.fromiter(found, np.int64, len(found))
+        if file.is_deletion_vector:
+            found.append(read_dv_positions(job.io, file))
+        elif file.content is FileContent.POSITION_DELETES:
+            found.append(read_positions(job.io, file, task.data_file.file_path))
+    return np.unique(np.concatenate(found)) if any(len(part) for part in found) else None
 
 
 class _EqualityTest:

@@ -1,5 +1,6 @@
 """Spark's executors get icesql as a zip and have pyarrow and numpy only: data files and position deletes must work there."""
 
+import pickle
 import subprocess
 import sys
 import zipfile
@@ -9,9 +10,12 @@ import icesql
 from icesql.errors import CorruptMetadataError
 from icesql.io import avro_container
 from icesql.io.avro_container import AvroFileBuilder, read_records
+from icesql.io.deletion_vectors import write_dvs
+from icesql.io.file_systems import LocalFileIO
 
 ROOT = Path(icesql.__file__).parent
 TASK = """
+import pickle
 import sys
 sys.path.insert(0, {archive!r})
 ABSENT = set("fastavro isal zstandard cramjam pyroaring msgspec orjson mmh3 sqlglot pyspark sqlalchemy pandas fsspec".split())
@@ -26,7 +30,8 @@ import icesql
 assert "shipped.zip" in icesql.__file__, icesql.__file__
 import pyarrow as pa
 from icesql.io.data_files import DataFileWriter, read_data_file
-from icesql.io.delete_files import write_position_deletes
+from icesql.io.delete_files import read_positions, write_position_deletes
+from icesql.io.deletion_vectors import read_dv_positions
 from icesql.io.file_systems import ArrowFileIO
 from icesql.spec.schema import Schema
 from icesql.spec.types import LongType, NestedField, StringType
@@ -38,7 +43,10 @@ for file_format in ("parquet", "orc", "avro"):
     (file,) = writer.close()
     batches = read_data_file(ArrowFileIO(), file, schema)
     print(file_format, [row["a"] for batch in batches for row in batch.to_pylist()], file.upper_bounds.get(2))
-print(write_position_deletes(ArrowFileIO(), {folder!r} + "/d", {{"/a": [1, 4]}}).record_count)
+deletes = write_position_deletes(ArrowFileIO(), {folder!r} + "/d", {{"/a": [1, 4], "/b": [2]}})
+print(deletes.record_count, read_positions(ArrowFileIO(), deletes, "/a").tolist())
+vector = pickle.loads(bytes.fromhex({vector!r}))
+print(read_dv_positions(ArrowFileIO(), vector).tolist())
 """
 
 
@@ -48,10 +56,11 @@ def test_data_files_in_a_task(tmp_path):
         for room in ("", "spec", "expr", "io"):
             for file in (ROOT / room).glob("*.py"):
                 out.write(file, Path("icesql") / room / file.name)
-    code = TASK.format(archive=str(archive), folder=str(tmp_path))
+    (vector,) = write_dvs(LocalFileIO(), str(tmp_path / "v.puffin"), {"/a": [3, 70_000]})
+    code = TASK.format(archive=str(archive), folder=str(tmp_path), vector=pickle.dumps(vector).hex())
     done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.stderr == ""
-    assert done.stdout.splitlines() == ["parquet [1, 2] b'x'", "orc [1, 2] b'x'", "avro [1, 2] None", "2"]
+    assert done.stdout.splitlines() == ["parquet [1, 2] b'x'", "orc [1, 2] b'x'", "avro [1, 2] None", "3 [1, 4]", "[3, 70000]"]
 
 
 def test_blocks_split_alike_without_the_native_module(monkeypatch):
