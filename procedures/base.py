@@ -37,7 +37,7 @@ class Procedure:
 
     ``mutating`` procedures take ``dry_run => true`` as their last parameter: the context then rehearses every commit and deletion in memory
     (``icesql.procedures.rehearsal``) and lists what would have been done. A procedure that starts data jobs asks ``context.dry_run`` itself
-    before it does.
+    before it does. ``can_wait``: its effect is a change of metadata alone, so that in a transaction it is staged like a statement's.
     """
 
     name: str
@@ -46,6 +46,7 @@ class Procedure:
     call: Callable[..., Iterable[Row]]
     summary: str
     mutating: bool = True
+    can_wait: bool = False
 
     @property
     def signature(self) -> tuple[Parameter, ...]:

@@ -20,4 +20,5 @@ PROCEDURE = Procedure(
     parameters=(TABLE, Parameter(name="snapshot_id", type="bigint", required=True, description="the snapshot whose changes are applied")),
     output=(Output(name="source_snapshot_id", type="bigint"), Output(name="current_snapshot_id", type="bigint")),
     call=call,
+    can_wait=True,
 )

@@ -30,4 +30,5 @@ PROCEDURE = Procedure(
         Output(name="updated_ref", type="bigint"),
     ),
     call=call,
+    can_wait=True,
 )

@@ -27,4 +27,5 @@ PROCEDURE = Procedure(
     parameters=(TABLE, Parameter(name="wap_id", type="string", required=True, description="the id under which it was staged")),
     output=(Output(name="source_snapshot_id", type="bigint"), Output(name="current_snapshot_id", type="bigint")),
     call=call,
+    can_wait=True,
 )

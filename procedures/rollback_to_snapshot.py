@@ -21,4 +21,5 @@ PROCEDURE = Procedure(
     parameters=(TABLE, Parameter(name="snapshot_id", type="bigint", required=True, description="an ancestor of the current snapshot")),
     output=(Output(name="previous_snapshot_id", type="bigint"), Output(name="current_snapshot_id", type="bigint")),
     call=call,
+    can_wait=True,
 )

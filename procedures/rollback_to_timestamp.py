@@ -21,4 +21,5 @@ PROCEDURE = Procedure(
     parameters=(TABLE, Parameter(name="timestamp", type="timestamp", required=True, description="the state before this time comes back")),
     output=(Output(name="previous_snapshot_id", type="bigint"), Output(name="current_snapshot_id", type="bigint")),
     call=call,
+    can_wait=True,
 )

@@ -37,4 +37,5 @@ PROCEDURE = Procedure(
     ),
     output=(Output(name="previous_snapshot_id", type="bigint", nullable=True), Output(name="current_snapshot_id", type="bigint")),
     call=call,
+    can_wait=True,
 )

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 
 def run_statement(session: Session, statement: s.Statement, args: Any = None) -> Any:
     """The DataFrame of one statement. ``args`` are parameters for Spark to fill in."""
+    if session.transaction_in_progress is not None:
+        from icesql.session.transactions import check_can_wait
+
+        check_can_wait(session, statement)
     match statement:
         case s.Query():
             return run_query.run_query(session, statement.text, statement.references, args)

@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from icesql.errors import InvalidArgumentError
+from icesql.errors import InvalidArgumentError, UnsupportedError
 from icesql.parser import statements as s
 from icesql.procedures.arguments import UNKNOWN, Argument, bind
 from icesql.procedures.base import Procedure
@@ -52,9 +52,12 @@ def bind_call(session: Session, statement: s.Call, args: Any = None) -> tuple[st
 
 
 def _run(session: Session, catalog: str, procedure: Procedure, arguments: dict[str, Any]) -> Any:
-    context = ProcedureContext(
-        session=session, catalog=session.names.catalog(catalog), procedure=procedure.name, dry_run=bool(arguments.get("dry_run"))
-    )
+    dry_run = bool(arguments.get("dry_run"))
+    if session.transaction_in_progress is not None and procedure.mutating and not (procedure.can_wait or dry_run):
+        raise UnsupportedError(
+            f"Cannot call {procedure.name} in a transaction: its files would not wait for the outcome: COMMIT or ROLLBACK first"
+        )
+    context = ProcedureContext(session=session, catalog=session.names.catalog(catalog), procedure=procedure.name, dry_run=dry_run)
     try:
         rows = procedure.run(context, arguments)
     finally:

@@ -1,11 +1,12 @@
 """Several statements, one outcome: BEGIN ... COMMIT, and ``with session.transaction():``.
 
-Inside, a session sees what it has staged. Row-level statements and inserts stage their snapshot on the table's transaction; DDL builders
-commit through it too. At the end every table is committed: one atomically, several where the catalog can swap several at once.
+Inside, a session sees what it has staged: whatever a statement commits goes through the table's ``StagedOperations`` and waits there.
+At the end every table is committed: one atomically, several where the catalog can swap several at once. What cannot wait is refused.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,37 +14,11 @@ from icesql.catalog.transactions import commit_together
 from icesql.errors import InvalidArgumentError, UnsupportedError
 from icesql.parser import statements as s
 from icesql.session.names import Found
-from icesql.spec.metadata import TableMetadata
-from icesql.table.operations import TableVersion
 from icesql.table.table import Table
-from icesql.table.transaction import Transaction
+from icesql.table.transaction import StagedOperations, Transaction
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
-
-
-class _StagingOperations:
-    """A table's operations whose commits stay in the transaction."""
-
-    def __init__(self, transaction: Transaction) -> None:
-        self.transaction = transaction
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.transaction.operations, name)
-
-    @property
-    def io(self) -> Any:
-        return self.transaction.operations.io
-
-    @property
-    def name(self) -> str:
-        return self.transaction.operations.name
-
-    def load(self) -> TableVersion:
-        return TableVersion(self.transaction.metadata, None)
-
-    def commit(self, base: TableVersion | None, metadata: TableMetadata) -> TableVersion:
-        raise UnsupportedError(f"Cannot run statement in a transaction: it commits by itself: table {self.name}")
 
 
 class SessionTransaction:
@@ -75,11 +50,8 @@ class SessionTransaction:
         if held is None:
             transaction = found.table.transaction()
             held = self._tables[found.address.parts] = (found, transaction)
-        original, transaction = held
-        location = original.table.metadata_location if not transaction.changes else None
-        version = TableVersion(transaction.metadata, location)
-        operations: Any = _StagingOperations(transaction)
-        return replace(found, table=Table(operations, version, found.address.identifier, found.address.catalog))
+        operations = StagedOperations(held[1])
+        return replace(found, table=Table(operations, operations.load(), found.address.identifier, found.address.catalog))
 
     def add(self, found: Found, change: Any) -> None:
         """Stage a change on the table's transaction."""
@@ -106,6 +78,51 @@ class SessionTransaction:
         """Forget what is staged, and remove the files written for it."""
         self._session.transaction_in_progress = None
         self._abandon([held for held in self._tables.values() if held[1].changes])
+
+
+_CANNOT_WAIT: dict[type[s.Statement], str] = {
+    s.CreateTable: "create table",
+    s.CreateTableLike: "create table",
+    s.DropTable: "drop table",
+    s.RenameTable: "rename table",
+    s.CreateView: "create view",
+    s.DropView: "drop view",
+    s.AlterViewProperties: "alter view",
+    s.AlterViewAs: "alter view",
+    s.RenameView: "rename view",
+    s.CreateNamespace: "create namespace",
+    s.DropNamespace: "drop namespace",
+    s.AlterNamespace: "alter namespace",
+}
+
+
+def check_can_wait(session: Session, statement: s.Statement) -> None:
+    """Raises UnsupportedError for a statement about our catalogs that would take effect at once, and survive a rollback.
+
+    Tables, views and namespaces of Spark's own are none of a transaction's business.
+    """
+    verb = _CANNOT_WAIT.get(type(statement))
+    if verb is None or (isinstance(statement, s.CreateView) and (statement.temporary or statement.global_temporary)):
+        return
+    parts = _subject(statement).parts
+    is_namespace = isinstance(statement, s.CreateNamespace | s.DropNamespace | s.AlterNamespace)
+    if (session.names.namespace(parts) if is_namespace else session.names.address(parts)) is None:
+        return
+    if not is_namespace and len(parts) == 1 and session.is_temporary_view(parts[0]):
+        return
+    refuse_in_transaction(session, verb, parts)
+
+
+def refuse_in_transaction(session: Session, verb: str, parts: Sequence[str]) -> None:
+    """Raises UnsupportedError if a transaction is in progress."""
+    if session.transaction_in_progress is not None:
+        raise UnsupportedError(f"Cannot {verb} in a transaction: it would take effect at once: COMMIT or ROLLBACK first: {'.'.join(parts)}")
+
+
+def _subject(statement: s.Statement) -> s.TableName:
+    found = next(value for name in ("table", "view", "namespace") if (value := getattr(statement, name, None)) is not None)
+    assert isinstance(found, s.TableName)
+    return found
 
 
 def run_transaction(session: Session, statement: s.Statement) -> Any:
