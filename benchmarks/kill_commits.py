@@ -9,6 +9,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
+from tests.catalog.faults import POINTS
 from tests.catalog.test_kill import kill_everywhere
 from tests.postgres import start_postgres, stop_postgres
 from tests.table.test_kill_maintenance import WORKS
@@ -35,6 +36,9 @@ def main() -> None:
         finally:
             if server is not None:
                 stop_postgres(server)
+        missed = [point for point in POINTS if killed[point] != options.rounds]
+        if missed:
+            raise SystemExit(f"{kind}: some writers were not killed where they should have been, so nothing is proven: {missed}")
         print(f"{kind}: {sum(killed.values())} kills at {len(killed)} points, no acknowledged commit lost, none half there", flush=True)
 
 
