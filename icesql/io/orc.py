@@ -13,7 +13,9 @@ from icesql.errors import CorruptMetadataError, InvalidArgumentError, Unsupporte
 from icesql.io.arrow_metrics import MetricsCollector
 from icesql.io.arrow_types import FIELD_ID_KEY, child_fields, is_list, to_arrow_type
 from icesql.io.metrics import Metrics, MetricsConfig
+from icesql.io.orc_layout import DAMAGE, OrcLayout
 from icesql.io.orc_lengths import LengthGuard
+from icesql.io.orc_timestamps import wide_timestamps
 from icesql.spec.schema import Schema
 from icesql.spec.types import (
     FixedType,
@@ -202,6 +204,33 @@ def _type_with_ids(type_: pa.DataType) -> pa.DataType:
     return type_
 
 
+def _is_out_of_range(error: Exception) -> bool:
+    return "out of range for nanosecond" in str(error)  # pyarrow reads every ORC timestamp as nanoseconds
+
+
+def _read_stripe(file: orc.ORCFile, layout: OrcLayout, stream: Any, stripe: int, columns: list[str]) -> pa.RecordBatch:
+    """The columns of a stripe; timestamps in microseconds where nanoseconds cannot hold them, which pyarrow then refuses."""
+    try:
+        return file.read_stripe(stripe, columns=columns)
+    except pa.ArrowInvalid as error:
+        if not _is_out_of_range(error):
+            raise
+        fields = [field for field in file.schema if field.name in columns]
+        others = [field.name for field in fields if not pa.types.is_timestamp(field.type)]
+        read = file.read_stripe(stripe, columns=others) if others else None
+        arrays = []
+        for field in fields:
+            array = read.column(field.name) if read is not None and field.name in others else _wide(layout, stream, stripe, field)
+            if array is None:
+                raise
+            arrays.append(array)
+        return pa.RecordBatch.from_arrays(arrays, [field.name for field in fields])
+
+
+def _wide(layout: OrcLayout, stream: Any, stripe: int, field: pa.Field) -> pa.Array | None:
+    return wide_timestamps(layout, stream, stripe, field.name, layout.stripes[stripe].rows, field.type.tz)
+
+
 def orc_batches(file: orc.ORCFile, stream: Any, columns: list[str], location: str) -> Iterator[tuple[int, pa.RecordBatch]]:
     """(position of the first row, batch) of each stripe. ``stream`` is what ``file`` was opened from. Raises CorruptMetadataError,
     UnsupportedError."""
@@ -213,11 +242,11 @@ def orc_batches(file: orc.ORCFile, stream: Any, columns: list[str], location: st
         guard = LengthGuard(stream, file.file_length, location)
         for stripe in range(file.nstripes):
             guard.check(stripe, columns)
-            batch = file.read_stripe(stripe, columns=columns)
+            batch = _read_stripe(file, guard.layout, stream, stripe, columns)
             yield position, batch
             position += batch.num_rows
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        if "out of range for nanosecond" in str(error):  # pyarrow reads every ORC timestamp as nanoseconds
-            reason = f"timestamps before 1677-09-22 or after 2262-04-11 in ORC cannot be read: {error}"
+    except DAMAGE as error:
+        if _is_out_of_range(error):
+            reason = f"timestamps before 1677-09-22 or after 2262-04-11 are read at the top level and in UTC only: {error}"
             raise UnsupportedError(f"Cannot read ORC file {location}: {reason}", location=location) from error
         raise CorruptMetadataError(f"Cannot read ORC file {location}: {error}", location=location) from error

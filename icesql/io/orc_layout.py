@@ -26,8 +26,9 @@ DAMAGE = (ValueError, LookupError, TypeError, AttributeError, OverflowError, Mem
 
 @dataclass(frozen=True, slots=True)
 class OrcStripe:
-    """Bytes of one stripe: ``start`` of its first stream, and its footer."""
+    """Rows and bytes of one stripe: ``start`` of its first stream, and its footer."""
 
+    rows: int
     start: int
     footer_start: int
     footer_length: int
@@ -60,15 +61,23 @@ class OrcLayout:
 
     def streams(self, file: Any, stripe: int) -> Iterator[OrcStream]:
         """All streams of a stripe, index streams too. Raises ``DAMAGE``."""
-        found = self.stripes[stripe]
-        footer = message(self.inflated(_at(file, found.footer_start, found.footer_length)))
+        footer = self._footer(file, stripe)
         encodings = [_number(message(entry), 1) for entry in footer.get(2, [])]
-        start = found.start
+        start = self.stripes[stripe].start
         for entry in footer.get(1, []):
             stream = message(entry)
             column, length = _number(stream, 2), _number(stream, 3)
             yield OrcStream(_number(stream, 1), column, encodings[column], start, length)
             start += length
+
+    def writer_zone(self, file: Any, stripe: int) -> bytes:
+        """The time zone a stripe's timestamps count in, empty if it does not say. Raises ``DAMAGE``."""
+        zone: bytes = self._footer(file, stripe).get(3, [b""])[-1]
+        return zone
+
+    def _footer(self, file: Any, stripe: int) -> Message:
+        found = self.stripes[stripe]
+        return message(self.inflated(_at(file, found.footer_start, found.footer_length)))
 
     def content(self, file: Any, stream: OrcStream) -> bytes:
         """A stream, inflated. Raises ``DAMAGE``."""
@@ -136,7 +145,7 @@ def read_layout(file: Any, size: int) -> OrcLayout:
 def _stripe(found: Message) -> OrcStripe:
     start = _number(found, 1)
     footer_start = start + _number(found, 2) + _number(found, 3)
-    return OrcStripe(start, footer_start, _number(found, 4))
+    return OrcStripe(_number(found, 5), start, footer_start, _number(found, 4))
 
 
 def _top_columns(types: list[Message]) -> dict[str, range]:

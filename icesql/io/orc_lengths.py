@@ -13,11 +13,11 @@ import numpy as np
 
 from icesql.errors import CorruptMetadataError
 from icesql.io.orc_layout import DAMAGE, OrcLayout, read_layout, varint
+from icesql.io.orc_runs import WIDTHS, bytes_of, unpacked, width_and_count
 
 MAX_LENGTH = 2**31 - 1  # Arrow's own limit
 _LENGTH_STREAM = 2
 _VERSION_2 = (2, 3)  # DIRECT_V2, DICTIONARY_V2
-_WIDTHS = (*range(1, 25), 26, 28, 30, 32, 40, 48, 56, 64)
 
 
 class LengthGuard:
@@ -27,19 +27,19 @@ class LengthGuard:
         """Raises CorruptMetadataError."""
         self._file, self._location = file, location
         try:
-            self._layout: OrcLayout = read_layout(file, size)
+            self.layout: OrcLayout = read_layout(file, size)
         except DAMAGE as error:
             raise self._corrupt(f"damaged footer: {error}") from error
 
     def check(self, stripe: int, columns: list[str]) -> None:
         """Raises CorruptMetadataError if a length in these columns of the top level is not one."""
-        if not self._layout.is_readable:
+        if not self.layout.is_readable:
             return
         try:
-            wanted = {column for name in columns for column in self._layout.columns[name]}
-            for stream in self._layout.streams(self._file, stripe):
+            wanted = {column for name in columns for column in self.layout.columns[name]}
+            for stream in self.layout.streams(self._file, stripe):
                 if stream.kind == _LENGTH_STREAM and stream.column in wanted:
-                    check_lengths(self._layout.content(self._file, stream), version_2=stream.encoding in _VERSION_2)
+                    check_lengths(self.layout.content(self._file, stream), version_2=stream.encoding in _VERSION_2)
         except DAMAGE as error:
             raise self._corrupt(f"damaged stripe {stripe}: {error}") from error
 
@@ -73,40 +73,40 @@ def _short_repeat(data: bytes, position: int) -> int:
 
 
 def _direct(data: bytes, position: int) -> int:
-    width, count = _width_and_count(data, position)
-    start, end = position + 2, position + 2 + _bytes(width * count)
+    width, count = width_and_count(data, position)
+    start, end = position + 2, position + 2 + bytes_of(width * count)
     if width > 31:
-        _bounded(int(_unpacked(data[start:end], width, count).max()))
+        _bounded(int(unpacked(data[start:end], width, count).max()))
     return end
 
 
 def _patched_base(data: bytes, position: int) -> int:
-    width, count = _width_and_count(data, position)
-    base_bytes, patch_width = (data[position + 2] >> 5) + 1, _WIDTHS[data[position + 2] & 31]
+    width, count = width_and_count(data, position)
+    base_bytes, patch_width = (data[position + 2] >> 5) + 1, WIDTHS[data[position + 2] & 31]
     gap_width, patches = (data[position + 3] >> 5) + 1, data[position + 3] & 31
     start = position + 4 + base_bytes
     base = int.from_bytes(data[position + 4 : start], "big")
     _bounded(-1 if base >> (8 * base_bytes - 1) else base)  # the top bit is the sign
-    patch_start = start + _bytes(width * count)
-    entry_width = next((w for w in _WIDTHS if w >= gap_width + patch_width), 64)
-    end = patch_start + _bytes(entry_width * patches)
+    patch_start = start + bytes_of(width * count)
+    entry_width = next((w for w in WIDTHS if w >= gap_width + patch_width), 64)
+    end = patch_start + bytes_of(entry_width * patches)
     if base + (1 << (width + patch_width)) > MAX_LENGTH:
-        low = _unpacked(data[start:patch_start], width, count)
-        high = _unpacked(data[patch_start:end], entry_width, patches) & np.uint64((1 << patch_width) - 1)
+        low = unpacked(data[start:patch_start], width, count)
+        high = unpacked(data[patch_start:end], entry_width, patches) & np.uint64((1 << patch_width) - 1)
         _bounded(base + int(low.max()) + (int(high.max(initial=0)) << width))
     return end
 
 
 def _delta(data: bytes, position: int) -> int:
-    width, count = _width_and_count(data, position)
+    width, count = width_and_count(data, position)
     if not data[position] & 0x3E:
         width = 0  # every step is the first one
     base, at = varint(data, position + 2)
     zigzag, at = varint(data, at)
     step = (zigzag >> 1) ^ -(zigzag & 1)
     steps = max(0, count - 2)
-    end = at + _bytes(width * steps)
-    rest = steps * abs(step) if width == 0 else int(_unpacked(data[at:end], width, steps).sum(dtype=np.float64))
+    end = at + bytes_of(width * steps)
+    rest = steps * abs(step) if width == 0 else int(unpacked(data[at:end], width, steps).sum(dtype=np.float64))
     _bounded(base)
     if count > 1:  # lengths only rise or only fall
         _bounded(base + step + (rest if step >= 0 else -rest))
@@ -114,22 +114,6 @@ def _delta(data: bytes, position: int) -> int:
 
 
 _RUNS = (_short_repeat, _direct, _patched_base, _delta)
-
-
-def _width_and_count(data: bytes, position: int) -> tuple[int, int]:
-    return _WIDTHS[data[position] >> 1 & 31], ((data[position] & 1) << 8 | data[position + 1]) + 1
-
-
-def _bytes(bits: int) -> int:
-    return (bits + 7) // 8
-
-
-def _unpacked(data: bytes, width: int, count: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    """Big-endian numbers of ``width`` bits. Raises ValueError if there are too few."""
-    bits = np.unpackbits(np.frombuffer(data, np.uint8))[: width * count].reshape(count, width).astype(np.uint64)
-    weights = np.uint64(1) << np.arange(width - 1, -1, -1, dtype=np.uint64)
-    numbers: np.ndarray[Any, np.dtype[np.uint64]] = (bits * weights).sum(axis=1, dtype=np.uint64)
-    return numbers
 
 
 def _run_of_version_1(data: bytes, position: int) -> int:
