@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -34,6 +35,7 @@ def open_session(engine: str, warehouse: Path) -> tuple[Any, Callable[[str], Any
     from pyspark.sql import SparkSession
 
     warehouse.mkdir(parents=True, exist_ok=True)
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     conf = {
         **CONF,
         "spark.sql.warehouse.dir": str(warehouse / "spark"),
