@@ -12,6 +12,7 @@ from icesql.errors import CorruptMetadataError, NotFoundError
 from icesql.io.cache import ByteBoundedCache
 from icesql.io.file_systems import local_path, scheme_of
 from icesql.io.files import FileIO
+from icesql.io.garbage import collector_paused
 from icesql.spec.metadata import TableMetadata
 
 _CACHE_BYTES = 64 * 1024 * 1024
@@ -33,7 +34,8 @@ def read_metadata(io: FileIO, location: str, *, use_cache: bool = True) -> Table
     if use_cache and (held := _cache.find(key)) is not None:
         return held[0]
     data = read_json_bytes(io, location)
-    metadata = metadata_from_json(data, location)
+    with collector_paused():
+        metadata = metadata_from_json(data, location)
     _cache.put(key, (metadata, 4 * len(data)))
     return metadata
 
