@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from icesql.errors import CorruptMetadataError, InvalidArgumentError, NotFoundError
 from icesql.io.files import FileIO
 
-_DELETE_THREADS = 16
+_DELETE_THREADS, _SHARES = 16, 8  # several shares a thread: slow ones even out
 
 
 def is_location(text: object) -> bool:
@@ -65,8 +65,13 @@ def delete_each(io: FileIO, locations: Iterable[str]) -> list[tuple[str, str]]:
             return (location, str(error))
         return None
 
+    def attempt_all(names: Sequence[str]) -> list[tuple[str, str]]:
+        return [failure for failure in map(attempt, names) if failure]
+
     names = list(locations)
     if len(names) < 2:
-        return [failure for failure in map(attempt, names) if failure]
-    with ThreadPoolExecutor(min(_DELETE_THREADS, len(names))) as pool:
-        return [failure for failure in pool.map(attempt, names) if failure]
+        return attempt_all(names)
+    size = -(-len(names) // (_DELETE_THREADS * _SHARES))
+    shares = [names[start : start + size] for start in range(0, len(names), size)]
+    with ThreadPoolExecutor(min(_DELETE_THREADS, len(shares))) as pool:
+        return [failure for failures in pool.map(attempt_all, shares) for failure in failures]
