@@ -39,7 +39,7 @@ def check_schema_supported(schema: Schema, format_version: int) -> None:
 
 
 def check_spec(spec: PartitionSpec, schema: Schema) -> None:
-    """Raises ValidationError if a partition field (void ones aside) lost its source column, cannot take its type, or is in a list or map."""
+    """Raises ValidationError if a partition field (void ones aside) lost its source, cannot take its type, or is in a list or map."""
     for field in spec.fields:
         if field.transform.is_void:
             continue

@@ -96,7 +96,7 @@ def replace_updates(
     if location is not None:
         updates.append(u.SetLocation(location.rstrip("/") or location))
     updates += [u.AddSchema(fresh), u.SetCurrentSchema(), u.AddPartitionSpec(fresh_spec), u.SetDefaultSpec()]
-    updates += [u.AddSortOrder(fresh_order), u.SetDefaultSortOrder(), u.RemoveSnapshotRef(MAIN)]
+    updates += [u.AddSortOrder(fresh_order), u.SetDefaultSortOrder(), u.RemoveSnapshotRef(MAIN, keeps_log=True)]
     stored = stored_properties(given)
     if stored:
         updates.append(u.SetProperties(stored))

@@ -116,8 +116,8 @@ class MetadataBuilder:
                 self._set_ref(name, ref)
             case u.RemoveSnapshots(snapshot_ids=snapshot_ids):
                 self._remove_snapshots(frozenset(snapshot_ids))
-            case u.RemoveSnapshotRef(name=name):
-                self._remove_ref(name)
+            case u.RemoveSnapshotRef(name=name, keeps_log=keeps_log):
+                self._remove_ref(name, keeps_log=keeps_log)
             case u.SetLocation(location=location):
                 self._set_location(location)
             case u.SetProperties(updates=updates):
@@ -320,13 +320,13 @@ class MetadataBuilder:
         log = self._metadata.snapshot_log
         return (*log, SnapshotLogEntry(snapshot_id=snapshot_id, timestamp_ms=self._last_updated_ms))
 
-    def _remove_ref(self, name: str) -> None:
+    def _remove_ref(self, name: str, *, keeps_log: bool = False) -> None:
         metadata = self._metadata
         if name not in metadata.refs and not (name == MAIN and metadata.current_snapshot_id is not None):
             return
         refs = {key: ref for key, ref in metadata.refs.items() if key != name}
         if name == MAIN:
-            self._set(refs=refs, current_snapshot_id=None, snapshot_log=())
+            self._set(refs=refs, current_snapshot_id=None, snapshot_log=metadata.snapshot_log if keeps_log else ())
         else:
             self._set(refs=refs)
 

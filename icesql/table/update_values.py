@@ -83,7 +83,10 @@ class RemoveSnapshots:
 
 @dataclass(frozen=True, slots=True)
 class RemoveSnapshotRef:
+    """``keeps_log``: removing main does not clear the snapshot log. REPLACE TABLE means it so; the REST protocol cannot say it."""
+
     name: str
+    keeps_log: bool = False
 
 
 @dataclass(frozen=True, slots=True)
