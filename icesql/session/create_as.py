@@ -11,10 +11,11 @@ from icesql.session.run_query import bound
 from icesql.session.schemas import partition_spec
 from icesql.session.sql_errors import table_exists, table_not_found
 from icesql.session.table_properties import table_properties
-from icesql.session.write_target import SessionSettings, engine_summary
+from icesql.session.write_target import SessionSettings, engine_summary, wap_of
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
+    from icesql.spec.metadata import TableMetadata
     from icesql.table.transaction import Transaction
 
 
@@ -39,7 +40,7 @@ def create_as_select(session: Session, statement: s.CreateTable, address: Addres
 def _create(session: Session, statement: s.CreateTable, address: Address, frame: Any) -> None:
     from icesql.spark.types import from_spark
 
-    schema = from_spark(_stored_schema(session, address, frame.schema))
+    schema = from_spark(stored_schema(session, address, frame.schema))
     spec = partition_spec(statement.partitioning, schema)
     stage: dict[str, Any] = {"spec": spec, "location": statement.location, "properties": table_properties(session, statement)}
     try:
@@ -66,6 +67,7 @@ def fill(session: Session, transaction: Transaction, frame: Any, *, overwrite: b
     try:
         builder: Any = OverwriteFiles() if overwrite else AppendFiles()
         builder.set_all({**engine_summary(session), **session.snapshot_properties()})
+        _follow_wap(session, transaction.metadata, builder)
         if overwrite:
             from icesql.expr.tree import TRUE
 
@@ -82,7 +84,17 @@ def fill(session: Session, transaction: Transaction, frame: Any, *, overwrite: b
     transaction.commit()
 
 
-def _stored_schema(session: Session, address: Address, schema: Any) -> Any:
+def _follow_wap(session: Session, metadata: TableMetadata, builder: Any) -> None:
+    """The first rows, too, are staged or go to the branch that the session asks for, where the table takes part in that."""
+    wap_id, branch = wap_of(session, metadata)
+    if branch is not None:
+        builder.to_branch(branch)
+    elif wap_id is not None:
+        builder.stage_only()
+        builder.set_all({"wap.id": wap_id})
+
+
+def stored_schema(session: Session, address: Address, schema: Any) -> Any:
     """Columns come out nullable unless the catalog says otherwise; comments stay. Raises SqlError for two columns of one name."""
     nullable = address.catalog.properties.get("use-nullable-query-schema", "true").lower() != "false"
     seen: set[str] = set()

@@ -1,5 +1,5 @@
-"""``icesql.enable(spark)``: ``spark.sql``, ``spark.table`` and ``df.writeTo`` of that session understand our catalogs; ``disable``
-undoes it."""
+"""``icesql.enable(spark)``: ``spark.sql``, ``spark.table``, ``spark.read``, ``df.write`` and ``df.writeTo`` of that session understand
+our catalogs; ``disable`` undoes it."""
 
 from __future__ import annotations
 
@@ -38,9 +38,13 @@ def _patch() -> None:
     from pyspark.sql import SparkSession
     from pyspark.sql.classic.dataframe import DataFrame
 
+    from icesql.session.builders import EnabledReader, EnabledWriter, is_ours, read_table
+
     if hasattr(SparkSession.sql, "__wrapped__"):
         return
     plain_sql, plain_table, plain_write_to = SparkSession.sql, SparkSession.table, DataFrame.writeTo
+    plain_read, plain_write = SparkSession.read.fget, DataFrame.write.fget
+    assert plain_read is not None and plain_write is not None
 
     @functools.wraps(plain_sql)
     def sql(self: Any, sqlQuery: str, args: Any = None, **kwargs: Any) -> Any:
@@ -51,33 +55,34 @@ def _patch() -> None:
 
     @functools.wraps(plain_table)
     def table(self: Any, tableName: str) -> Any:
-        session = getattr(self, _ATTRIBUTE, None)
-        found = None if session is None else _found(session, tableName)
-        return plain_table(self, tableName) if session is None or found is None else session.table(tableName).to_df()
+        session = _session(self)
+        return plain_table(self, tableName) if session is None or not is_ours(session, tableName) else read_table(session, tableName)
+
+    @functools.wraps(plain_read)
+    def read(self: Any) -> Any:
+        session = _session(self)
+        return plain_read(self) if session is None else EnabledReader(session)
+
+    @functools.wraps(plain_write)
+    def write(self: Any) -> Any:
+        session = _session(self.sparkSession)
+        return plain_write(self) if session is None else EnabledWriter(session, self)
 
     @functools.wraps(plain_write_to)
     def write_to(self: Any, table: str) -> Any:
-        session = getattr(self.sparkSession, _ATTRIBUTE, None)
-        if session is None or not _is_ours(session, table):
+        session = _session(self.sparkSession)
+        if session is None or not is_ours(session, table):
             return plain_write_to(self, table)
         return session.write_to(self, table)
 
     SparkSession.sql = sql
     SparkSession.table = table
+    SparkSession.read = property(read)
+    DataFrame.write = property(write)
     DataFrame.writeTo = write_to
 
 
-def _is_ours(session: Session, name: str) -> bool:
-    from icesql.errors import SqlError
-    from icesql.parser.identifiers import parse_name
-
-    try:
-        return session.names.address(parse_name(name)) is not None
-    except SqlError:
-        return False
-
-
-def _found(session: Session, name: str) -> Any:
-    from icesql.parser.identifiers import parse_name
-
-    return session.find(parse_name(name)) if _is_ours(session, name) else None
+def _session(spark: Any) -> Session | None:
+    """``None`` where Spark was not enabled, and while a statement of ours is running: what it asks of Spark is Spark's."""
+    session: Session | None = getattr(spark, _ATTRIBUTE, None)
+    return None if session is None or session.is_inside else session

@@ -10,6 +10,7 @@ from icesql.expr.tree import TRUE, Expression, Op, Predicate, Reference, and_
 from icesql.parser import statements as s
 from icesql.parser.filters import parse_filter
 from icesql.session.run_query import BoundText, bound, run_query
+from icesql.session.schema_merge import accepts_any_schema, evolved
 from icesql.session.sql_errors import quoted
 from icesql.session.write_target import SessionSettings, WriteTarget, write_target
 from icesql.spark.store_assignment import assigned_frame
@@ -40,11 +41,11 @@ def run_insert(session: Session, statement: s.Insert, args: Any = None) -> Any:
     session.temporary_views.refresh(statement.references)
     with bound(session, statement.text, statement.references) as text:
         frame = _query_frame(session, statement, target, text, args)
-        evolved = _evolved(session, target, frame)
-        schema = evolved.table.metadata.schema
+        written = evolved(session, target, frame)
+        schema = written.table.metadata.schema
         values = {name: _static_value(schema, name, text.sql(span)) for name, span in static.items()}
-        files = write(session, evolved, _fitted(session, statement, evolved, frame, values))
-        commit_insert(session, statement, evolved, files, values)
+        files = write(session, written, _fitted(session, statement, written, frame, values))
+        commit_insert(session, statement, written, files, values)
     return session.nothing
 
 
@@ -107,7 +108,7 @@ def _fitted(session: Session, statement: s.Insert, target: WriteTarget, frame: A
     name = target.found.dotted
     columns: Sequence[str] | None = [_column_name(schema, path) for path in statement.columns] or None
     if not static:
-        by_name = statement.by_name or (columns is None and _accepts_any_schema(target))
+        by_name = statement.by_name or (columns is None and accepts_any_schema(target))
         return assigned_frame(session.spark, frame, schema, table_name=name, by_name=by_name, columns=columns)
     if columns is None and not statement.by_name:
         columns = [field.name for field in schema.fields if field.name not in static]
@@ -151,36 +152,6 @@ def _column_name(schema: Schema, path: Sequence[str]) -> str:
     return found.name
 
 
-# -- schema merge ------------------------------------------------------------------------------------------------------
-def _merges_schema(session: Session, target: WriteTarget) -> bool:
-    options = {key.lower(): value for key, value in target.options.items()}
-    asked = options.get("mergeschema") or options.get("merge-schema") or session.conf("spark.sql.iceberg.merge-schema") or "false"
-    return asked.lower() == "true" and _accepts_any_schema(target)
-
-
-def _accepts_any_schema(target: WriteTarget) -> bool:
-    """Rows of such a table are taken by name, and may lack columns."""
-    return target.table.metadata.properties.get("write.spark.accept-any-schema", "false").lower() == "true"
-
-
-def _evolved(session: Session, target: WriteTarget, frame: Any) -> WriteTarget:
-    """The target after columns that only the rows have were added to the table, where both sides ask for that."""
-    if not _merges_schema(session, target):
-        return target
-    from icesql.spark.types import from_spark
-
-    update = target.table.update_schema()
-    update.union_by_name_with(from_spark(_as_nullable(frame.schema)))
-    update.commit()
-    return target
-
-
-def _as_nullable(schema: Any) -> Any:
-    from pyspark.sql.types import StructField, StructType
-
-    return StructType([StructField(f.name, f.dataType, True, f.metadata) for f in schema.fields])
-
-
 # -- the commit --------------------------------------------------------------------------------------------------------
 def commit_insert(session: Session, statement: s.Insert, target: WriteTarget, files: Sequence[DataFile], static: Mapping[str, str]) -> None:
     """Append, or overwrite what the statement says. A dynamic overwrite by no rows commits nothing."""
@@ -192,16 +163,16 @@ def commit_insert(session: Session, statement: s.Insert, target: WriteTarget, fi
             assert statement.where is not None
             _overwrite(session, target, parse_filter(statement.where.of(statement.text)), files)
         case s.InsertMode.OVERWRITE:
-            if _is_dynamic(session, target):
+            if _is_dynamic(session, target, static):
                 _replace_partitions(session, target, files)
             else:
                 _overwrite(session, target, _static_filter(session, static), files)
 
 
-def _is_dynamic(session: Session, target: WriteTarget) -> bool:
-    """The option can ask for it, but not undo what the session asks for."""
-    asked = (target.options.get("overwrite-mode"), session.conf(_OVERWRITE_MODE))
-    return any(mode is not None and mode.lower() == "dynamic" for mode in asked)
+def _is_dynamic(session: Session, target: WriteTarget, static: Mapping[str, str]) -> bool:
+    """The option asks for it only where all rows would go, and cannot undo what the session asks for."""
+    option = "" if static else target.options.get("overwrite-mode", "")
+    return "dynamic" in (option.lower(), (session.conf(_OVERWRITE_MODE) or "").lower())
 
 
 def _static_filter(session: Session, static: Mapping[str, str]) -> Expression:

@@ -12,13 +12,14 @@ from icesql.spec.snapshots import MAIN
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
+    from icesql.spec.metadata import TableMetadata
     from icesql.table.snapshot_update import SnapshotUpdate
     from icesql.table.table import Table
 
 Builder = TypeVar("Builder", bound="SnapshotUpdate")
 WAP_ENABLED = "write.wap.enabled"
 _SUMMARY_PREFIX = "snapshot-property."
-_ENGINE_KEYS = frozenset({"spark.app.id", "engine-name", "engine-version", "app-id", "iceberg-version"})
+_ENGINE_KEYS = frozenset({"spark.app.id", "engine-name", "engine-version", "app-id", "app-name", "iceberg-version"})
 _SESSION_PREFIX = "spark.sql.iceberg.snapshot-property."
 
 
@@ -102,19 +103,24 @@ def target_of(session: Session, found: Found, options: Mapping[str, str], *, ver
         raise ValidationError(
             f"Cannot use branch (does not exist): {found.branch}.{nearest(found.branch, metadata.refs)}", branch=found.branch
         )
-    branch = found.branch or given
-    wap_id = None
-    if metadata.properties.get(WAP_ENABLED, "false").lower() == "true":
-        wap_id, wap_branch = session.conf("spark.wap.id"), session.wap_branch
-        if wap_id is not None and wap_branch is not None:
-            raise ValidationError(f"Cannot set both WAP ID and branch, but got ID [{wap_id}] and branch [{wap_branch}]")
-        branch = branch or wap_branch
+    wap_id, wap_branch = wap_of(session, metadata)
+    branch = found.branch or given or wap_branch
     if branch is not None and branch in metadata.refs and not metadata.refs[branch].is_branch:
         raise InvalidArgumentError(f"Cannot {verb} {branch}: it is a tag, not a branch. Tags cannot be targets for producing snapshots")
     summary = {**engine_summary(session), **_given_summary(session, options)}
     if wap_id is not None:
         summary["wap.id"] = wap_id
     return WriteTarget(found=found, branch=branch or MAIN, wap_id=wap_id, summary=summary, options=dict(options))
+
+
+def wap_of(session: Session, metadata: TableMetadata) -> tuple[str | None, str | None]:
+    """``spark.wap.id`` and ``spark.wap.branch`` where the table has write.wap.enabled. Raises ValidationError for both at once."""
+    if metadata.properties.get(WAP_ENABLED, "false").lower() != "true":
+        return None, None
+    wap_id, branch = session.conf("spark.wap.id"), session.wap_branch
+    if wap_id is not None and branch is not None:
+        raise ValidationError(f"Cannot set both WAP ID and branch, but got ID [{wap_id}] and branch [{branch}]")
+    return wap_id, branch
 
 
 def _branch_called_a_tag(found: Found, verb: str) -> Found:
@@ -138,6 +144,7 @@ def engine_summary(session: Session) -> dict[str, str]:
             "engine-name": "spark",
             "engine-version": str(context.version),
             "app-id": str(context.applicationId),
+            "app-name": str(context.appName),
             "iceberg-version": f"icesql {__version__}",
         }
     return dict(session.engine)

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from icesql.errors import InvalidArgumentError
+from icesql.errors import InvalidArgumentError, SqlError
 from icesql.expr.tree import TRUE, Expression
 from icesql.parser.filters import parse_filter
 from icesql.parser.identifiers import parse_name
-from icesql.session.names import Address
+from icesql.session.names import Address, Found
 from icesql.session.schemas import partition_spec
 from icesql.session.sql_errors import table_exists, table_not_found
-from icesql.session.write_target import WriteTarget, target_of
+from icesql.session.write_target import SessionSettings, WriteTarget, target_of
+from icesql.spark.filters import exact_filter
+from icesql.spark.row_level.target import Target
 from icesql.spark.store_assignment import assigned_frame
 from icesql.spark.types import from_spark
 
@@ -22,18 +24,19 @@ if TYPE_CHECKING:
 
 def write_rows(session: Session, target: WriteTarget, frame: Any, verb: str, where: Expression = TRUE) -> None:
     """``append``, ``overwrite`` (of the rows that match) or ``overwritePartitions``; columns match by name. One commit."""
-    from icesql.session.run_insert import _evolved, _overwrite, _replace_partitions, write
+    from icesql.session.run_insert import _overwrite, _replace_partitions, write
+    from icesql.session.schema_merge import evolved
 
-    evolved = _evolved(session, target, frame)
-    metadata = evolved.table.metadata
-    files = write(session, evolved, assigned_frame(session.spark, frame, metadata.schema, table_name=target.found.dotted, by_name=True))
+    target = evolved(session, target, frame)
+    metadata = target.table.metadata
+    files = write(session, target, assigned_frame(session.spark, frame, metadata.schema, table_name=target.found.dotted, by_name=True))
     match verb:
         case "append":
-            session.commit(evolved, evolved.applied(evolved.table.new_append()).append_files(files))
+            session.commit(target, target.applied(target.table.new_append()).append_files(files))
         case "overwrite":
-            _overwrite(session, evolved, where, files)
+            _overwrite(session, target, where, files)
         case "overwritePartitions":
-            _replace_partitions(session, evolved, files)
+            _replace_partitions(session, target, files)
         case _:
             raise InvalidArgumentError(f"Cannot write: unknown verb: {verb}")
 
@@ -77,8 +80,9 @@ class Writer:
 
     def overwrite(self, condition: Any) -> None:
         """Replace the rows for which the condition (a Column or SQL text) is true."""
-        text = condition if isinstance(condition, str) else condition._jc.toString()
-        self._write("overwrite", parse_filter(text))
+        found = self._session.require(parse_name(self._name))
+        where = parse_filter(condition) if isinstance(condition, str) else self._filter(found, condition)
+        write_rows(self._session, target_of(self._session, found, self._options), self._frame, "overwrite", where)
 
     def overwritePartitions(self) -> None:
         self._write("overwritePartitions")
@@ -92,27 +96,38 @@ class Writer:
     def createOrReplace(self) -> None:
         self._make(create=True, replace=True)
 
-    def _write(self, verb: str, where: Expression = TRUE) -> None:
-        parts = parse_name(self._name)
-        found = self._session.require(parts)
-        write_rows(self._session, target_of(self._session, found, self._options), self._frame, verb, where)
+    def _filter(self, found: Found, condition: Any) -> Expression:
+        """A Column as Spark resolves it against the table. Raises SqlError for one that has no counterpart in filters of files."""
+        target = Target(
+            spark=self._session.spark, table=found.table, alias=found.address.identifier[-1], session=SessionSettings(self._session)
+        )
+        where = exact_filter(target.read.shape().where(condition), target.metadata.schema, target.read.columns.names)
+        if where is None:
+            raise SqlError(f"Cannot overwrite: the condition is no filter of files: {condition._jc.toString()}")
+        return where
+
+    def _write(self, verb: str) -> None:
+        found = self._session.require(parse_name(self._name))
+        write_rows(self._session, target_of(self._session, found, self._options), self._frame, verb)
 
     def _make(self, *, create: bool, replace: bool) -> None:
         from icesql.parser.parse import parse
         from icesql.parser.statements import CreateTable
-        from icesql.session.create_as import fill
+        from icesql.session.create_as import fill, stored_schema
         from icesql.session.table_properties import table_properties
+        from icesql.session.transactions import refuse_in_transaction
 
         parts = parse_name(self._name)
         address = self._session.names.target(parts)
         if address is None:
             raise InvalidArgumentError(f"Cannot write table: no catalog of ours holds it: {self._name}")
+        refuse_in_transaction(self._session, "create table", address.parts)
         self._check_exists(address, create=create, replace=replace)
         partitioned = f" PARTITIONED BY ({', '.join(self._partitioning)})" if self._partitioning else ""
         using = f" USING {self._provider}" if self._provider else ""
         statement = parse(f"CREATE TABLE t{using}{partitioned} AS SELECT 1")
         assert isinstance(statement, CreateTable)
-        schema = from_spark(self._frame.schema)
+        schema = from_spark(stored_schema(self._session, address, self._frame.schema))
         properties: Mapping[str, str] = {**table_properties(self._session, statement), **self._properties}
         stage: dict[str, Any] = {"spec": partition_spec(statement.partitioning, schema), "properties": properties}
         if replace:

@@ -122,6 +122,12 @@ select * from {ns}.t;
 -- mask: previous_ref, updated_ref
 call local.system.fast_forward('{nsname}.t', 'main', 'audit');
 select * from {ns}.t;
+set spark.wap.branch=first;
+create table {ns}.n using iceberg tblproperties ('write.wap.enabled'='true') as select 1 as id;
+select * from {ns}.n;
+select count(*) from {ns}.n.files;
+reset spark.wap.branch;
+select * from {ns}.n;
 
 -- case: branch_changes
 -- each: m=copy-on-write,merge-on-read

@@ -351,6 +351,10 @@ select * from {ns}.t;
 insert into {ns}.t select 'only' as s;
 -- error
 insert into {ns}.t select 'text' as id;
+-- error: out of order
+insert into {ns}.t select 'c' as s, 3 as id;
+insert into {ns}.t with ('check-ordering'='false') select 'c' as s, 3 as id;
+insert into {ns}.t with ('mergeSchema'='true') select 7L as ID, 8 as EXTRA;
 select * from {ns}.t;
 describe {ns}.t;
 
