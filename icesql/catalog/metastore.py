@@ -166,6 +166,7 @@ class MetastoreCatalog(Catalog):
         self.check_identifier(target)
         if self.store.find(Kind.TABLE, source) is None:
             raise self.no_such_table(source)
+        self._require_namespace(target[:-1])
         self.store.rename(Kind.TABLE, source, target)
 
     def register_table(self, identifier: Identifier, metadata_location: str) -> Table:
@@ -248,6 +249,7 @@ class MetastoreCatalog(Catalog):
     def rename_view(self, source: Identifier, target: Identifier) -> None:
         self.check_identifier(target)
         self._view_location(source)
+        self._require_namespace(target[:-1])
         self.store.rename(Kind.VIEW, source, target)
 
 

@@ -124,8 +124,8 @@ def _drop(session: Session, statement: s.DropTable) -> Any:
         address.catalog.drop_table(address.identifier, purge=statement.purge)
     except NotFoundError:
         found = session.find(parts)
-        if found is not None:
-            return session.nothing  # a metadata table: the runtime says nothing and does nothing
+        if found is not None and found.metadata_table is not None:
+            return session.nothing  # the runtime says nothing and does nothing
         if session.falls_back_to_spark(parts):
             return session.spark_sql(statement.text)
         if not statement.if_exists:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from icesql.errors import InvalidArgumentError, NotFoundError, ValidationError
 from icesql.parser import statements as s
 from icesql.parser.names import References
 from icesql.session.results import Columns
@@ -17,11 +18,19 @@ PLAN = Columns("plan string")
 
 
 def run_explain(session: Session, statement: s.Explain, args: Any = None) -> Any:
-    """Nothing is executed, whatever is explained."""
+    """Nothing is executed, whatever is explained. A statement that cannot be planned is explained by its error, as in Spark."""
     if statement.mode == "PRUNING":
         from icesql.session.explain_pruning import explain_pruning
 
         return explain_pruning(session, statement, args)
+    try:
+        return _explain(session, statement, args)
+    except (NotFoundError, InvalidArgumentError, ValidationError) as error:
+        lines = f"Error occurred during query planning: \n{error}".splitlines()
+        return PLAN.frame(session.spark, [(line,) for line in lines])
+
+
+def _explain(session: Session, statement: s.Explain, args: Any) -> Any:
     inner = statement.statement
     if isinstance(inner, s.Query | s.DescribeQuery):
         return _explain_query(session, statement, inner.references, args)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from icesql.session.table_properties import owner
 if TYPE_CHECKING:
     from icesql.session.session import Session
 
+_SCHEME = re.compile(r"[A-Za-z][\w+.-]*:")
 _RESERVED = {"location": "please use the LOCATION clause to specify it", "owner": "it will be set to the current user"}
 NAMESPACES = Columns("namespace string!")
 CATALOGS = Columns("catalog string!")
@@ -65,11 +67,19 @@ def _change(session: Session, statement: s.Statement, catalog: Catalog, namespac
         case s.AlterNamespace():
             _require(catalog, namespace)
             _refuse_reserved((*dict(statement.set), *statement.unset))
-            updates = dict(statement.set) | ({"location": statement.location} if statement.location else {})
+            updates = dict(statement.set) | ({"location": _qualified(session, statement.location)} if statement.location else {})
             catalog.update_namespace_properties(namespace, removals=statement.unset, updates=updates)
         case s.DescribeNamespace():
             return _describe(session, statement, catalog, namespace)
     return session.nothing
+
+
+def _qualified(session: Session, location: str) -> str:
+    """A location without a scheme is in Spark's default file system: ``/data`` -> ``file:/data``."""
+    if _SCHEME.match(location):
+        return location
+    path = session.spark._jvm.org.apache.hadoop.fs.Path(location)
+    return str(path.getFileSystem(session.spark._jsparkSession.sessionState().newHadoopConf()).makeQualified(path).toString())
 
 
 def _create(session: Session, statement: s.CreateNamespace, catalog: Catalog, namespace: Namespace) -> None:
@@ -79,7 +89,7 @@ def _create(session: Session, statement: s.CreateNamespace, catalog: Catalog, na
     if statement.comment is not None:
         properties["comment"] = statement.comment
     if statement.location is not None:
-        properties["location"] = statement.location
+        properties["location"] = _qualified(session, statement.location)
     if catalog.namespace_exists(namespace):
         if statement.if_not_exists:
             return

@@ -15,6 +15,7 @@ from icesql.session.run_query import run_query
 from icesql.session.show_create import create_table_text
 from icesql.session.sql_errors import not_for_v2, quoted, schema_not_found
 from icesql.session.time_travel import read_point
+from icesql.spec.types import StructType
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
@@ -182,7 +183,7 @@ def _describe(session: Session, statement: s.DescribeTable, found: Found) -> Any
     if found.metadata_table is None:
         rows += _partition_rows(found, fields)
     elif found.metadata_table == "position_deletes":
-        rows += _partition_struct_rows(fields)
+        rows += _partition_struct_rows(found, fields)
     if statement.extended:
         rows += _detail_rows(session, found)
     return DESCRIPTION.frame(session.spark, rows)
@@ -224,9 +225,14 @@ def _partition_rows(found: Found, fields: Sequence[Any]) -> list[tuple[str, str,
     return [("", "", ""), ("# Partitioning", "", ""), *((f"Part {number}", text, "") for number, text in enumerate(texts))]
 
 
-def _partition_struct_rows(fields: Sequence[Any]) -> list[tuple[str, str, str | None]]:
-    """``position_deletes`` is itself partitioned by the fields of its partition struct."""
-    parts = [part for field in fields if field.name == "partition" for part in field.dataType.fields]
+def _partition_struct_rows(found: Found, fields: Sequence[Any]) -> list[tuple[str, str, str | None]]:
+    """``position_deletes`` is itself partitioned by the fields of its partition struct that the current spec has."""
+    from icesql.table.partition_types import union_partition_type
+
+    metadata = found.table.metadata
+    current = {field.field_id for field in metadata.spec.fields}
+    names = {field.name for field in union_partition_type(metadata).fields if field.id in current}
+    parts = [part for field in fields if field.name == "partition" for part in field.dataType.fields if part.name in names]
     if not parts:
         return []
     described = [(f"partition.{describing.quoted_if_needed(name)}", text, comment) for name, text, comment in map(_field_row, parts)]
@@ -235,17 +241,15 @@ def _partition_struct_rows(fields: Sequence[Any]) -> list[tuple[str, str, str | 
 
 def _detail_rows(session: Session, found: Found) -> list[tuple[str, str, str | None]]:
     metadata = found.table.metadata
-    rows: list[tuple[str, str, str | None]] = [("", "", "")]
-    if found.metadata_table is None:
-        rows += [("# Metadata Columns", "", ""), *((name, text, "") for name, text in _metadata_columns(found)), ("", "", "")]
-    rows += [("# Detailed Table Information", "", ""), ("Name", found.dotted, ""), ("Type", "MANAGED", "")]
-    if "comment" in metadata.properties:
-        rows.append(("Comment", metadata.properties["comment"], ""))
-    if "collation" in metadata.properties:
-        rows.append(("Collation", metadata.properties["collation"], ""))
+    stored = metadata.properties if found.metadata_table is None else {}
+    name = found.dotted if found.metadata_table is None else f"{found.dotted}.{found.metadata_table}"
+    rows: list[tuple[str, str, str | None]] = [("", "", ""), ("# Metadata Columns", "", "")]
+    rows += [*((column, text, "") for column, text in _metadata_columns(found)), ("", "", "")]
+    rows += [("# Detailed Table Information", "", ""), ("Name", name, ""), ("Type", "MANAGED", "")]
+    rows += [(key.capitalize(), stored[key], "") for key in ("comment", "collation") if key in stored]
     rows += [("Location", metadata.location, ""), ("Provider", "iceberg", "")]
-    if "owner" in metadata.properties:
-        rows.append(("Owner", metadata.properties["owner"], ""))
+    if "owner" in stored:
+        rows.append(("Owner", stored["owner"], ""))
     rows.append(("Table Properties", describing.properties_text(found), ""))
     rows.append(("Statistics", describing.statistics_text(metadata), None))
     return rows
@@ -256,8 +260,9 @@ def _metadata_columns(found: Found) -> list[tuple[str, str]]:
     from icesql.table.partition_types import union_partition_type
 
     metadata = found.table.metadata
-    partition = describing.type_text(to_spark_struct(union_partition_type(metadata)))
+    union = union_partition_type(metadata) if found.metadata_table in (None, "position_deletes") else StructType(())
+    partition = describing.type_text(to_spark_struct(union))
     columns = [("_spec_id", "int"), ("_partition", partition), ("_file", "string"), ("_pos", "bigint"), ("_deleted", "boolean")]
-    if metadata.format_version >= 3:
+    if metadata.format_version >= 3 and found.metadata_table is None:
         columns += [("_row_id", "bigint"), ("_last_updated_sequence_number", "bigint")]
     return columns

@@ -57,11 +57,12 @@ def _create(session: Session, statement: s.CreateView, args: Any) -> Any:
 
 
 def _reads_ours(session: Session, references: s.References) -> bool:
-    return any(
-        session.names.address(r.parts) is not None and session.find(r.parts) is not None
-        for r in references.tables
-        if r.place is not s.Place.TARGET
-    )
+    """Whether a table or stored view of ours is among the references."""
+    for reference in references.tables:
+        address = None if reference.place is s.Place.TARGET else session.names.address(reference.parts)
+        if address is not None and (session.find(reference.parts) is not None or find_view(address) is not None):
+            return True
+    return False
 
 
 def _create_temporary(session: Session, statement: s.CreateView) -> Any:
@@ -99,7 +100,7 @@ def _create_stored(session: Session, statement: s.CreateView, address: Address) 
     text = statement.query.of(statement.text)
     frame = run_view_query(session, text)
     schema = _schema(statement, frame.schema)
-    version = _version(session, text)
+    version = _version(session, text, address)
     properties = {**(dict(existing.properties) if existing is not None else {}), **_properties(session, statement, frame)}
     if existing is None:
         location = properties.pop("location", None) or address.catalog.default_location(address.identifier)
@@ -162,7 +163,8 @@ def _schema(statement: s.CreateView, schema: Any) -> Schema:
     return from_spark(StructType(fields))
 
 
-def _version(session: Session, text: str) -> ViewVersion:
+def _version(session: Session, text: str, address: Address) -> ViewVersion:
+    """The catalog in which names of the text are looked for is stated where it is not the view's own."""
     names = session.names
     return ViewVersion(
         version_id=1,
@@ -175,7 +177,7 @@ def _version(session: Session, text: str) -> ViewVersion:
         },
         representations=(SqlRepresentation(sql=text, dialect=SPARK_DIALECT),),
         default_namespace=names.current_namespace if names.is_ours else ("default",),
-        default_catalog=names.current_catalog,
+        default_catalog=None if names.current_catalog == address.catalog.name else names.current_catalog,
     )
 
 
@@ -193,7 +195,7 @@ def _show(session: Session, statement: s.ShowViews) -> Any:
     if where is None:
         return session.spark_sql(statement.text)
     catalog, namespace = where
-    if not catalog.namespace_exists(namespace) and namespace:
+    if catalog.supports_views and namespace and not catalog.namespace_exists(namespace):
         raise schema_not_found((catalog.name, *namespace))
     stored = [view[-1] for view in (catalog.list_views(namespace) if catalog.supports_views else [])]
     rows = [(".".join(namespace), name, False) for name in stored if matches(name, statement.pattern)]
@@ -234,13 +236,15 @@ def _alter(session: Session, statement: s.AlterViewProperties | s.RenameView | s
 
 
 def rename(session: Session, address: Address, new_name: Sequence[str]) -> Any:
-    catalog = address.catalog
-    if len(new_name) > 1 and new_name[0] != catalog.name and new_name[0] in session.catalogs:
-        raise InvalidArgumentError(f"Cannot move view between catalogs: from={catalog.name} and to={new_name[0]}")
-    target = tuple(new_name[1:]) if new_name[0] == catalog.name and len(new_name) > 1 else tuple(new_name)
-    if len(target) == 1:
-        target = (*address.namespace, *target)
-    catalog.rename_view(address.identifier, target)
+    """The new name is looked up as any other: without a catalog it means the current one. A bare name stays in the view's namespace."""
+    if len(new_name) == 1:
+        address.catalog.rename_view(address.identifier, (*address.namespace, *new_name))
+        return session.nothing
+    target = session.names.target(tuple(new_name))
+    catalog = session.names.current_catalog if target is None else target.catalog.name
+    if target is None or catalog != address.catalog.name:
+        raise InvalidArgumentError(f"Cannot move view between catalogs: from={address.catalog.name} and to={catalog}")
+    address.catalog.rename_view(address.identifier, target.identifier)
     return session.nothing
 
 

@@ -30,8 +30,10 @@ def create_table_text(session: Session, found: Found) -> str:
 def _partitioning_and_comment(metadata: TableMetadata) -> str:
     partitioning = describing.partitioning(metadata.spec, metadata.schema)
     text = f"PARTITIONED BY ({', '.join(partitioning)})\n" if partitioning else ""
-    comment = metadata.properties.get("comment")
-    return text if comment is None else f"{text}COMMENT '{_escaped(comment)}'\n"
+    for clause in ("comment", "collation"):
+        if clause in metadata.properties:
+            text += f"{clause.upper()} '{_escaped(metadata.properties[clause])}'\n"
+    return text
 
 
 def _column_ddl(session: Session, field: object) -> str:

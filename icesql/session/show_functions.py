@@ -8,6 +8,7 @@ from icesql.errors import UnsupportedError
 from icesql.parser import statements as s
 from icesql.session.patterns import matches
 from icesql.session.results import Columns
+from icesql.session.sql_errors import schema_not_found
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
@@ -29,6 +30,8 @@ def show_functions(session: Session, statement: s.ShowFunctions | s.DescribeFunc
     if where is None:
         return session.spark_sql(statement.text)
     catalog_found, namespace = where
+    if namespace not in ((), ("system",)) and not catalog_found.namespace_exists(namespace):
+        raise schema_not_found((catalog_found.name, *namespace))
     rows: list[str] = []
     if statement.kind != "USER":
         rows = [row[0] for row in session.spark_sql("SHOW SYSTEM FUNCTIONS").collect() if matches(row[0], statement.pattern)]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 SYSTEM = "system"
 PROCEDURES = Columns("catalog string!", "namespace array<string>", "schema string", "procedure_name string!")
 DESCRIPTION = Columns("procedure_desc string!")
+_CLASS_NAMES = {"expire_snapshots": "ExpireSnapshotProcedure"}  # the one that is not named after its procedure
 
 
 def find_procedure(session: Session, parts: tuple[str, ...]) -> tuple[str, Procedure]:
@@ -53,5 +54,5 @@ def show_procedures(session: Session, statement: s.ShowProcedures) -> Any:
 def describe_procedure(session: Session, statement: s.DescribeProcedure) -> Any:
     """Spark prints what Iceberg's runtime calls its description: the name of the class."""
     _, found = find_procedure(session, statement.procedure.parts)
-    class_name = "".join(word.capitalize() for word in found.name.split("_")) + "Procedure"
+    class_name = _CLASS_NAMES.get(found.name) or "".join(word.capitalize() for word in found.name.split("_")) + "Procedure"
     return DESCRIPTION.frame(session.spark, [(f"Procedure:   {found.name}",), (f"Description: {class_name}",)])

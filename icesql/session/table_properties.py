@@ -15,6 +15,7 @@ _RESERVED = {
     "location": "please use the LOCATION clause to specify it",
     "provider": "please use the USING clause to specify it",
     "owner": "it will be set to the current user",
+    "collation": "please use the DEFAULT COLLATION clause to specify it",
     "external": "please use CREATE EXTERNAL TABLE",
     "is_managed_location": "please remove it from the TBLPROPERTIES list.",
 }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.parser.names import References
 from icesql.session.run_query import bound
+from icesql.session.views import find_view, view_references, written_in
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
@@ -87,8 +88,14 @@ class TemporaryViews:
             below = self._views.get(".".join(reference.parts).lower())
             if below is not None:
                 found.extend(below.state)
-            elif session.names.address(reference.parts) is not None and (table := session.find(reference.parts)) is not None:
+            elif (address := session.names.address(reference.parts)) is None:
+                continue
+            elif (table := session.find(reference.parts)) is not None:
                 found.append(f"{table.dotted}@{table.table.metadata_location}")
+            elif (stored := find_view(address)) is not None:
+                found.append(f"{address.dotted}@{stored.view_uuid}:{stored.current_version_id}")
+                with written_in(session, address, stored):
+                    found.extend(self._state(view_references(stored)))
         return tuple(found)
 
     @staticmethod

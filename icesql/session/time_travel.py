@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from icesql.errors import InvalidArgumentError, NotFoundError, ValidationError, nearest
 from icesql.parser.names import TimeTravel
@@ -45,7 +45,7 @@ def read_point(
     """
     metadata = found.table.metadata
     if time_travel is None:
-        return _selected(metadata, found.selector, wap_branch)
+        return _selected(metadata, found.selector, wap_branch if found.metadata_table is None else None)
     if found.metadata_table == "changes":
         raise InvalidArgumentError("Can't time travel in changelog")
     if not found.selector.is_empty:
@@ -63,7 +63,7 @@ def _selected(metadata: TableMetadata, selector: Selector, wap_branch: str | Non
         return at_timestamp(metadata, selector.timestamp_ms)
     if selector.ref is not None:
         if selector.ref_type == "branch":
-            return at_ref(metadata, selector.ref)
+            return replace(at_ref(metadata, selector.ref), schema=metadata.schema)  # so it is for a tag called a branch, too
         return at_version(metadata, selector.ref)
     if wap_branch is not None and metadata.properties.get("write.wap.enabled", "false").lower() == "true" and wap_branch in metadata.refs:
         return at_ref(metadata, wap_branch)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from icesql.errors import NotFoundError, SqlError, UnsupportedError
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 SPARK_DIALECT = "spark"
 QUERY_COLUMNS = "spark.query-column-names"
+_HIDDEN = ("create_engine_version", "engine_version", QUERY_COLUMNS)
 
 
 def find_view(address: Address) -> ViewMetadata | None:
@@ -38,26 +40,43 @@ def view_frame(session: Session, address: Address, view: ViewMetadata) -> Any:
     if address.dotted in session.open_views:
         cycle = " -> ".join((*session.open_views, address.dotted))
         raise SqlError(f"Recursive cycle in view detected: {address.dotted} (cycle: {cycle})")
-    names = session.names
+    with written_in(session, address, view):
+        session.open_views.append(address.dotted)
+        try:
+            frame = run_view_query(session, sql.sql)
+        finally:
+            session.open_views.pop()
+    return _shown(frame, view)
+
+
+@contextmanager
+def written_in(session: Session, address: Address, view: ViewMetadata) -> Iterator[None]:
+    """Names mean what they meant where the view was written."""
+    names, version = session.names, view.current_version
     before = names.current_catalog, names.current_namespace
-    version = view.current_version
     names.current_catalog = version.default_catalog or address.catalog.name
     names.current_namespace = tuple(version.default_namespace)
-    session.open_views.append(address.dotted)
     try:
-        frame = run_view_query(session, sql.sql)
+        yield
     finally:
-        session.open_views.pop()
         names.current_catalog, names.current_namespace = before
-    return _shown(frame, view)
+
+
+def view_references(view: ViewMetadata) -> s.References:
+    """The tables and views that the view's text for Spark names."""
+    sql = view.current_version.sql_for(SPARK_DIALECT)
+    return s.References() if sql is None else _references(sql.sql)
+
+
+def _references(text: str) -> s.References:
+    statement = parse(text)
+    return statement.references if isinstance(statement, s.Query | s.Other) else s.References()
 
 
 def run_view_query(session: Session, text: str) -> Any:
     from icesql.session.run_query import run_query
 
-    statement = parse(text)
-    references = statement.references if isinstance(statement, s.Query | s.Other) else s.References()
-    return run_query(session, text, references)
+    return run_query(session, text, _references(text))
 
 
 def _shown(frame: Any, view: ViewMetadata) -> Any:
@@ -118,11 +137,17 @@ def show_view(session: Session, statement: Any, parts: Sequence[str]) -> Any:
 def _properties(session: Session, statement: s.ShowTableProperties, address: Address, view: ViewMetadata) -> Any:
     from icesql.session import run_show
 
-    properties = {k: v for k, v in view.properties.items() if k not in describing.HIDDEN_PROPERTIES}
+    properties = _shown_properties(view)
     if statement.key is None:
         return run_show.PROPERTIES.frame(session.spark, sorted(properties.items()))
     value = properties.get(statement.key, f"View {address.dotted} does not have property: {statement.key}")
     return run_show.PROPERTIES.frame(session.spark, [(statement.key, value)])
+
+
+def _shown_properties(view: ViewMetadata) -> dict[str, str]:
+    """The stored properties but those that have a place of their own, and what the metadata says beside them."""
+    stored = {k: v for k, v in view.properties.items() if k not in (*describing.HIDDEN_PROPERTIES, *_HIDDEN)}
+    return {**stored, "provider": "iceberg", "location": view.location, "format-version": str(view.format_version)}
 
 
 def _describe(session: Session, statement: s.DescribeTable, address: Address, view: ViewMetadata) -> Any:
@@ -133,19 +158,12 @@ def _describe(session: Session, statement: s.DescribeTable, address: Address, vi
         (f.name, describing.type_text(f.dataType), f.metadata.get("comment", "")) for f in to_spark_schema(view.schema).fields
     ]
     if statement.extended:
-        version = view.current_version
-        where = ".".join(((version.default_catalog or address.catalog.name), *version.default_namespace))
-        shown = {
-            k: v
-            for k, v in view.properties.items()
-            if k not in (*describing.HIDDEN_PROPERTIES, "create_engine_version", "engine_version", QUERY_COLUMNS)
-        }
-        properties = "[" + ", ".join(f"'{k}' = '{v}'" for k, v in sorted(shown.items())) + "]"
+        properties = "[" + ", ".join(f"'{k}' = '{v}'" for k, v in sorted(_shown_properties(view).items())) + "]"
         rows += [
             ("", "", ""),
             ("# Detailed View Information", "", ""),
             ("Comment", view.properties.get("comment", ""), ""),
-            ("View Catalog and Namespace", where, ""),
+            ("View Catalog and Namespace", ".".join(address.parts[:-1]), ""),
             ("View Query Output Columns", f"[{', '.join(view.properties.get(QUERY_COLUMNS, '').split(','))}]", ""),
             ("View Properties", properties, ""),
             ("Created By", view.properties.get("create_engine_version", ""), ""),
@@ -161,10 +179,8 @@ def create_view_text(address: Address, view: ViewMetadata) -> str:
     text = f"CREATE VIEW {'.'.join(describing.quoted_if_needed(part) for part in address.parts)} (\n  {columns})\n"
     if view.properties.get("comment"):
         text += f"COMMENT '{_escaped(view.properties['comment'])}'\n"
-    hidden = (*describing.HIDDEN_PROPERTIES, "create_engine_version", "engine_version", QUERY_COLUMNS)
-    properties = ",\n  ".join(f"'{_escaped(k)}' = '{_escaped(v)}'" for k, v in sorted(view.properties.items()) if k not in hidden)
-    if properties:
-        text += f"TBLPROPERTIES (\n  {properties})\n"
+    properties = ",\n  ".join(f"'{_escaped(k)}' = '{_escaped(v)}'" for k, v in sorted(_shown_properties(view).items()))
+    text += f"TBLPROPERTIES (\n  {properties})\n"
     sql = view.current_version.sql_for(SPARK_DIALECT)
     return text + f"AS\n{sql.sql if sql else ''}\n"
 

@@ -263,6 +263,9 @@ def test_register_brings_a_table_in(catalog: Catalog) -> None:
 def test_rename_moves_the_name_only(metastore: Catalog) -> None:
     table = metastore.create_table("db.t", SCHEMA)
     metastore.create_table("db.taken", SCHEMA)
+    with pytest.raises(NotFoundError, match="Namespace does not exist: other"):
+        metastore.rename_table(("db", "t"), ("other", "u"))
+    metastore.create_namespace(("other",))
     metastore.rename_table(("db", "t"), ("other", "u"))
     assert not metastore.table_exists(("db", "t"))
     moved = metastore.load_table("other.u")

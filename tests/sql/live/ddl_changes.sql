@@ -205,6 +205,7 @@ show tblproperties {ns}.t ('comment');
 insert into {ns}.t values ('z', 9);
 select partition from {ns}.t.partitions;
 create or replace table {ns}.t using iceberg partitioned by (s) as select 'q' as s, 1L as id;
+select parent_id is null, is_current_ancestor from {ns}.t.history;
 select * from {ns}.t;
 replace table {ns}.t using iceberg tblproperties ('format-version'='3') as select 1 as other;
 select * from {ns}.t;

@@ -23,6 +23,8 @@ create table jdbc.{nsname}.deep.er.t (id int) using iceberg;
 -- error
 drop namespace jdbc.{nsname}.deep.er;
 insert into jdbc.{nsname}.deep.er.t values (1);
+-- error: does not exist
+alter table jdbc.{nsname}.deep.er.t rename to {nsname}.nowhere.t;
 select * from jdbc.{nsname}.deep.er.t;
 drop table jdbc.{nsname}.deep.er.t;
 drop namespace jdbc.{nsname}.deep.er;

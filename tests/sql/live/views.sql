@@ -138,6 +138,11 @@ alter view jdbc.{nsname}.v unset tblproperties ('format-version');
 alter view jdbc.{nsname}.v set tblproperties ('spark.query-column-names'='q');
 alter view jdbc.{nsname}.v rename to jdbc.{nsname}.w;
 select * from jdbc.{nsname}.w;
+create temporary view over_{nsname} as select * from jdbc.{nsname}.w;
+select * from over_{nsname};
+drop view over_{nsname};
+-- error
+alter view jdbc.{nsname}.w rename to {nsname}.x;
 -- error
 select * from jdbc.{nsname}.v;
 -- error
