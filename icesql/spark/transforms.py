@@ -74,7 +74,7 @@ def _hash(bridge: Bridge, source: I.Type, column: Column) -> Column:
         case I.TimestampType() | I.TimestamptzType() | I.TimestampNanoType() | I.TimestamptzNanoType():
             return _hash_long(bridge, _micros(bridge, source, column))
         case I.TimeType():
-            return _hash_long(bridge, _micros_of_day(column))
+            return _hash_long(bridge, _micros_of_day(bridge, column))
         case I.DecimalType():
             big = _object(bridge, bridge.expression(column), "toJavaBigDecimal", "java.math.BigDecimal")
             return _hash_bytes(bridge, _object(bridge, _object(bridge, big, "unscaledValue", "java.math.BigInteger"), "toByteArray", None))
@@ -152,9 +152,12 @@ def _micros(bridge: Bridge, source: I.Type, column: Column) -> Column:
     return bridge.column(convert(bridge.expression(column), bridge.type_module(name), bridge.type_module("LongType")))
 
 
-def _micros_of_day(column: Column) -> Column:
-    seconds = (F.hour(column) * F.lit(3600) + F.minute(column) * F.lit(60)).cast("long")
-    return seconds * F.lit(1_000_000) + (F.extract(F.lit("SECOND"), column) * F.lit(1_000_000)).cast("long")
+def _micros_of_day(bridge: Bridge, column: Column) -> Column:
+    """From the nanoseconds that Spark holds; its functions over times want a setting of the session."""
+    time_type = bridge.jvm.org.apache.spark.sql.types.TimeType(6)
+    convert = bridge.expressions.PreciseTimestampConversion
+    nanos = bridge.column(convert(bridge.expression(column), time_type, bridge.type_module("LongType")))
+    return _floor_div(bridge, nanos, 1000)
 
 
 def _floor_div(bridge: Bridge, column: Column, divisor: int) -> Column:

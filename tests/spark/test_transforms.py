@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType
 
 from icesql.expr.tree import Op, Predicate, Reference
+from icesql.spark.columns import arrow_value
 from icesql.spark.filters import catalyst_expression
 from icesql.spark.local_rows import local_frame
 from icesql.spark.transforms import day_as_date, transform_column
@@ -37,6 +38,10 @@ def values_of(type_: I.Type) -> list[Any]:
             return [0, 17486, -1, -25567, *(RANDOM.randint(-100_000, 100_000) for _ in range(40))]
         case I.TimestampType() | I.TimestamptzType():
             return [0, -1, 1510871468000001, -86_400_000_000, *(RANDOM.randint(-(10**16), 10**16) for _ in range(40))]
+        case I.TimestampNanoType() | I.TimestamptzNanoType():  # whole microseconds: Spark has no finer ones
+            return [0, -1000, 1510871468000001000, *(RANDOM.randint(-(9 * 10**15), 9 * 10**15) * 1000 for _ in range(40))]
+        case I.TimeType():
+            return [0, 81068000000, 86_399_999_999, *(RANDOM.randint(0, 86_399_999_999) for _ in range(40))]
         case I.StringType():
             return ["", "iceberg", "héllo wörld", "\U0001f600abc", *("".join(RANDOM.choices("aé漢\U0001f600 z", k=n)) for n in range(20))]
         case I.BinaryType():
@@ -71,14 +76,10 @@ TYPES: list[I.Type] = [
 TRANSFORMS: list[Transform] = [bucket(1), bucket(16), bucket(1000), truncate(1), truncate(10), truncate(7), YEAR, MONTH, DAY, HOUR]
 
 
-def spark_value(value: Any) -> Any:
-    return str(value) if isinstance(value, uuid.UUID) else value
-
-
-@pytest.mark.parametrize("type_", TYPES, ids=str)
+@pytest.mark.parametrize("type_", [*TYPES, I.TimeType(), I.TimestampNanoType(), I.TimestamptzNanoType()], ids=str)
 def test_equal_to_the_specification(spark, type_):
     values = [None, *values_of(type_)]
-    frame = local_frame(spark, [(spark_value(v),) for v in values], StructType([StructField("c", to_spark_type(type_))]))
+    frame = local_frame(spark, [(arrow_value(type_, v),) for v in values], StructType([StructField("c", to_spark_type(type_))]))
     transforms = [t for t in TRANSFORMS if can_transform(t, type_)]
     assert transforms
     columns = [transform_column(spark, t, type_, F.col("c")).alias(str(i)) for i, t in enumerate(transforms)]
