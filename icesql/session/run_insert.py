@@ -106,7 +106,7 @@ def _fitted(session: Session, statement: s.Insert, target: WriteTarget, frame: A
     """The query's rows with exactly the table's columns. ``static``: SQL of the values that the PARTITION clause gives."""
     schema = target.table.metadata.schema
     name = target.found.dotted
-    columns: Sequence[str] | None = [_column_name(schema, path) for path in statement.columns] or None
+    columns: Sequence[str] | None = [_column_name(session, schema, path) for path in statement.columns] or None
     if not static:
         by_name = statement.by_name or (columns is None and accepts_any_schema(target))
         return assigned_frame(session.spark, frame, schema, table_name=name, by_name=by_name, columns=columns)
@@ -142,9 +142,10 @@ def _static_value(schema: Schema, name: str, text: str) -> str:
     return f"CAST(CAST({text} AS STRING) AS {to_spark_type(schema.field(name).type).simpleString()})"
 
 
-def _column_name(schema: Schema, path: Sequence[str]) -> str:
+def _column_name(session: Session, schema: Schema, path: Sequence[str]) -> str:
     name = ".".join(path)
-    found = schema.find(name, case_sensitive=False) if len(path) == 1 else None
+    exact = session.conf("spark.sql.caseSensitive", "false") == "true"
+    found = schema.find(name, case_sensitive=exact) if len(path) == 1 else None
     if found is None:
         from icesql.session.sql_errors import unresolved_column
 
