@@ -29,10 +29,6 @@ def call(
     source = session_table(context, (SESSION_CATALOG, *context.identifier(table)), "migrate")
     if context.catalog.table_exists(source.name):
         raise AlreadyExistsError(f"Cannot migrate table, it is an Iceberg table already: {source.dotted}")
-    if drop_backup and source.is_managed:
-        raise InvalidArgumentError(
-            f"Cannot drop backup of a managed table: Spark would delete the files that the new table needs: {source.dotted}"
-        )
     backup = backup_table_name or f"{source.name[1]}_BACKUP_"
     settings = {"owner": str(context.spark.sparkContext.sparkUser()), "migrated": "true", **(properties or {})}
     if context.dry_run:
@@ -56,7 +52,7 @@ def _migrate(
     context: ProcedureContext, source: Any, settings: dict[str, str], backup: str, drop_backup: bool | None, parallelism: int | None
 ) -> int:
     from icesql.spark.adopt_table import adopt
-    from icesql.spark.import_files import drop_spark_table
+    from icesql.spark.import_files import forget_spark_table
 
     _rename(context, source.name, backup)
     try:
@@ -68,7 +64,7 @@ def _migrate(
         _rename(context, (source.name[0], backup), source.name[1])
         raise
     if drop_backup:
-        drop_spark_table(context.spark, source.name[0], backup)
+        forget_spark_table(context.spark, source.name[0], backup)
     else:
         context.notice(f"the old table is kept as {source.name[0]}.{backup}")
     return count

@@ -13,7 +13,7 @@ from pyspark.sql.types import StructType
 
 from icesql.errors import InvalidArgumentError, NotFoundError
 from icesql.io.files import FileIO
-from icesql.spark.bridge import bridge_of
+from icesql.spark.bridge import Bridge, bridge_of
 from icesql.spark.paths import location_key
 from icesql.spark.shipping import ship
 from icesql.spec.files import DataFile
@@ -26,7 +26,7 @@ MANY_FILES = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SparkTable:
-    """A table of the session catalog. ``is_managed``: dropping it deletes its files."""
+    """A table of the session catalog."""
 
     name: tuple[str, str]
     location: str
@@ -34,7 +34,6 @@ class SparkTable:
     schema: StructType
     partition_columns: tuple[str, ...]
     properties: dict[str, str] = field(default_factory=dict)
-    is_managed: bool = False
     is_bucketed: bool = False
 
     @property
@@ -60,7 +59,6 @@ def spark_table(spark: SparkSession, database: str | None, name: str) -> SparkTa
         schema=StructType.fromJson(json.loads(str(found.schema().json()))),
         partition_columns=tuple(map(str, bridge.as_java(found.partitionColumnNames()))),
         properties={str(key): str(value) for key, value in dict(bridge.as_java(found.properties())).items()},
-        is_managed=str(found.tableType().name()) == "MANAGED",
         is_bucketed=bool(found.bucketSpec().isDefined()),
     )
 
@@ -77,9 +75,20 @@ def rename_spark_table(spark: SparkSession, database: str, name: str, new_name: 
     catalog.renameTable(_identifier(spark, database, name), _identifier(spark, database, new_name))
 
 
-def drop_spark_table(spark: SparkSession, database: str, name: str) -> None:
-    """Drop a table of the session catalog; the files of one that is not managed stay."""
-    bridge_of(spark).session.sessionState().catalog().dropTable(_identifier(spark, database, name), True, False)
+def forget_spark_table(spark: SparkSession, database: str, name: str) -> None:
+    """Drop a table of the session catalog and leave its files: a managed one is made external first."""
+    bridge = bridge_of(spark)
+    catalog = bridge.session.sessionState().catalog()
+    identifier = _identifier(spark, database, name)
+    catalog.alterTable(_as_external(bridge, catalog.getTableMetadata(identifier)))
+    catalog.dropTable(identifier, True, False)
+
+
+def _as_external(bridge: Bridge, found: Any) -> Any:
+    """A copy of a ``CatalogTable`` that differs in its type; ``copy`` takes all its fields by position, the type second."""
+    fields = [getattr(found, f"copy$default${place}")() for place in range(1, found.productArity() + 1)]
+    fields[1] = bridge.jvm.org.apache.spark.sql.catalyst.catalog.CatalogTableType.EXTERNAL()
+    return found.copy(*fields)
 
 
 def _provider(found: Any) -> str:

@@ -231,6 +231,16 @@ def test_migrate_keeps_the_rows_and_the_old_table(session: Any, folder: Path) ->
     assert session.spark_sql("SELECT count(*) FROM spark_catalog.default.migrated_BACKUP_").collect()[0][0] >= 6
 
 
+def test_migrate_drops_the_backup_of_a_managed_table_and_keeps_its_files(session: Any) -> None:
+    table = "spark_catalog.default.was_managed"
+    run(session, f"CREATE TABLE {table} (id BIGINT) USING parquet", f"INSERT INTO {table} SELECT id FROM range(0, 6, 1, 1)")
+    (count,) = run(session, "CALL spark_catalog.system.migrate('default.was_managed', drop_backup => true)").collect()
+    assert tuple(count) == (1,)
+    assert not session.spark.catalog.tableExists("spark_catalog.default.was_managed_BACKUP_")
+    run(session, f"INSERT INTO {table} VALUES (6)")
+    assert sorted(row[0] for row in session.sql(f"SELECT id FROM {table}").collect()) == list(range(7))
+
+
 def test_a_copied_table_opens_at_its_new_place(session: Any, folder: Path) -> None:
     import csv
     import shutil

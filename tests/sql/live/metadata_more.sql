@@ -65,6 +65,26 @@ select * from {ns}.x;
 -- error
 select pp from {ns}.x.files;
 select readable_metrics from {ns}.x.files where 1 = 0;
+create table {ns}.y (id int, p string, q int, d date) using iceberg partitioned by (p, bucket(2, q), days(d));
+insert into {ns}.y values (1, 'a', 1, date'2020-01-01'), (2, 'b', 2, date'2020-01-02');
+alter table {ns}.y drop partition field p;
+alter table {ns}.y drop partition field q_bucket;
+alter table {ns}.y drop column p;
+select partition from {ns}.y.files;
+select partition, record_count from {ns}.y.partitions;
+alter table {ns}.y drop column q;
+alter table {ns}.y add column p string;
+alter table {ns}.y add partition field p;
+insert into {ns}.y values (4, date'2020-01-03', 'z');
+select partition, spec_id from {ns}.y.files;
+select id, _partition from {ns}.y;
+alter table {ns}.y drop partition field d_day;
+alter table {ns}.y drop partition field p;
+alter table {ns}.y drop column d;
+alter table {ns}.y drop column p;
+select id, _partition from {ns}.y;
+-- ordered
+describe {ns}.y.files;
 
 -- case: with_deletes
 -- each: v=2,3
@@ -159,6 +179,15 @@ select _deleted, id from {ns}.x;
 select _nope from {ns}.x;
 select typeof(_file), typeof(_pos), typeof(_spec_id), typeof(_deleted) from {ns}.x limit 1;
 create table {ns}.y (id int, _pos string) using iceberg;
+insert into {ns}.y values (1, 'x');
+select id from {ns}.y;
+select count(*) from {ns}.y;
+-- error: reserved
+select _pos from {ns}.y;
+-- error: reserved
+select * from {ns}.y;
+alter table {ns}.y rename column _pos to pos;
+select * from {ns}.y;
 -- error
 insert into {ns}.x values (_pos, 'z');
 
