@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-ROWS = 200_000
+ROWS = 40_000
 
 
 def where_is_icesql(_: int) -> str:
