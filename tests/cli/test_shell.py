@@ -73,15 +73,18 @@ DROP TABLE t"""
 @pytest.mark.spark
 def test_a_script_with_every_option_stops_at_its_first_failure(tmp_path: Path) -> None:
     (tmp_path / "script.sql").write_text(FAILING)
-    (tmp_path / "init.sql").write_text("CREATE NAMESPACE ice.db;\nUSE ice.db")
+    (tmp_path / "init.sql").write_text("CREATE NAMESPACE ice.other;\nSHOW NAMESPACES IN ice")
+    (tmp_path / "lake" / "db").mkdir(parents=True)
     catalog = ("spark.sql.catalog.ice=org.apache.iceberg.spark.SparkCatalog", "spark.sql.catalog.ice.type=hadoop",
                f"spark.sql.catalog.ice.warehouse={tmp_path}/lake")  # fmt: skip
     confs = [argument for setting in catalog for argument in ("--conf", setting)]
     done = icesql(
-        *SETTINGS, *confs, "-v", "-d", "first=1", "--format", "csv", "-i", "init.sql", "-f", "script.sql", cwd=tmp_path
+        *SETTINGS, *confs, "-v", "-d", "first=1", "--database", "ice.db", "--format", "markdown", "-i", "init.sql", "-f", "script.sql",
+        cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode == 1
-    assert "id,name\n1,a\n2,b;c\n" in done.stdout
+    assert "| namespace |\n|---|\n| db |\n| other |\n" in done.stdout
+    assert "| id | name |\n|---|---|\n| 1 | a |\n| 2 | b;c |\n" in done.stdout
     assert "INSERT INTO t VALUES (1, 'a'), (2, 'b;c')" in done.stdout, "-v echoes, with variables filled in"
     assert "script.sql: Statement 4 failed (line 6, column 6): " in done.stderr
     assert "Did you mean 't'" in done.stderr
@@ -165,7 +168,7 @@ def _own_terminal() -> None:
 
 @pytest.mark.spark
 def test_a_session_at_a_terminal(terminal: Terminal, tmp_path: Path) -> None:
-    terminal.wait_for("icesql> ")
+    terminal.wait_for("icesql>")
     terminal.type("CREATE NAMESPACE local.db;\r")
     terminal.wait_for(r"-- [\d.]+ s")
     terminal.type("CREATE TABLE local.db.things\rAS SELECT id, id % 2 AS half FROM range(10);\r")  # several lines
@@ -184,12 +187,10 @@ def test_a_session_at_a_terminal(terminal: Terminal, tmp_path: Path) -> None:
     shown = terminal.wait_for(r"-- [\d.]+ s, 1 row")
     assert "rewritten_data_files_count" in shown
     assert "file groups rewritten" in shown
-    terminal.type("SELECT reflect('java.lang.Thread', 'sleep', 60000L) AS nothing FROM range(0, 4, 1, 2);\r")
-    terminal.wait_for(r"\[Stage \d+:|Stage")  # Spark's own progress bar: the job runs
-    started = time.monotonic()
+    terminal.type("SELECT reflect('java.lang.Thread', 'sleep', 3600000L) AS nothing FROM range(0, 2, 1, 1);\r")
+    terminal.wait_for(r"Stage \d+:")  # Spark's own progress bar: the job runs, and would for hours
     terminal.type("\x03")
     terminal.wait_for("icesql: cancelled")
-    assert time.monotonic() - started < 50, "the job was cancelled, not waited for"
     terminal.type("SELECT 40 + 2 AS answer;\r")
     assert "42" in terminal.wait_for(r"-- [\d.]+ s, 1 row")
     terminal.type("SELECT 'half typed")
