@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +17,6 @@ os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
 os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
 
-KNOWN_GAPS = Path(__file__).with_name("known_gaps.txt")
 SPARK_CONF = {
     "spark.ui.enabled": "false",
     "spark.driver.memory": "2g",
@@ -30,16 +28,6 @@ SPARK_CONF = {
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "OFF",
 }
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of what is known to be wrong or unproven (known_gaps.txt) are reported as expected failures, so that the gap stays in sight."""
-    lines = [line.partition("  ") for line in KNOWN_GAPS.read_text().splitlines() if line and not line.startswith("#")]
-    gaps = {name: reason.strip() for name, _, reason in lines}
-    for item in items:
-        reason = gaps.get(item.nodeid)
-        if reason is not None:
-            item.add_marker(pytest.mark.xfail(reason=reason, run=not reason.startswith("not run"), strict=False))
 
 
 @pytest.fixture(scope="session")

@@ -171,12 +171,12 @@ def test_a_session_at_a_terminal(terminal: Terminal, tmp_path: Path) -> None:
     terminal.wait_for("icesql>")
     terminal.type("CREATE NAMESPACE local.db;\r")
     terminal.wait_for(r"-- [\d.]+ s")
-    terminal.type("CREATE TABLE local.db.things\rAS SELECT id, id % 2 AS half FROM range(10);\r")  # several lines
+    terminal.type("CREATE TABLE local.db.things\rAS SELECT id, id % 2 AS remainder FROM range(10);\r")  # several lines
     terminal.wait_for(r"-- [\d.]+ s")
     terminal.complete("SELECT count(id) AS n FROM local.db.thi", "ngs")
-    terminal.complete(" WHERE ha", "lf")
+    terminal.complete(" WHERE rem", "ainder")
     terminal.type(" = 1 AND id > 0;\r")
-    for again in ("SELECT count(id) AS n FROM local.db.things WHERE half = 1 AND id > 0;\r", ""):  # planned before, told again
+    for again in ("SELECT count(id) AS n FROM local.db.things WHERE remainder = 1 AND id > 0;\r", ""):  # planned before, told again
         shown = terminal.wait_for(r"skipped\n")
         assert re.search(r"\bn *\n *5 *\n", shown)
         assert "1 row, manifests read 1 of 1, files read 1 of 1" in shown
