@@ -46,6 +46,18 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     session.stop()
 
 
+@pytest.fixture(scope="module", autouse=True)
+def no_views_are_left() -> Iterator[None]:
+    """A module's temporary views end with it: the next one shares its Spark session."""
+    yield
+    sql = sys.modules.get("pyspark.sql")
+    session = None if sql is None else sql.SparkSession.getActiveSession()
+    if session is not None:
+        views = session._jsparkSession.sessionState().catalog().listLocalTempViews("*")
+        for number in range(views.size()):
+            session.catalog.dropTempView(views.apply(number).table())
+
+
 @pytest.fixture(scope="session")
 def oracle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """Stock Spark with Iceberg's own runtime in a process of its own; its hadoop catalog ``local`` is at ``oracle.warehouse``."""
