@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-ROWS = 40_000
+ROWS = 200_000  # more than the driver would write itself
 
 
 def where_is_icesql(_: int) -> str:
