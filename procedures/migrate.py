@@ -9,6 +9,8 @@ from icesql.errors import AlreadyExistsError, InvalidArgumentError
 from icesql.procedures.base import Output, Parameter, Procedure, Row
 from icesql.procedures.context import ProcedureContext
 from icesql.procedures.import_sources import SESSION_CATALOG, session_table
+from icesql.table.commit import failed_for_certain
+from icesql.table.transaction import Transaction
 
 
 def call(
@@ -55,19 +57,32 @@ def _migrate(
     from icesql.spark.import_files import forget_spark_table
 
     _rename(context, source.name, backup)
+    transaction: Transaction | None = None
     try:
         moved = session_table(context, (SESSION_CATALOG, source.name[0], backup), "migrate")
-        count = adopt(
+        adoption = adopt(
             context.spark, moved, context.catalog, source.name, properties=settings, location=source.location, parallelism=parallelism or 1
-        ).commit()
-    except BaseException:
-        _rename(context, (source.name[0], backup), source.name[1])
+        )
+        count, transaction = adoption.stage(), adoption.transaction
+        transaction.commit()
+    except BaseException as error:
+        if transaction is None or failed_for_certain(error):  # else the new table may be there, under the old one's name
+            _restore(context, source, backup)
         raise
     if drop_backup:
         forget_spark_table(context.spark, source.name[0], backup)
     else:
         context.notice(f"the old table is kept as {source.name[0]}.{backup}")
     return count
+
+
+def _restore(context: ProcedureContext, source: Any, backup: str) -> None:
+    """The old table under its name again. Where its files went with the first rename, the failed commit has left empty folders in
+    their place, which Spark would take for another table's."""
+    io = context.catalog.io
+    if next(iter(io.list_files(source.location)), None) is None:
+        io.delete_folder(source.location)
+    _rename(context, (source.name[0], backup), source.name[1])
 
 
 def _rename(context: ProcedureContext, name: tuple[str, str], new_name: str) -> None:

@@ -191,15 +191,27 @@ class HadoopTableOperations:
         """Undo a rename that won a name but not the race.
 
         Two ways to lose so: another writer made the same version under another compression; or the version had long been made,
-        built upon and deleted as too old, so that its name was free again.
+        built upon and deleted as too old, so that its name was free again. Raises CommitStateUnknownError if nobody can tell.
         """
+        try:
+            if not self._is_beaten(base, metadata, target, number):
+                return
+            with contextlib.suppress(NotFoundError):
+                self._io.delete(target)
+        except Exception as error:
+            raise CommitStateUnknownError(
+                f"Cannot commit table {self._name}: the outcome is unknown, the store does not answer: {error}. "
+                "Check the table before writing again"
+            ) from error
+        raise self._stale()
+
+    def _is_beaten(self, base: TableVersion | None, metadata: TableMetadata, target: str, number: int) -> bool:
         forms = (join_location(self.metadata_folder, f"v{number}{form}") for form in _FORMS)
-        beaten = any(self._io.exists(other) for other in forms if other != target)
-        if not beaten and base is not None and not self._io.exists(str(base.metadata_location)):
-            beaten = not self._is_in_current_history(target, metadata)
-        if beaten:
-            self._discard(target)
-            raise self._stale()
+        if any(self._io.exists(other) for other in forms if other != target):
+            return True
+        if base is None or self._io.exists(str(base.metadata_location)):
+            return False
+        return not self._is_in_current_history(target, metadata)
 
     def _is_in_current_history(self, target: str, metadata: TableMetadata) -> bool:
         current = self._load_listed()

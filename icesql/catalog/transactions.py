@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from icesql.catalog.names import Identifier, identifier_of
-from icesql.errors import CommitFailedError, CommitStateUnknownError
-from icesql.table.commit import RetryPolicy, finish
+from icesql.errors import CommitFailedError
+from icesql.table.commit import RetryPolicy, failed_for_certain, finish
 from icesql.table.operations import TableVersion
 from icesql.table.transaction import Transaction
 
@@ -65,13 +65,9 @@ def commit_together(catalog: Catalog, transactions: Sequence[tuple[Identifier, T
     waits = RetryPolicy.of(transactions[0][1].metadata.properties).waits_ms()
     try:
         versions = _swap_until_done(catalog, transactions, waits)
-    except CommitStateUnknownError:
-        for _, transaction in transactions:
-            transaction.is_finished = True
-        raise
     except BaseException:
         for _, transaction in transactions:
-            transaction.abandon()
+            transaction.abandon()  # does nothing once the swap may have happened
         raise
     for (_, transaction), version in zip(transactions, versions, strict=True):
         transaction.is_finished = True
@@ -89,6 +85,11 @@ def _swap_until_done(
             wait_ms = next(waits, None)
             if wait_ms is None:
                 raise
-            time.sleep(wait_ms / 1000)
-            for _, transaction in transactions:
-                transaction.rebase()
+        except BaseException as error:
+            if not failed_for_certain(error):
+                for _, transaction in transactions:
+                    transaction.is_finished = True
+            raise
+        time.sleep(wait_ms / 1000)
+        for _, transaction in transactions:
+            transaction.rebase()

@@ -55,10 +55,9 @@ def deserialize_dv(data: bytes, location: str = "") -> BitMap64:
     """Raises CorruptMetadataError where length, magic, checksum or bitmap are wrong."""
     from pyroaring import BitMap64
 
+    serialized = _bitmap_bytes(data, location)
     try:
-        found = BitMap64.deserialize(_bitmap_bytes(data, location))
-    except CorruptMetadataError:
-        raise
+        found = BitMap64.deserialize(serialized)
     except Exception as error:  # pyroaring documents no error of its own
         raise _corrupt(location, f"damaged bitmap: {error}") from error
     if found and found.max() > MAX_POSITION:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from icesql.errors import AlreadyExistsError, SqlError
+from icesql.expr.tree import TRUE
 from icesql.parser import statements as s
 from icesql.session.names import Address
 from icesql.session.run_query import bound
-from icesql.session.schemas import partition_spec
+from icesql.session.schemas import partition_spec, refuse_doubled
 from icesql.session.sql_errors import table_exists, table_not_found
 from icesql.session.table_properties import table_properties
 from icesql.session.write_target import SessionSettings, engine_summary, wap_of
@@ -41,7 +42,7 @@ def _create(session: Session, statement: s.CreateTable, address: Address, frame:
     from icesql.spark.types import from_spark
 
     schema = from_spark(stored_schema(session, address, frame.schema))
-    spec = partition_spec(statement.partitioning, schema)
+    spec = partition_spec(statement.partitioning, schema, case_sensitive=session.is_case_sensitive)
     stage: dict[str, Any] = {"spec": spec, "location": statement.location, "properties": table_properties(session, statement)}
     try:
         if statement.replace:
@@ -60,26 +61,19 @@ def fill(session: Session, transaction: Transaction, frame: Any, *, overwrite: b
     from icesql.table.overwrite import OverwriteFiles
 
     try:
-        files = write_frame(session.spark, frame, transaction.metadata, transaction.io, WriteSettings(session=SessionSettings(session)))
-    except BaseException:
-        transaction.abandon()
-        raise
-    try:
-        builder: Any = OverwriteFiles() if overwrite else AppendFiles()
-        builder.set_all({**engine_summary(session), **session.snapshot_properties()})
+        builder: Any = (OverwriteFiles if overwrite else AppendFiles)(transaction.operations)
+        builder.owning_files().set_all({**engine_summary(session), **session.snapshot_properties()})
         _follow_wap(session, transaction.metadata, builder)
+        files = write_frame(session.spark, frame, transaction.metadata, transaction.io, WriteSettings(session=SessionSettings(session)))
         if overwrite:
-            from icesql.expr.tree import TRUE
-
             builder.overwrite_by_row_filter(TRUE)
             for file in files:
                 builder.add_file(file)
         else:
             builder.append_files(files)
-        transaction.add(builder.change())
+        transaction.add(builder)
     except BaseException:
         transaction.abandon()
-        transaction.io.delete_many([file.file_path for file in files])
         raise
     transaction.commit()
 
@@ -97,14 +91,7 @@ def _follow_wap(session: Session, metadata: TableMetadata, builder: Any) -> None
 def stored_schema(session: Session, address: Address, schema: Any) -> Any:
     """Columns come out nullable unless the catalog says otherwise; comments stay. Raises SqlError for two columns of one name."""
     nullable = address.catalog.properties.get("use-nullable-query-schema", "true").lower() != "false"
-    seen: set[str] = set()
-    for field in schema.fields:
-        if field.name.lower() in seen:
-            raise SqlError(
-                f"[COLUMN_ALREADY_EXISTS] The column `{field.name.lower()}` already exists. Choose another name or rename the "
-                f"existing column. SQLSTATE: 42711"
-            )
-        seen.add(field.name.lower())
+    refuse_doubled((field.name for field in schema.fields), str if session.is_case_sensitive else str.lower)
     return _as_nullable(schema) if nullable else schema
 
 

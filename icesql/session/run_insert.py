@@ -9,6 +9,8 @@ from icesql.errors import SqlError, UnsupportedError, nearest
 from icesql.expr.tree import TRUE, Expression, Op, Predicate, Reference, and_
 from icesql.parser import statements as s
 from icesql.parser.filters import parse_filter
+from icesql.session import row_commits
+from icesql.session.row_commits import RowCommit, commit_rows, isolation_level
 from icesql.session.run_query import BoundText, bound, run_query
 from icesql.session.schema_merge import accepts_any_schema, evolved
 from icesql.session.sql_errors import quoted
@@ -36,16 +38,17 @@ def run_insert(session: Session, statement: s.Insert, args: Any = None) -> Any:
             f"NOT EXISTS in the PARTITION spec. SQLSTATE: 0A000"
         )
     if statement.mode is not s.InsertMode.APPEND:
-        _isolation_level(target)
-    static = _static_partition(statement, target)
+        isolation_level(target)
+    static = _static_partition(session, statement, target)
     session.temporary_views.refresh(statement.references)
     with bound(session, statement.text, statement.references) as text:
         frame = _query_frame(session, statement, target, text, args)
         written = evolved(session, target, frame)
         schema = written.table.metadata.schema
         values = {name: _static_value(schema, name, text.sql(span)) for name, span in static.items()}
-        files = write(session, written, _fitted(session, statement, written, frame, values))
-        commit_insert(session, statement, written, files, values)
+        fitted = _fitted(session, statement, written, frame, values)
+        builder = _row_commit(session, statement, written, values)
+        commit_rows(session, written, builder, write(session, written, fitted))
     return session.nothing
 
 
@@ -69,15 +72,16 @@ def _query_frame(session: Session, statement: s.Insert, target: WriteTarget, tex
     return with_defaults(session, statement, target.table.metadata.schema, text, args)
 
 
-def _static_partition(statement: s.Insert, target: WriteTarget) -> dict[str, s.Span]:
+def _static_partition(session: Session, statement: s.Insert, target: WriteTarget) -> dict[str, s.Span]:
     """Table column -> expression of ``PARTITION (p = v)``. Raises SqlError for what is no identity-partition column, or is named twice."""
     metadata = target.table.metadata
     names = {metadata.schema.names_by_id.get(f.source_id, ""): f for f in metadata.spec.fields if f.transform.is_identity}
-    by_lower = {name.lower(): name for name in names}
+    key = str if session.is_case_sensitive else str.lower
+    known = {key(name): name for name in names}
     static: dict[str, s.Span] = {}
     seen: set[str] = set()
     for partition in statement.partition:
-        name = by_lower.get(partition.column.lower())
+        name = known.get(key(partition.column))
         if name is None:
             raise SqlError(
                 f"[NON_PARTITION_COLUMN] PARTITION clause cannot contain the non-partition column: {quoted([partition.column])}."
@@ -88,9 +92,9 @@ def _static_partition(statement: s.Insert, target: WriteTarget) -> dict[str, s.S
         seen.add(name)
         if partition.value is not None:
             static[name] = partition.value
-    listed = {".".join(path).lower() for path in statement.columns}
+    listed = {key(".".join(path)) for path in statement.columns}
     for name in static:
-        if name.lower() in listed:
+        if key(name) in listed:
             raise _both_static_and_given(name)
     return static
 
@@ -137,15 +141,14 @@ def _with_static(frame: Any, static: Mapping[str, str]) -> Any:
 
 def _static_value(schema: Schema, name: str, text: str) -> str:
     """SQL of a PARTITION value in its column's type. Values of a partition are text, as in paths, until they are cast."""
-    from icesql.spark.types import to_spark_type
+    from icesql.spark.types import sql_type
 
-    return f"CAST(CAST({text} AS STRING) AS {to_spark_type(schema.field(name).type).simpleString()})"
+    return f"CAST(CAST({text} AS STRING) AS {sql_type(schema.field(name).type)})"
 
 
 def _column_name(session: Session, schema: Schema, path: Sequence[str]) -> str:
     name = ".".join(path)
-    exact = session.conf("spark.sql.caseSensitive", "false") == "true"
-    found = schema.find(name, case_sensitive=exact) if len(path) == 1 else None
+    found = schema.find(name, case_sensitive=session.is_case_sensitive) if len(path) == 1 else None
     if found is None:
         from icesql.session.sql_errors import unresolved_column
 
@@ -154,20 +157,21 @@ def _column_name(session: Session, schema: Schema, path: Sequence[str]) -> str:
 
 
 # -- the commit --------------------------------------------------------------------------------------------------------
-def commit_insert(session: Session, statement: s.Insert, target: WriteTarget, files: Sequence[DataFile], static: Mapping[str, str]) -> None:
-    """Append, or overwrite what the statement says. A dynamic overwrite by no rows commits nothing."""
-    table = target.table
+def _row_commit(session: Session, statement: s.Insert, target: WriteTarget, static: Mapping[str, str]) -> RowCommit:
     match statement.mode:
         case s.InsertMode.APPEND:
-            session.commit(target, target.applied(table.new_append()).append_files(files))
+            return row_commits.append(target)
         case s.InsertMode.REPLACE_WHERE:
             assert statement.where is not None
-            _overwrite(session, target, parse_filter(statement.where.of(statement.text)), files)
+            where = statement.where.of(statement.text)
+            if where.strip(" ()").upper() == "NULL":
+                raise SqlError(f"Cannot overwrite: cannot translate expression to source filter: {where}")
+            return row_commits.overwrite(target, parse_filter(where))
         case s.InsertMode.OVERWRITE:
             if _is_dynamic(session, target, static):
-                _replace_partitions(session, target, files)
-            else:
-                _overwrite(session, target, _static_filter(session, static), files)
+                return row_commits.replace_partitions(target)
+            return row_commits.overwrite(target, _static_filter(session, static))
+    raise AssertionError(statement.mode)
 
 
 def _is_dynamic(session: Session, target: WriteTarget, static: Mapping[str, str]) -> bool:
@@ -183,46 +187,3 @@ def _static_filter(session: Session, static: Mapping[str, str]) -> Expression:
         for name, value in values.items()
     ]
     return and_(TRUE, *parts)
-
-
-def _overwrite(session: Session, target: WriteTarget, expression: Expression, files: Sequence[DataFile]) -> None:
-    builder = target.applied(target.table.new_overwrite())
-    builder.overwrite_by_row_filter(expression)
-    for file in files:
-        builder.add_file(file)
-    _validate(builder, target)
-    session.commit(target, builder)
-
-
-def _replace_partitions(session: Session, target: WriteTarget, files: Sequence[DataFile]) -> None:
-    if not files:
-        return
-    builder = target.applied(target.table.new_replace_partitions())
-    for file in files:
-        builder.add_file(file)
-    _validate(builder, target)
-    session.commit(target, builder)
-
-
-def _isolation_level(target: WriteTarget) -> str | None:
-    """Option ``isolation-level``. Raises SqlError for an unknown one."""
-    level = target.options.get("isolation-level")
-    if level is not None and level.lower() not in ("serializable", "snapshot"):
-        raise SqlError(f"Cannot use isolation level: invalid isolation level: {level}")
-    return None if level is None else level.lower()
-
-
-def _validate(builder: Any, target: WriteTarget) -> None:
-    """Options ``isolation-level`` and ``validate-from-snapshot-id``; nothing is validated without them."""
-    level = _isolation_level(target)
-    if level is None:
-        return
-    start = target.options.get("validate-from-snapshot-id")
-    if start is not None:
-        builder.validate_from_snapshot(int(start))
-    if level == "serializable":
-        builder.validate_no_conflicting_data()
-    builder.validate_no_conflicting_deletes()
-
-
-__all__ = ["commit_insert", "run_insert", "run_multi_insert", "write"]

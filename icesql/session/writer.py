@@ -24,21 +24,22 @@ if TYPE_CHECKING:
 
 def write_rows(session: Session, target: WriteTarget, frame: Any, verb: str, where: Expression = TRUE) -> None:
     """``append``, ``overwrite`` (of the rows that match) or ``overwritePartitions``; columns match by name. One commit."""
-    from icesql.session.run_insert import _overwrite, _replace_partitions, write
+    from icesql.session import row_commits
+    from icesql.session.run_insert import write
     from icesql.session.schema_merge import evolved
 
     target = evolved(session, target, frame)
-    metadata = target.table.metadata
-    files = write(session, target, assigned_frame(session.spark, frame, metadata.schema, table_name=target.found.dotted, by_name=True))
     match verb:
         case "append":
-            session.commit(target, target.applied(target.table.new_append()).append_files(files))
+            builder: row_commits.RowCommit = row_commits.append(target)
         case "overwrite":
-            _overwrite(session, target, where, files)
+            builder = row_commits.overwrite(target, where)
         case "overwritePartitions":
-            _replace_partitions(session, target, files)
+            builder = row_commits.replace_partitions(target)
         case _:
             raise InvalidArgumentError(f"Cannot write: unknown verb: {verb}")
+    rows = assigned_frame(session.spark, frame, target.table.metadata.schema, table_name=target.found.dotted, by_name=True)
+    row_commits.commit_rows(session, target, builder, write(session, target, rows))
 
 
 class Writer:

@@ -35,13 +35,18 @@ class Adoption:
 
     def commit(self) -> int:
         """Create the table with all the files, in one commit. Returns how many there are."""
+        count = self.stage()
+        self.transaction.commit()
+        return count
+
+    def stage(self) -> int:
+        """Read the files' metrics and put them into the transaction, which is not committed. Returns how many there are."""
         if self.files:
             append = AppendFiles().append_files(self.reader(self.files))
             partitioned = any(file.partition for file in self.files)
             if partitioned and self.transaction.metadata.format_version > 1:
                 append.without_partition_counts()
             self.transaction.add(append.change())
-        self.transaction.commit()
         return len(self.files)
 
 

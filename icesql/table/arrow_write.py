@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from icesql.errors import CommitStateUnknownError, IcesqlError, ValidationError
+from icesql.errors import ValidationError
 from icesql.expr.metrics import strict_metrics
 from icesql.expr.tree import TRUE, AlwaysTrue, Expression
 from icesql.io.arrow_filter import row_mask
@@ -34,6 +33,7 @@ from icesql.table.location_provider import LocationProvider, location_provider
 from icesql.table.operations import TableVersion
 from icesql.table.scan_tasks import FileScanTask
 from icesql.table.update_properties import UpdateProperties
+from icesql.table.written_files import removed_if_it_fails
 
 if TYPE_CHECKING:
     from icesql.table.table import Table
@@ -43,17 +43,16 @@ if TYPE_CHECKING:
 def append(table: Table, rows: pa.Table, *, branch: str, summary: Mapping[str, str]) -> TableVersion:
     """Raises ValidationError for rows that do not fit; files written are removed again unless they may have been committed."""
     files = write_rows(table.io, table.metadata, rows)
-    with _removing_on_failure(table.io, files):
-        return table.new_append().append_files(files).to_branch(branch).set_all(summary).commit()
+    return table.new_append().append_files(files).owning_files().to_branch(branch).set_all(summary).commit()
 
 
 def overwrite(table: Table, rows: pa.Table, where: Expression, *, branch: str, summary: Mapping[str, str]) -> TableVersion:
     """Files all of whose rows match go, files some of whose rows match are rewritten without them, and the rows are added."""
     change = _change(table, where, branch)
-    added = write_rows(table.io, table.metadata, rows)
-    with _removing_on_failure(table.io, added):
+    with removed_if_it_fails(table.io) as added:
+        added += write_rows(table.io, table.metadata, rows)
         added += write_rows(table.io, table.metadata, change.kept, schema=change.kept_schema)
-        return _commit_rewrite(table, change, added, where, branch, summary)
+    return _commit_rewrite(table, change, added, where, branch, summary)
 
 
 def delete(table: Table, where: Expression, *, branch: str, summary: Mapping[str, str]) -> TableVersion:
@@ -64,8 +63,7 @@ def delete(table: Table, where: Expression, *, branch: str, summary: Mapping[str
     if not change.removed:
         return table.version
     added = write_rows(table.io, table.metadata, change.kept, schema=change.kept_schema)
-    with _removing_on_failure(table.io, added):
-        return _commit_rewrite(table, change, added, where, branch, summary)
+    return _commit_rewrite(table, change, added, where, branch, summary)
 
 
 def add_files(table: Table, locations: Sequence[str], *, branch: str, check_duplicates: bool) -> TableVersion:
@@ -140,25 +138,13 @@ def _staying(reader: TaskReader, where: Expression, task: FileScanTask) -> pa.Ta
 def _commit_rewrite(
     table: Table, change: _Change, added: list[DataFile], where: Expression, branch: str, summary: Mapping[str, str]
 ) -> TableVersion:
-    builder = table.new_overwrite().to_branch(branch).set_all(summary)
+    builder = table.new_overwrite().owning_files().to_branch(branch).set_all(summary)
     for file in change.removed:
         builder.delete_file(file)
     for file in added:
         builder.add_file(file)
     builder.validate_from_snapshot(change.base_snapshot_id).conflict_detection_filter(where)
     return builder.validate_no_conflicting_data().validate_no_conflicting_deletes().commit()
-
-
-@contextmanager
-def _removing_on_failure(io: FileIO, files: list[DataFile]) -> Iterator[None]:
-    """Remove data files whose commit failed for certain. ``files`` may grow meanwhile."""
-    try:
-        yield
-    except CommitStateUnknownError:
-        raise
-    except IcesqlError:
-        io.delete_many(file.file_path for file in files)
-        raise
 
 
 # -- files -------------------------------------------------------------------------------------------------------------
@@ -171,15 +157,11 @@ def write_rows(io: FileIO, metadata: TableMetadata, rows: pa.Table, *, schema: S
     fit = fitted(rows, columns)
     provider, operation_id, numbers = location_provider(metadata), uuid.uuid4(), count(1)
     file_format = default_format(metadata.properties)
-    written: list[DataFile] = []
-    try:
+    with removed_if_it_fails(io) as written:
         for partition, part in by_partition(fit, metadata.schema, metadata.spec):
             folder = partition_path(metadata.spec, metadata.schema, partition)
             next_location = partial(_next_location, provider, folder, f"00000-0-{operation_id}", file_format, numbers)
             written += _write_partition(io, metadata, columns, next_location, partition, part)
-    except BaseException:
-        io.delete_many(file.file_path for file in written)
-        raise
     return written
 
 

@@ -11,15 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from icesql.errors import (
-    AlreadyExistsError,
-    CommitFailedError,
-    IcesqlError,
-    InvalidArgumentError,
-    NotFoundError,
-    UnsupportedError,
-    ValidationError,
-)
+from icesql.errors import CommitFailedError, CommitStateUnknownError, IcesqlError, ValidationError
 from icesql.spec.metadata import TableMetadata
 from icesql.table.metadata_builder import MetadataBuilder
 from icesql.table.operations import Change, ChangeSet, MetadataChange, TableOperations, TableVersion
@@ -27,8 +19,6 @@ from icesql.table.requirements import check_all
 from icesql.table.update_values import Update
 
 logger = logging.getLogger(__name__)
-
-_CERTAIN = (CommitFailedError, ValidationError, InvalidArgumentError, NotFoundError, AlreadyExistsError, UnsupportedError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,19 +139,28 @@ def attempt_until_committed(
             if wait_ms is None or time.monotonic() + wait_ms / 1000 > deadline:
                 abandon(changes)
                 raise
-            time.sleep(wait_ms / 1000)
-            version = _reload(operations, changes, version)
-        except _CERTAIN:
-            abandon(changes)
+            version = _reload(operations, changes, version, after_ms=wait_ms)
+        except BaseException as error:
+            if failed_for_certain(error):
+                abandon(changes)
             raise
         else:
             finish(changes, committed.metadata)
             return committed
 
 
-def _reload(operations: TableOperations, changes: Sequence[Change], version: TableVersion) -> TableVersion:
+def failed_for_certain(error: BaseException) -> bool:
+    """Whether what a commit raised says that the table was not changed: only then may the files written for it be removed.
+
+    An interrupt, or an error of another library, says nothing.
+    """
+    return isinstance(error, IcesqlError) and not isinstance(error, CommitStateUnknownError)
+
+
+def _reload(operations: TableOperations, changes: Sequence[Change], version: TableVersion, *, after_ms: float = 0) -> TableVersion:
     """The version to try on next. The last attempt failed for certain, so if the table is gone what was written is removed."""
     try:
+        time.sleep(after_ms / 1000)
         current = operations.load()
         check_same_table(operations, version, current)
     except BaseException:

@@ -27,6 +27,7 @@ from icesql.table.arrow_scan import TaskReader
 from icesql.table.location_provider import LocationProvider, location_provider
 from icesql.table.rewrite_plan import FileGroup, pack
 from icesql.table.scan_tasks import FileScanTask
+from icesql.table.written_files import removed_if_it_fails
 
 
 def carried_schema(metadata: TableMetadata) -> Schema:
@@ -98,15 +99,11 @@ class _Writers:
         )  # fmt: skip
 
     def close(self) -> list[DataFile]:
-        done: list[DataFile] = []
-        try:
+        with removed_if_it_fails(self._job.io) as done:
             while self._open:
                 key = next(iter(self._open))
                 done += self._open[key].close()
                 del self._open[key]
-        except BaseException:
-            self._job.io.delete_many([file.file_path for file in done])
-            raise
         return done
 
     def abort(self) -> None:

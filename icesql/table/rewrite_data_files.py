@@ -24,6 +24,7 @@ from icesql.table.rewrite_plan import FileGroup, RewritePlan, plan_data_files
 from icesql.table.rewrite_run import GroupProgress, RewriteOutcome, RewriteRun, RewrittenGroup
 from icesql.table.scan_tasks import FileScanTask
 from icesql.table.table import Table
+from icesql.table.written_files import removed_if_it_fails
 
 Group = FileGroup[FileScanTask]
 Rewritten = RewrittenGroup[FileScanTask]
@@ -123,18 +124,14 @@ class RewriteDataFiles:
         import uuid
 
         compaction = self.compaction(str(uuid.uuid4()))
-        written: list[DataFile] = []
-        try:
+        with removed_if_it_fails(self.io) as written:
             for part in parts_of(group):
                 written += compaction.write(part)
-        except BaseException:
-            self.io.delete_many([file.file_path for file in written])
-            raise
         return written
 
     def _commit(self, groups: Sequence[Rewritten]) -> TableVersion:
         assert self.start is not None
-        rewrite = self.table.new_rewrite_files().validate_from_snapshot(self.start.snapshot_id).to_branch(self.branch)
+        rewrite = self.table.new_rewrite_files().validate_from_snapshot(self.start.snapshot_id).to_branch(self.branch).owning_files()
         if self.options.use_starting_sequence_number:
             rewrite.data_sequence_number(self.start.sequence_number)
         for group in groups:

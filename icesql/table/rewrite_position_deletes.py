@@ -33,6 +33,7 @@ from icesql.table.rewrite_plan import FileGroup, RewritePlan, plan_delete_files
 from icesql.table.rewrite_run import GroupProgress, RewriteOutcome, RewriteRun, RewrittenGroup
 from icesql.table.scan_tasks import FileScanTask
 from icesql.table.table import Table
+from icesql.table.written_files import removed_if_it_fails
 
 Group = FileGroup[DataFile]
 
@@ -137,13 +138,9 @@ class RewritePositionDeletes:
         outputs = self._outputs(group, self._positions(group))
         if self.metadata.format_version >= 3:
             return self._write_vectors(outputs)
-        written: list[DataFile] = []
-        try:
+        with removed_if_it_fails(self.table.io) as written:
             for output in outputs:
                 written.append(self._write_file(group.tasks[0], output))
-        except BaseException:
-            self.table.io.delete_many([file.file_path for file in written])
-            raise
         return written
 
     def _outputs(self, group: Group, positions: Mapping[str, Any]) -> list[Mapping[str, Any] | pa.Table]:
@@ -182,7 +179,7 @@ class RewritePositionDeletes:
 
     def _commit(self, groups: Sequence[RewrittenGroup[DataFile]]) -> None:
         assert self.start is not None
-        rewrite = self.table.new_rewrite_files().validate_from_snapshot(self.start.snapshot_id)
+        rewrite = self.table.new_rewrite_files().validate_from_snapshot(self.start.snapshot_id).owning_files()
         for done in groups:
             newest = max(self._sequence_numbers[file.file_path] for file in done.group.tasks)
             for file in done.group.tasks:

@@ -1,12 +1,12 @@
 """Runs the groups of a rewrite, several at once, and commits them: all together, or part by part.
 
-What was written and cannot be committed any more is removed again; what may have been committed never is.
+Files of groups that never get to a commit are removed; a commit answers for the files handed over to it (``owning_files``).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
@@ -16,6 +16,7 @@ from icesql.io.files import FileIO
 from icesql.spec.files import DataFile
 from icesql.table.rewrite_options import RewriteOptions
 from icesql.table.rewrite_plan import FileGroup
+from icesql.table.written_files import remove_files
 
 Task = TypeVar("Task")
 GroupProgress = Callable[[int, int, int, int], None]
@@ -38,7 +39,7 @@ class RewriteOutcome(Generic[Task]):
 
 @dataclass(frozen=True, slots=True)
 class RewriteRun(Generic[Task]):
-    """``write`` makes the new files of a group; ``commit`` puts some groups in place in one commit."""
+    """``write`` makes the new files of a group; ``commit`` puts some groups in place in one commit, and owns their files."""
 
     io: FileIO
     options: RewriteOptions
@@ -57,23 +58,16 @@ class RewriteRun(Generic[Task]):
 
     def _at_once(self, groups: Sequence[FileGroup[Task]]) -> RewriteOutcome[Task]:
         written: list[RewrittenGroup[Task]] = []
-        try:
-            with ThreadPoolExecutor(self.options.max_concurrent_file_group_rewrites, "icesql-rewrite") as pool:
-                futures = {pool.submit(self._write, group): group for group in groups}
-                try:
-                    for future in as_completed(futures):
-                        written.append(future.result())
-                        self._tell([done.group for done in written], groups)
-                except BaseException:
-                    pool.shutdown(wait=True, cancel_futures=True)
-                    written += [f.result() for f in futures if _succeeded(f) and f.result() not in written]
-                    raise
-            self.commit(written)
-        except CommitStateUnknownError:
-            raise
-        except BaseException:
-            self._remove(written)
-            raise
+        with ThreadPoolExecutor(self.options.max_concurrent_file_group_rewrites, "icesql-rewrite") as pool:
+            futures = [pool.submit(self._write, group) for group in groups]
+            try:
+                for future in as_completed(futures):
+                    written.append(future.result())
+                    self._tell([done.group for done in written], groups)
+            except BaseException:
+                self._give_up(pool, futures, ())
+                raise
+        self.commit(written)
         return RewriteOutcome(done=written)
 
     def _tell(self, finished: Sequence[FileGroup[Task]], groups: Sequence[FileGroup[Task]]) -> None:
@@ -86,6 +80,7 @@ class RewriteRun(Generic[Task]):
         outcome: RewriteOutcome[Task] = RewriteOutcome()
         per_commit = math.ceil(len(groups) / self.options.max_commits)
         waiting: list[RewrittenGroup[Task]] = []
+        handed_over: list[RewrittenGroup[Task]] = []
         failures: list[Exception] = []
         with ThreadPoolExecutor(self.options.max_concurrent_file_group_rewrites, "icesql-rewrite") as pool:
             futures = {pool.submit(self._write, group): group for group in groups}
@@ -97,13 +92,13 @@ class RewriteRun(Generic[Task]):
                     except Exception as error:
                         outcome.failed.append((futures[future], error))
                     if len(waiting) >= per_commit:
-                        self._commit_some(waiting, outcome, failures)
-                        waiting = []
+                        batch, waiting = waiting, []
+                        handed_over += batch
+                        self._commit_some(batch, outcome, failures)
                     finished.append(futures[future])
                     self._tell(finished, groups)
             except BaseException:
-                pool.shutdown(wait=True, cancel_futures=True)
-                self._remove([*waiting, *(f.result() for f in futures if _succeeded(f) and not _held(f.result(), outcome))])
+                self._give_up(pool, list(futures), handed_over)
                 raise
         if waiting:
             self._commit_some(waiting, outcome, failures)
@@ -122,17 +117,18 @@ class RewriteRun(Generic[Task]):
         except IcesqlError as error:
             failures.append(error)
             outcome.failed += [(group.group, error) for group in groups]
-            self._remove(groups)
         else:
             outcome.done += groups
 
-    def _remove(self, groups: Iterable[RewrittenGroup[Task]]) -> None:
-        self.io.delete_many(sorted({file.file_path for group in groups for file in group.added}))
+    def _give_up(
+        self, pool: ThreadPoolExecutor, futures: Sequence[Future[RewrittenGroup[Task]]], handed_over: Sequence[RewrittenGroup[Task]]
+    ) -> None:
+        """Wait for what is being written, and remove what no commit was given."""
+        pool.shutdown(wait=True, cancel_futures=True)
+        kept = {id(group) for group in handed_over}
+        written = [future.result() for future in futures if _succeeded(future)]
+        remove_files(self.io, (file for group in written if id(group) not in kept for file in group.added))
 
 
 def _succeeded(future: Future[RewrittenGroup[Task]]) -> bool:
     return future.done() and not future.cancelled() and future.exception() is None
-
-
-def _held(group: RewrittenGroup[Task], outcome: RewriteOutcome[Task]) -> bool:
-    return any(done is group for done in outcome.done) or any(failed is group.group for failed, _ in outcome.failed)

@@ -45,10 +45,15 @@ class _Contents:
 
 
 class SnapshotProducer:
-    """The Change that carries out a ProduceSnapshot. ``snapshot_id`` is fixed from the start, over all attempts."""
+    """The Change that carries out a ProduceSnapshot. ``snapshot_id`` is fixed from the start, over all attempts.
 
-    def __init__(self, change: ProduceSnapshot, io: FileIO, name: str = "", *, snapshot_id: int | None = None) -> None:
-        self.change, self.name = change, name
+    ``owns_files``: the files it adds were written for this commit alone, and go with it if it fails for certain.
+    """
+
+    def __init__(
+        self, change: ProduceSnapshot, io: FileIO, name: str = "", *, snapshot_id: int | None = None, owns_files: bool = False
+    ) -> None:
+        self.change, self.name, self._owns_files = change, name, owns_files
         self.snapshot_id = new_snapshot_id() if snapshot_id is None else snapshot_id
         self._io = io
         self._factory = ManifestFactory(io, self.snapshot_id)
@@ -92,9 +97,11 @@ class SnapshotProducer:
             self._io.delete_many(sorted(losers))
 
     def abandoned(self) -> None:
-        locations = sorted({*self._factory.written, *self._lists})
+        locations = {*self._factory.written, *self._lists}
+        if self._owns_files:
+            locations.update(file.file_path for file in (*self._data_files, *self._delete_files))
         if locations:
-            self._io.delete_many(locations)
+            self._io.delete_many(sorted(locations))
 
     # -- checks --------------------------------------------------------------------------------------------------
     def _check_target(self, metadata: TableMetadata) -> None:

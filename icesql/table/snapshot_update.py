@@ -21,7 +21,7 @@ class SnapshotUpdate:
 
     def __init__(self, operations: TableOperations | None = None, base: TableVersion | None = None) -> None:
         self._operations, self._base = operations, base
-        self._branch, self._stage_only = MAIN, False
+        self._branch, self._stage_only, self._owns_files = MAIN, False, False
         self._summary: dict[str, str] = {}
         self._producer: SnapshotProducer | None = None
 
@@ -51,6 +51,11 @@ class SnapshotUpdate:
         self._branch = branch
         return self
 
+    def owning_files(self: Self) -> Self:
+        """The files it adds were written for it alone: if the commit fails for certain, or its transaction is given up, they go too."""
+        self._owns_files = True
+        return self
+
     @property
     def base_metadata(self) -> TableMetadata:
         """The version the builder was made from, loaded now if none was given."""
@@ -71,7 +76,7 @@ class SnapshotUpdate:
     def _made(self) -> SnapshotProducer:
         if self._producer is None:
             operations = self._bound()
-            self._producer = SnapshotProducer(self.change(), operations.io, operations.name)
+            self._producer = SnapshotProducer(self.change(), operations.io, operations.name, owns_files=self._owns_files)
         return self._producer
 
     def apply(self, metadata: TableMetadata) -> ChangeSet:

@@ -313,7 +313,11 @@ class _FollowedOperations:
     @property
     def stage_changes(self) -> Stage:
         """Raises AttributeError where commits are not staged."""
-        stage: Stage = self._operations.stage_changes  # type: ignore[attr-defined]
+        from icesql.table.commit import stage_of
+
+        stage = stage_of(self._operations)
+        if stage is None:
+            raise AttributeError("stage_changes")
 
         def follow(changes: Sequence[Change]) -> TableVersion:
             version = stage(changes)

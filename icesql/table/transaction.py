@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from icesql.errors import AlreadyExistsError, CommitFailedError, InvalidArgumentError, NotFoundError, UnsupportedError, ValidationError
+from icesql.errors import InvalidArgumentError, UnsupportedError, ValidationError
 from icesql.io.files import FileIO
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import UNPARTITIONED, PartitionSpec
 from icesql.spec.schema import Schema
 from icesql.spec.sorting import UNSORTED, SortOrder
 from icesql.table import update_values as u
-from icesql.table.commit import abandon, attempt_until_committed, check_same_table, finish, prepare, stage_of
+from icesql.table.commit import abandon, attempt_until_committed, check_same_table, failed_for_certain, finish, prepare, stage_of
 from icesql.table.create import replace_updates
 from icesql.table.metadata_builder import MetadataBuilder
 from icesql.table.operations import Change, TableOperations, TableVersion
@@ -147,8 +147,9 @@ class Transaction:
     def _create(self) -> TableVersion:
         try:
             committed = self.operations.commit(None, self._staged)
-        except (AlreadyExistsError, CommitFailedError, NotFoundError, InvalidArgumentError):
-            abandon(self.changes)
+        except BaseException as error:
+            if failed_for_certain(error):
+                abandon(self.changes)
             raise
         finish(self.changes, committed.metadata)
         return committed

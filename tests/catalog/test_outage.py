@@ -14,8 +14,10 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import OperationalError
 
 from icesql.catalog.base import Catalog
+from icesql.catalog.commit_status import settle
+from icesql.catalog.hadoop_operations import HadoopTableOperations
 from icesql.catalog.loading import load_catalog
-from icesql.errors import CommitFailedError, CommitStateUnknownError, IcesqlError
+from icesql.errors import CommitFailedError, CommitStateUnknownError, CorruptMetadataError, IcesqlError, NotFoundError
 from tests.catalog.tables import SCHEMA, rows
 from tests.postgres import PostgresServer, start_postgres, stop_postgres
 
@@ -104,6 +106,31 @@ def test_a_database_that_is_no_database_says_so(tmp_path: Path) -> None:
     (tmp_path / "c.db").write_bytes(b"not a database" * 100)
     with pytest.raises(IcesqlError, match="Cannot use catalog database: it failed: file is not a database"):
         load_catalog("test", {"uri": f"sqlite:///{tmp_path}/c.db", "warehouse": str(tmp_path)}).list_namespaces()
+
+
+def test_a_wrong_setting_does_not_hide_that_the_outcome_is_unknown() -> None:
+    """Other engines set what we refuse to set."""
+    wrong = {"commit.status-check.num-retries": "often", "commit.status-check.total-timeout-ms": "0"}
+    settle(lambda: True, wrong, "db.t", OSError("connection reset"))
+    with pytest.raises(CommitFailedError, match="kept the old version"):
+        settle(lambda: False, wrong, "db.t", OSError("connection reset"))
+
+
+@pytest.mark.parametrize("error", [OSError("connection reset"), NotFoundError("gone"), CorruptMetadataError("half a file")], ids=repr)
+def test_a_file_system_that_fails_after_the_rename_leaves_the_outcome_unknown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    catalog = load_catalog("test", {"type": "hadoop", "warehouse": str(tmp_path)})
+    table = catalog.create_table("db.t", SCHEMA)
+
+    def silent(*arguments: object) -> bool:
+        raise error
+
+    monkeypatch.setattr(HadoopTableOperations, "_is_beaten", silent)
+    with pytest.raises(CommitStateUnknownError, match="the outcome is unknown, the store does not answer"):
+        table.append(rows(1))
+    monkeypatch.undo()
+    assert ids(catalog) == [1]
 
 
 # -- a server that really goes away --------------------------------------------------------------------------------------

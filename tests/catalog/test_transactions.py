@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -58,7 +59,8 @@ def test_a_faster_writer_makes_all_tables_start_anew(metastore: Catalog) -> None
     assert [appended(metastore, name) for name in ("a", "b")] == [["a.parquet"], ["b.parquet", "first.parquet"]]
 
 
-def test_an_unknown_outcome_removes_nothing(metastore: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("error", [CommitStateUnknownError("Cannot tell"), KeyboardInterrupt(), OSError("connection reset")], ids=repr)
+def test_an_unknown_outcome_removes_nothing(metastore: Catalog, monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     two_tables(metastore)
     transaction = metastore.transaction()
     for name in ("a", "b"):
@@ -66,13 +68,34 @@ def test_an_unknown_outcome_removes_nothing(metastore: Catalog, monkeypatch: pyt
     lists = [transaction.table(f"db.{name}").metadata.snapshots[-1].manifest_list for name in ("a", "b")]
 
     def lost(*arguments: object) -> list[object]:
-        raise CommitStateUnknownError("Cannot tell")
+        raise error
 
     monkeypatch.setattr(metastore, "commit_tables", lost)
-    with pytest.raises(CommitStateUnknownError):
+    with pytest.raises(type(error)):
         transaction.commit()
     transaction.abandon()
     assert all(metastore.io.exists(str(location)) for location in lists)
+
+
+def test_a_lost_race_removes_the_files_that_were_written_for_it(
+    metastore: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    two_tables(metastore)
+    own, foreign = tmp_path / "own.parquet", tmp_path / "foreign.parquet"
+    for path in (own, foreign):
+        path.write_bytes(b"rows")
+    transaction = metastore.transaction()
+    for name, path in (("a", own), ("b", foreign)):
+        append = metastore.load_table(f"db.{name}").new_append().append_file(replace(data_file(name), file_path=str(path)))
+        transaction.table(f"db.{name}").add(append.owning_files() if path == own else append)
+
+    def lost(*arguments: object) -> list[object]:
+        raise ValidationError("the table is another one now")
+
+    monkeypatch.setattr(metastore, "commit_tables", lost)
+    with pytest.raises(ValidationError):
+        transaction.commit()
+    assert not own.exists() and foreign.exists()
 
 
 def test_file_system_tables_cannot_be_swapped_together(tmp_path: Path) -> None:

@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from icesql.catalog.table_operations import MetastoreTableOperations
+from icesql.errors import CommitFailedError, CommitStateUnknownError
+
 pytestmark = pytest.mark.spark
 
 
@@ -239,6 +242,29 @@ def test_migrate_drops_the_backup_of_a_managed_table_and_keeps_its_files(session
     assert not session.spark.catalog.tableExists("spark_catalog.default.was_managed_BACKUP_")
     run(session, f"INSERT INTO {table} VALUES (6)")
     assert sorted(row[0] for row in session.sql(f"SELECT id FROM {table}").collect()) == list(range(7))
+
+
+@pytest.mark.parametrize(("error", "back"), [(CommitFailedError("lost"), True), (CommitStateUnknownError("no answer"), False)])
+def test_migrate_takes_its_rename_back_only_when_it_failed_for_certain(
+    session: Any, error: Exception, back: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = f"hesitant_{back}".lower()
+    run(
+        session,
+        f"CREATE TABLE spark_catalog.default.{name} (id BIGINT) USING parquet",
+        f"INSERT INTO spark_catalog.default.{name} VALUES (1)",
+    )
+
+    def lost(self: MetastoreTableOperations, *arguments: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(MetastoreTableOperations, "commit", lost)
+    with pytest.raises(type(error)):
+        run(session, f"CALL spark_catalog.system.migrate('default.{name}')")
+    monkeypatch.undo()
+    kept = name if back else f"{name}_BACKUP_"
+    assert [tuple(row) for row in session.sql(f"SELECT id FROM spark_catalog.default.{kept}").collect()] == [(1,)]
+    run(session, f"DROP TABLE spark_catalog.default.{kept}")
 
 
 def test_a_copied_table_opens_at_its_new_place(session: Any, folder: Path) -> None:

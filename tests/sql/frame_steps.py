@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
+from icesql.errors import IcesqlError
+
 Step: TypeAlias = Callable[[], Any]
 
 
@@ -17,7 +22,7 @@ def _answer(step: Step) -> Any:
     try:
         frame = step()
         return None if frame is None else ([list(pair) for pair in frame.dtypes], sorted(repr(tuple(row)) for row in frame.collect()))
-    except Exception:
+    except (PySparkException, Py4JJavaError, IcesqlError):  # anything else is a fault of ours or of the step
         return "refused"
 
 

@@ -26,6 +26,7 @@ from icesql.table.overwrite import OverwriteFiles
 from icesql.table.row_delta import RowDelta
 from icesql.table.scan_tasks import FileScanTask
 from icesql.table.snapshot_update import SnapshotUpdate
+from icesql.table.written_files import removed_if_it_fails
 
 COPY_ON_WRITE, MERGE_ON_READ = "copy-on-write", "merge-on-read"
 
@@ -45,6 +46,12 @@ def mode_of(target: Target, verb: str) -> str:
     if mode not in (COPY_ON_WRITE, MERGE_ON_READ):
         raise InvalidArgumentError(f"Unknown row-level operation mode: {mode}", mode=mode)
     return mode
+
+
+def check_settings(target: Target, verb: str) -> None:
+    """Raises InvalidArgumentError for an unknown mode or isolation level, though neither may be needed."""
+    mode_of(target, verb)
+    isolation_of(target, verb)
 
 
 def isolation_of(target: Target, verb: str) -> str:
@@ -91,6 +98,7 @@ def copy_on_write(
     overwrite.delete_files([task.data_file for task in touched], _only_about(touched))
     for file in added:
         overwrite.add_file(file)
+    overwrite.owning_files()
     return _validated_overwrite(target, verb, overwrite)
 
 
@@ -131,12 +139,14 @@ def merge_on_read(target: Target, verb: str, gone: Mapping[str, Any], come: Data
     """Position deletes (version 2) or deletion vectors (version 3) for rows that go, data files for rows that come."""
     if gone and target.metadata.format_version < 2:
         raise InvalidArgumentError("Deletes are supported in V2 and above")
-    delta = RowDelta(target.table.operations, target.table.version)
-    for file in [] if come is None else written(target, verb, come, coming):
-        delta.add_rows(file)
+    delta = RowDelta(target.table.operations, target.table.version).owning_files()
     tasks = target.planned_tasks()
-    added, superseded = write_deletes(target, {path: tasks[path] for path in gone}, gone)
-    for file in added:
+    with removed_if_it_fails(target.table.io) as rows:
+        rows += [] if come is None else written(target, verb, come, coming)
+        deletes, superseded = write_deletes(target, {path: tasks[path] for path in gone}, gone)
+    for file in rows:
+        delta.add_rows(file)
+    for file in deletes:
         delta.add_deletes(file)
     for file in superseded:
         delta.remove_deletes(file)
@@ -168,7 +178,7 @@ def write_deletes(target: Target, tasks: Mapping[str, FileScanTask], gone: Mappi
         return write_dvs(target.table.io, location, every, targets=targets), superseded
     if target.metadata.properties.get("write.delete.granularity", "file").lower() == "partition":
         return _by_partition(target, tasks, merged), superseded
-    return [_position_file(target, tasks[path], {path: positions}) for path, positions in merged.items()], superseded
+    return _position_files(target, [(tasks[path], {path: positions}) for path, positions in merged.items()]), superseded
 
 
 def _is_only_about(file: DataFile, path: str) -> bool:
@@ -186,7 +196,15 @@ def _by_partition(target: Target, tasks: Mapping[str, FileScanTask], merged: Map
     for path, positions in merged.items():
         file = tasks[path].data_file
         groups.setdefault((file.spec_id, file.partition), {})[path] = positions
-    return [_position_file(target, tasks[next(iter(group))], group) for group in groups.values()]
+    return _position_files(target, [(tasks[next(iter(group))], group) for group in groups.values()])
+
+
+def _position_files(target: Target, contents: Sequence[tuple[FileScanTask, Mapping[str, Any]]]) -> list[DataFile]:
+    """A file each. If one fails, those written are removed."""
+    with removed_if_it_fails(target.table.io) as files:
+        for task, positions in contents:
+            files.append(_position_file(target, task, positions))
+    return files
 
 
 def _position_file(target: Target, task: FileScanTask, positions: Mapping[str, Any]) -> DataFile:
