@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from icesql.catalog.base import Identifier
+from icesql.catalog.names import strip_trailing_slash
 from icesql.errors import AlreadyExistsError, InvalidArgumentError
 from icesql.procedures.base import Output, Parameter, Procedure, Row
 from icesql.procedures.context import ProcedureContext
 from icesql.procedures.import_sources import SESSION_CATALOG, session_table
-from icesql.table.commit import failed_for_certain
-from icesql.table.transaction import Transaction
+from icesql.table.table import Table
 
 
 def call(
@@ -28,68 +29,73 @@ def call(
             "Cannot migrate a table from a non-Iceberg Spark Session Catalog. "
             f"Found {context.catalog.name} of type {context.catalog.properties.get('type', 'unknown')} as the source catalog."
         )
-    source = session_table(context, (SESSION_CATALOG, *context.identifier(table)), "migrate")
-    if context.catalog.table_exists(source.name):
-        raise AlreadyExistsError(f"Cannot migrate table, it is an Iceberg table already: {source.dotted}")
+    name = context.identifier(table)
+    taken_over = context.catalog.load_table(name) if context.catalog.table_exists(name) else None
+    source = _source(context, name, taken_over)
     backup = backup_table_name or f"{source.name[1]}_BACKUP_"
-    settings = {"owner": str(context.spark.sparkContext.sparkUser()), "migrated": "true", **(properties or {})}
-    if context.dry_run:
-        yield (_rehearse(context, source, settings, backup),)
-    else:
-        yield (_migrate(context, source, settings, backup, drop_backup, parallelism),)
+    _check_backup(context, source, backup)
+    settings = {"owner": str(context.spark.sparkContext.sparkUser()), **(properties or {}), "migrated": "true"}
+    count = _take_over(context, source, settings, parallelism or 1) if taken_over is None else _taken_over(taken_over)
+    _put_aside(context, source, backup, drop=bool(drop_backup))
+    yield (count,)
 
 
-def _rehearse(context: ProcedureContext, source: Any, settings: dict[str, str], backup: str) -> int:
+def _source(context: ProcedureContext, name: Identifier, taken_over: Table | None) -> Any:
+    """The Spark table of that name. Raises AlreadyExistsError for one of ours, unless an earlier call that was killed made it."""
+    from icesql.spark.import_files import spark_table_exists
+
+    exists = len(name) == 2 and spark_table_exists(context.spark, *name)
+    source = session_table(context, (SESSION_CATALOG, *name), "migrate") if exists or taken_over is None else None
+    if taken_over is None:
+        return source
+    if source is None or taken_over.properties.get("migrated") != "true" or taken_over.location != strip_trailing_slash(source.location):
+        raise AlreadyExistsError(f"Cannot migrate table, it is an Iceberg table already: {'.'.join(name)}")
+    context.notice(f"{source.dotted} was taken over by an earlier call that did not end; only the old table is put aside")
+    return source
+
+
+def _check_backup(context: ProcedureContext, source: Any, backup: str) -> None:
+    from icesql.spark.import_files import spark_table_exists
+
+    if spark_table_exists(context.spark, source.name[0], backup):
+        raise AlreadyExistsError(
+            f"Cannot rename {source.dotted} as {source.name[0]}.{backup} for backup. The backup table already exists: "
+            "give backup_table_name another name"
+        )
+
+
+def _take_over(context: ProcedureContext, source: Any, settings: dict[str, str], parallelism: int) -> int:
+    """Ours is found before Spark's of the same name, so that at any moment there is one to be read."""
     from icesql.spark.adopt_table import adopt
 
-    adoption = adopt(context.spark, source, context.catalog, source.name, properties=settings, location=source.location, parallelism=1)
-    context.planned("rename table", source.dotted, reason=f"to {backup}, as a backup")
+    adoption = adopt(
+        context.spark, source, context.catalog, source.name, properties=settings, location=source.location, parallelism=parallelism
+    )
+    if not context.dry_run:
+        return adoption.commit()
     context.planned("create table", source.dotted, reason="over the files of the old one")
     for file in adoption.files:
         context.planned("add file", file.location, reason=f"belongs to {source.dotted}")
     return len(adoption.files)
 
 
-def _migrate(
-    context: ProcedureContext, source: Any, settings: dict[str, str], backup: str, drop_backup: bool | None, parallelism: int | None
-) -> int:
-    from icesql.spark.adopt_table import adopt
-    from icesql.spark.import_files import forget_spark_table
+def _taken_over(table: Table) -> int:
+    """How many files the earlier call took over."""
+    return int(table.snapshots[0].summary.get("added-data-files", "0")) if table.snapshots else 0
 
-    _rename(context, source.name, backup)
-    transaction: Transaction | None = None
-    try:
-        moved = session_table(context, (SESSION_CATALOG, source.name[0], backup), "migrate")
-        adoption = adopt(
-            context.spark, moved, context.catalog, source.name, properties=settings, location=source.location, parallelism=parallelism or 1
+
+def _put_aside(context: ProcedureContext, source: Any, backup: str, *, drop: bool) -> None:
+    from icesql.spark.import_files import forget_spark_table, put_spark_table_aside
+
+    if context.dry_run:
+        context.planned(
+            "drop table" if drop else "rename table", source.dotted, reason="its files stay" if drop else f"to {backup}, as a backup"
         )
-        count, transaction = adoption.stage(), adoption.transaction
-        transaction.commit()
-    except BaseException as error:
-        if transaction is None or failed_for_certain(error):  # else the new table may be there, under the old one's name
-            _restore(context, source, backup)
-        raise
-    if drop_backup:
-        forget_spark_table(context.spark, source.name[0], backup)
+    elif drop:
+        forget_spark_table(context.spark, source.name)
     else:
+        put_spark_table_aside(context.spark, source.name, backup)
         context.notice(f"the old table is kept as {source.name[0]}.{backup}")
-    return count
-
-
-def _restore(context: ProcedureContext, source: Any, backup: str) -> None:
-    """The old table under its name again. Where its files went with the first rename, the failed commit has left empty folders in
-    their place, which Spark would take for another table's."""
-    io = context.catalog.io
-    if next(iter(io.list_files(source.location)), None) is None:
-        io.delete_folder(source.location)
-    _rename(context, (source.name[0], backup), source.name[1])
-
-
-def _rename(context: ProcedureContext, name: tuple[str, str], new_name: str) -> None:
-    """In Spark's own session catalog, whatever ours holds under that name."""
-    from icesql.spark.import_files import rename_spark_table
-
-    rename_spark_table(context.spark, *name, new_name)
 
 
 PROCEDURE = Procedure(

@@ -69,19 +69,28 @@ def _identifier(spark: SparkSession, database: str, name: str) -> Any:
     return bridge.jvm.org.apache.spark.sql.catalyst.TableIdentifier(name, some)
 
 
-def rename_spark_table(spark: SparkSession, database: str, name: str, new_name: str) -> None:
-    """Rename a table of the session catalog within its database."""
+def spark_table_exists(spark: SparkSession, database: str, name: str) -> bool:
+    """Whether the session catalog has a table or view of that name."""
+    return bool(bridge_of(spark).session.sessionState().catalog().tableExists(_identifier(spark, database, name)))
+
+
+def put_spark_table_aside(spark: SparkSession, name: tuple[str, str], new_name: str) -> None:
+    """Rename a table of the session catalog within its database, and leave its files where they are: a managed one is made external."""
     catalog = bridge_of(spark).session.sessionState().catalog()
-    catalog.renameTable(_identifier(spark, database, name), _identifier(spark, database, new_name))
+    _make_external(spark, name)
+    catalog.renameTable(_identifier(spark, *name), _identifier(spark, name[0], new_name))
 
 
-def forget_spark_table(spark: SparkSession, database: str, name: str) -> None:
+def forget_spark_table(spark: SparkSession, name: tuple[str, str]) -> None:
     """Drop a table of the session catalog and leave its files: a managed one is made external first."""
+    _make_external(spark, name)
+    bridge_of(spark).session.sessionState().catalog().dropTable(_identifier(spark, *name), True, False)
+
+
+def _make_external(spark: SparkSession, name: tuple[str, str]) -> None:
     bridge = bridge_of(spark)
     catalog = bridge.session.sessionState().catalog()
-    identifier = _identifier(spark, database, name)
-    catalog.alterTable(_as_external(bridge, catalog.getTableMetadata(identifier)))
-    catalog.dropTable(identifier, True, False)
+    catalog.alterTable(_as_external(bridge, catalog.getTableMetadata(_identifier(spark, *name))))
 
 
 def _as_external(bridge: Bridge, found: Any) -> Any:

@@ -121,13 +121,14 @@ def striking_catalog(properties: Mapping[str, str], strike: Strike) -> Catalog:
     catalog = load_catalog("test", properties)
     catalog.io = StrikingFileIO(strike, properties)
     if isinstance(catalog, MetastoreCatalog):
-        _strike_in_store(catalog, strike)
+        strike_in_store(catalog, strike)
     else:
         _strike_in_link(strike)
     return catalog
 
 
-def _strike_in_store(catalog: MetastoreCatalog, strike: Strike) -> None:
+def strike_in_store(catalog: MetastoreCatalog, strike: Strike) -> None:
+    """Swaps in the catalog's database pass points."""
     from sqlalchemy import event
 
     store: Any = catalog.store

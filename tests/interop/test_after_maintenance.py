@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import os
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -55,7 +57,31 @@ def test_all_that_remains_reads_everywhere(shared: Shared) -> None:
         assert read_by_pyiceberg(table) == expected, call
         assert read_by_runtime(shared, name, table) == expected, call
         assert {ref.snapshot_id for ref in table.refs.values()} <= expected.keys()
+        if call.startswith(("rewrite_data_files", "expire_snapshots")):
+            assert_copy_reads_everywhere(shared, table, expected)
     assert removed["expire_snapshots"] and removed["remove_orphan_files"] == 1
+
+
+def assert_copy_reads_everywhere(shared: Shared, table: Table, expected: Rows) -> None:
+    """What rewrite_table_path stages and lists is, once copied, the same table elsewhere; the table itself is out of the way."""
+    source, target, away = (shared.folder(name) for name in ("past", "copied", "away"))
+    (row,) = shared.session.sql(
+        f"CALL local.system.rewrite_table_path(table => 'interop.past', source_prefix => '{table.location}', target_prefix => '{target}')"
+    ).collect()
+    with Path(row.file_list_location).open() as lines:
+        for copied, place in csv.reader(lines):
+            Path(place).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(copied, place)
+    shutil.rmtree(row.file_list_location.rpartition("/")[0])
+    os.rename(source, away)
+    try:
+        moved = shared.load("copied")
+        assert read_everything(moved) == expected
+        assert read_by_pyiceberg(moved) == expected
+        assert read_by_runtime(shared, "interop.copied", moved) == expected
+    finally:
+        os.rename(away, source)
+        shutil.rmtree(target)
 
 
 def made_old(folder: str) -> list[Path]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from icesql.catalog.table_operations import MetastoreTableOperations
-from icesql.errors import CommitFailedError, CommitStateUnknownError
+from icesql.errors import AlreadyExistsError, CommitFailedError, CommitStateUnknownError
 
 pytestmark = pytest.mark.spark
 
@@ -244,16 +244,13 @@ def test_migrate_drops_the_backup_of_a_managed_table_and_keeps_its_files(session
     assert sorted(row[0] for row in session.sql(f"SELECT id FROM {table}").collect()) == list(range(7))
 
 
-@pytest.mark.parametrize(("error", "back"), [(CommitFailedError("lost"), True), (CommitStateUnknownError("no answer"), False)])
-def test_migrate_takes_its_rename_back_only_when_it_failed_for_certain(
-    session: Any, error: Exception, back: bool, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("error", [CommitFailedError("lost"), CommitStateUnknownError("no answer")])
+def test_a_migrate_that_fails_leaves_the_old_table_and_may_be_called_again(
+    session: Any, error: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    name = f"hesitant_{back}".lower()
-    run(
-        session,
-        f"CREATE TABLE spark_catalog.default.{name} (id BIGINT) USING parquet",
-        f"INSERT INTO spark_catalog.default.{name} VALUES (1)",
-    )
+    name = f"hesitant_{type(error).__name__}".lower()
+    table = f"spark_catalog.default.{name}"
+    run(session, f"CREATE TABLE {table} (id BIGINT) USING parquet", f"INSERT INTO {table} VALUES (1)")
 
     def lost(self: MetastoreTableOperations, *arguments: Any) -> None:
         raise error
@@ -262,9 +259,18 @@ def test_migrate_takes_its_rename_back_only_when_it_failed_for_certain(
     with pytest.raises(type(error)):
         run(session, f"CALL spark_catalog.system.migrate('default.{name}')")
     monkeypatch.undo()
-    kept = name if back else f"{name}_BACKUP_"
-    assert [tuple(row) for row in session.sql(f"SELECT id FROM spark_catalog.default.{kept}").collect()] == [(1,)]
-    run(session, f"DROP TABLE spark_catalog.default.{kept}")
+    assert rows_of(session, table) == [(1,)]
+    run(session, f"CALL spark_catalog.system.migrate('default.{name}')")
+    run(session, f"INSERT INTO {table} VALUES (2)", f"DROP TABLE spark_catalog.default.{name}_BACKUP_")
+    assert rows_of(session, table) == [(1,), (2,)]
+
+
+def test_migrate_refuses_a_backup_name_that_is_taken_before_it_does_anything(session: Any) -> None:
+    run(session, "CREATE TABLE spark_catalog.default.taken (id BIGINT) USING parquet")
+    run(session, "CREATE TABLE spark_catalog.default.in_use (id BIGINT) USING parquet")
+    with pytest.raises(AlreadyExistsError, match="The backup table already exists"):
+        run(session, "CALL spark_catalog.system.migrate('default.taken', backup_table_name => 'in_use')")
+    assert not session.names.catalog("spark_catalog").table_exists(("default", "taken"))
 
 
 def test_a_copied_table_opens_at_its_new_place(session: Any, folder: Path) -> None:
