@@ -151,7 +151,7 @@ class History:
         row[name] = self.chance.choice(kind.values)
         self.model.rows = [other for other in self.model.rows if other[name] != row[name]] + [row]
         others = ", ".join(k.literal(row[n]) for n, k in self.model.columns if n != name)
-        return f"INSERT OVERWRITE {self.table} PARTITION ({name} = {kind.literal(row[name])}) SELECT {others}"
+        return f"INSERT OVERWRITE {self.table} PARTITION ({name} = {kind.constant(row[name])}) SELECT {others}"
 
     def _overwrite_where(self) -> str:
         """Dynamic overwrite is the caller's setting; this replaces everything by a filter that no file can straddle."""

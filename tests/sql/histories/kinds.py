@@ -24,6 +24,10 @@ class Kind:
     def literal(self, value: Any) -> str:
         return f"CAST(NULL AS {self.name})" if value is None else f"CAST({_text(value)} AS {self.name})"
 
+    def constant(self, value: Any) -> str:
+        """Without a call, as PARTITION clauses want it."""
+        return "NULL" if value is None else _text(value)
+
 
 def _text(value: Any) -> str:
     match value:
