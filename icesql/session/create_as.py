@@ -12,6 +12,7 @@ from icesql.session.run_query import bound
 from icesql.session.schemas import partition_spec, refuse_doubled
 from icesql.session.sql_errors import table_exists, table_not_found
 from icesql.session.table_properties import table_properties
+from icesql.session.transactions import make_table
 from icesql.session.write_target import SessionSettings, engine_summary, wap_of
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def create_as_select(session: Session, statement: s.CreateTable, address: Addres
     """CTAS appends; a replacing statement overwrites, even when it creates. A failure leaves nothing behind."""
     if statement.columns and len(statement.columns) > len(statement.partition_columns):
         raise SqlError("Operation not allowed: Schema may not be specified in a Create Table As Select (CTAS) statement.")
-    exists = address.catalog.table_exists(address.identifier)
+    exists = session.names.is_table(address)
     if exists and not statement.replace:
         if statement.if_not_exists:
             return session.nothing
@@ -49,13 +50,13 @@ def _create(session: Session, statement: s.CreateTable, address: Address, frame:
             transaction = address.catalog.stage_replace(address.identifier, schema, **stage, or_create=statement.create)
         else:
             transaction = address.catalog.stage_create(address.identifier, schema, **stage)
-        fill(session, transaction, frame, overwrite=statement.replace)
+        fill(session, address, transaction, frame, overwrite=statement.replace)
     except AlreadyExistsError:
         raise table_exists(address.parts) from None
 
 
-def fill(session: Session, transaction: Transaction, frame: Any, *, overwrite: bool) -> None:
-    """Write the rows into the staged table, and commit both."""
+def fill(session: Session, address: Address, transaction: Transaction, frame: Any, *, overwrite: bool) -> None:
+    """Write the rows into the staged table, and commit both, or let the session's transaction do so."""
     from icesql.spark.write import WriteSettings, write_frame
     from icesql.table.append import AppendFiles
     from icesql.table.overwrite import OverwriteFiles
@@ -75,7 +76,7 @@ def fill(session: Session, transaction: Transaction, frame: Any, *, overwrite: b
     except BaseException:
         transaction.abandon()
         raise
-    transaction.commit()
+    make_table(session, address, transaction)
 
 
 def _follow_wap(session: Session, metadata: TableMetadata, builder: Any) -> None:

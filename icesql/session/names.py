@@ -9,7 +9,7 @@ the current namespace. Temporary views shadow one-part names. Behind a table's n
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -107,8 +107,9 @@ class Found:
 class Names:
     """Resolution for one session: its catalogs, and where it currently is."""
 
-    def __init__(self, catalogs: Catalogs) -> None:
-        self.catalogs = catalogs
+    def __init__(self, catalogs: Catalogs, made: Callable[[Address], Table | None] = lambda address: None) -> None:
+        """``made`` tells of a table that is not yet there: the transaction in progress makes it."""
+        self.catalogs, self._made = catalogs, made
         self.current_catalog = SPARK_CATALOG
         self.current_namespace: Namespace = ()
 
@@ -173,8 +174,14 @@ class Names:
             table = self._load(outer)
             return None if table is None else Found(address=outer, table=table, metadata_table=last.lower())
         selector = parse_selector(last)
-        table = None if selector is None else self._load(outer)
-        return None if table is None or selector is None else Found(address=outer, table=table, selector=selector)
+        if selector is None:
+            return None
+        found = self.find_at(outer)
+        return None if found is None or not found.selector.is_empty else replace(found, selector=selector)
+
+    def is_table(self, address: Address) -> bool:
+        """Whether a table has that very name."""
+        return self._made(address) is not None or address.catalog.table_exists(address.identifier)
 
     def not_found(self, parts: Sequence[str], *, text: str = "", offset: int | None = None) -> NotFoundError:
         """The error for a name that leads nowhere: with the nearest name, and the place in ``text`` if it has one."""
@@ -204,6 +211,9 @@ def parse_selector(text: str) -> Selector | None:
     kind = match["kind"]
     if kind == "branch_":
         return Selector(ref=value, ref_type="branch")
+        made = self._made(address)
+        if made is not None:
+            return made
     if kind == "tag_":
         return Selector(ref=value, ref_type="tag")
     return Selector(snapshot_id=int(value)) if kind == "snapshot_id_" else Selector(timestamp_ms=int(value))

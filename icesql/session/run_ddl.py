@@ -15,6 +15,7 @@ from icesql.session.run_query import run_query
 from icesql.session.schemas import partition_spec, table_schema
 from icesql.session.sql_errors import not_iceberg, table_exists, table_not_found
 from icesql.session.table_properties import table_properties
+from icesql.session.transactions import make_table
 from icesql.spec.schema import Schema
 
 if TYPE_CHECKING:
@@ -50,9 +51,10 @@ def _create(session: Session, statement: s.CreateTable, args: Any) -> Any:
     stage: dict[str, Any] = {"spec": spec, "location": statement.location, "properties": properties}
     try:
         if statement.replace:
-            address.catalog.stage_replace(address.identifier, schema, **stage, or_create=statement.create).commit()
+            made = address.catalog.stage_replace(address.identifier, schema, **stage, or_create=statement.create)
         else:
-            address.catalog.create_table(address.identifier, schema, **stage)
+            made = address.catalog.stage_create(address.identifier, schema, **stage)
+        make_table(session, address, made)
     except AlreadyExistsError:
         if not statement.if_not_exists:
             raise table_exists(address.parts) from None
@@ -83,7 +85,7 @@ def _create_like(session: Session, statement: s.CreateTableLike) -> Any:
     address = session.names.target(statement.table.parts)
     if address is None:
         return session.spark_sql(statement.text)
-    if address.catalog.table_exists(address.identifier):
+    if session.names.is_table(address):
         if statement.if_not_exists:
             return session.nothing
         raise table_exists(address.parts)
@@ -91,11 +93,13 @@ def _create_like(session: Session, statement: s.CreateTableLike) -> Any:
     properties = dict(statement.properties)
     if found is None:
         schema = _spark_schema(session, statement)
-        address.catalog.create_table(address.identifier, schema, location=statement.location, properties=properties)
+        make_table(
+            session, address, address.catalog.stage_create(address.identifier, schema, location=statement.location, properties=properties)
+        )
         return session.nothing
     source = found.table.metadata
     inherited = {"format-version": str(source.format_version), **source.properties, **properties}
-    address.catalog.create_table(
+    copy = address.catalog.stage_create(
         address.identifier,
         source.schema,
         spec=source.spec,
@@ -103,6 +107,7 @@ def _create_like(session: Session, statement: s.CreateTableLike) -> Any:
         location=statement.location,
         properties=inherited,
     )
+    make_table(session, address, copy)
     return session.nothing
 
 

@@ -97,6 +97,8 @@ def _show_tables(session: Session, statement: s.ShowTables) -> Any:
         tables = catalog.list_tables(namespace)
     except NotFoundError:
         raise schema_not_found((catalog.name, *namespace)) from None
+    if session.transaction_in_progress is not None:
+        tables = sorted([*tables, *session.transaction_in_progress.names_made(catalog, namespace)])
     named = [t for t in tables if matches(t[-1], statement.pattern)]
     shown = ".".join(describing.quoted_if_needed(part) for part in namespace)
     temporary = (

@@ -17,7 +17,7 @@ from icesql.parser.statements import Other, Query
 from icesql.session.catalogs import SPARK_CATALOG, Catalogs
 from icesql.session.dispatch import run_statement
 from icesql.session.frames import Frames
-from icesql.session.names import Found, Names
+from icesql.session.names import Address, Found, Names
 from icesql.session.results import NOTHING
 from icesql.session.temp_views import TemporaryViews
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from icesql.session.session_table import SessionTable
     from icesql.session.transactions import SessionTransaction
     from icesql.session.writer import Writer
+    from icesql.table.table import Table
 
 
 class Session:
@@ -45,7 +46,7 @@ class Session:
     def __init__(self, spark: SparkSession, catalogs: Mapping[str, Mapping[str, Any]] | None = None) -> None:
         self.spark = spark
         self.catalogs = Catalogs(self._spark_conf, catalogs or {}, parse_filter)
-        self.names = Names(self.catalogs)
+        self.names = Names(self.catalogs, self._made_in_transaction)
         self.frames = Frames(self)
         self.temporary_views = TemporaryViews(self)
         self.last_notices: tuple[str, ...] = ()
@@ -181,6 +182,9 @@ class Session:
         """Raises NotFoundError, with the place in ``text``."""
         found = self.find(parts)
         if found is None:
+    def _made_in_transaction(self, address: Address) -> Table | None:
+        return None if self.transaction_in_progress is None else self.transaction_in_progress.made(address)
+
             raise self.names.not_found(parts, text=text, offset=offset)
         return found
 

@@ -1,7 +1,8 @@
 """Several statements, one outcome: BEGIN ... COMMIT, and ``with session.transaction():``.
 
 Inside, a session sees what it has staged: whatever a statement commits goes through the table's ``StagedOperations`` and waits there.
-At the end every table is committed: one atomically, several where the catalog can swap several at once. What cannot wait is refused.
+At the end every table is committed: one atomically, several where the catalog can swap several at once. Tables may be made and replaced
+in it; what cannot wait is refused.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 from icesql.catalog.transactions import commit_together
 from icesql.errors import InvalidArgumentError, UnsupportedError
 from icesql.parser import statements as s
-from icesql.session.names import Found
+from icesql.session.names import Address, Found
 from icesql.table.table import Table
 from icesql.table.transaction import StagedOperations, Transaction
 
 if TYPE_CHECKING:
+    from icesql.catalog.base import Catalog, Identifier, Namespace
     from icesql.session.session import Session
 
 
@@ -50,8 +52,26 @@ class SessionTransaction:
         if held is None:
             transaction = found.table.transaction()
             held = self._tables[found.address.parts] = (found, transaction)
-        operations = StagedOperations(held[1])
-        return replace(found, table=Table(operations, operations.load(), found.address.identifier, found.address.catalog))
+        return replace(found, table=_seen(found.address, held[1]))
+
+    def make(self, address: Address, transaction: Transaction) -> None:
+        """Let a table be made or replaced at the end. Raises UnsupportedError for one that has been changed in here."""
+        held = self._tables.get(address.parts)
+        if held is not None and held[1].has_effect:
+            transaction.abandon()
+            why = "this one has changed it already: COMMIT or ROLLBACK first"
+            raise UnsupportedError(f"Cannot replace table in a transaction: {why}: {address.dotted}")
+        self._tables[address.parts] = (Found(address=address, table=_seen(address, transaction)), transaction)
+
+    def made(self, address: Address) -> Table | None:
+        """The table of that name that this transaction makes."""
+        held = self._tables.get(address.parts)
+        return None if held is None or held[1].base is not None else _seen(address, held[1])
+
+    def names_made(self, catalog: Catalog, namespace: Namespace) -> list[Identifier]:
+        """The tables that this transaction makes in a namespace."""
+        found = [held.address for held, transaction in self._tables.values() if transaction.base is None]
+        return [address.identifier for address in found if address.catalog is catalog and address.namespace == namespace]
 
     def add(self, found: Found, change: Any) -> None:
         """Stage a change on the table's transaction."""
@@ -60,7 +80,7 @@ class SessionTransaction:
     def commit(self) -> None:
         """Commit what is staged. Raises CommitFailedError or ValidationError, and then nothing of it is visible."""
         self._session.transaction_in_progress = None
-        changed = [(found, transaction) for found, transaction in self._tables.values() if transaction.changes]
+        changed = [(found, transaction) for found, transaction in self._tables.values() if transaction.has_effect]
         catalogs = {found.address.catalog.name: found.address.catalog for found, _ in changed}
         if len(catalogs) > 1:
             self._abandon(changed)
@@ -77,12 +97,24 @@ class SessionTransaction:
     def rollback(self) -> None:
         """Forget what is staged, and remove the files written for it."""
         self._session.transaction_in_progress = None
-        self._abandon([held for held in self._tables.values() if held[1].changes])
+        self._abandon([held for held in self._tables.values() if held[1].has_effect])
+
+
+def _seen(address: Address, transaction: Transaction) -> Table:
+    operations = StagedOperations(transaction)
+    return Table(operations, operations.load(), address.identifier, address.catalog)
+
+
+def make_table(session: Session, address: Address, transaction: Transaction) -> None:
+    """Make or replace a table: now, or at the end of the transaction in progress. Raises AlreadyExistsError."""
+    current = session.transaction_in_progress
+    if current is None:
+        transaction.commit()
+    else:
+        current.make(address, transaction)
 
 
 _CANNOT_WAIT: dict[type[s.Statement], str] = {
-    s.CreateTable: "create table",
-    s.CreateTableLike: "create table",
     s.DropTable: "drop table",
     s.RenameTable: "rename table",
     s.CreateView: "create view",

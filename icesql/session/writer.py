@@ -116,13 +116,11 @@ class Writer:
         from icesql.parser.statements import CreateTable
         from icesql.session.create_as import fill, stored_schema
         from icesql.session.table_properties import table_properties
-        from icesql.session.transactions import refuse_in_transaction
 
         parts = parse_name(self._name)
         address = self._session.names.target(parts)
         if address is None:
             raise InvalidArgumentError(f"Cannot write table: no catalog of ours holds it: {self._name}")
-        refuse_in_transaction(self._session, "create table", address.parts)
         self._check_exists(address, create=create, replace=replace)
         partitioned = f" PARTITIONED BY ({', '.join(self._partitioning)})" if self._partitioning else ""
         using = f" USING {self._provider}" if self._provider else ""
@@ -135,11 +133,10 @@ class Writer:
             transaction = address.catalog.stage_replace(address.identifier, schema, **stage, or_create=create)
         else:
             transaction = address.catalog.stage_create(address.identifier, schema, **stage)
-        fill(self._session, transaction, self._frame, overwrite=replace)
+        fill(self._session, address, transaction, self._frame, overwrite=replace)
 
-    @staticmethod
-    def _check_exists(address: Address, *, create: bool, replace: bool) -> None:
-        exists = address.catalog.table_exists(address.identifier)
+    def _check_exists(self, address: Address, *, create: bool, replace: bool) -> None:
+        exists = self._session.names.is_table(address)
         if exists and not replace:
             raise table_exists(address.parts)
         if not exists and not create:

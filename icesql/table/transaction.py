@@ -76,6 +76,11 @@ class Transaction:
     def io(self) -> FileIO:
         return self.operations.io
 
+    @property
+    def has_effect(self) -> bool:
+        """Whether a commit would change anything: a table that is made or replaced needs no changes for that."""
+        return bool(self.changes) or self.base is None or self.replacement is not None
+
     def add(self, change: Change | ProduceSnapshot) -> TableMetadata:
         """Stage a change on what is staged so far; returns the metadata with it. A change that raises is not staged."""
         self._check_open()
@@ -180,7 +185,7 @@ class StagedOperations:
     def load(self) -> TableVersion:
         """The table as the transaction has it; no metadata file holds that once anything is staged."""
         base = self._transaction.base
-        if base is not None and not self._transaction.changes:
+        if base is not None and not self._transaction.has_effect:
             return base
         return TableVersion(self._transaction.metadata, None)
 
