@@ -10,8 +10,11 @@ from icesql.parser.tokens import Kind
 from icesql.parser.types import TypeReader
 
 
-def properties(cursor: Cursor) -> Properties:
-    """``('k' = 'v', a.b = 5, c true)``; values as text. Raises SqlError for a key without a value or given twice."""
+def properties(cursor: Cursor, *, signed: bool = False) -> Properties:
+    """``('k' = 'v', a.b = 5, c true)``; values as text. ``signed``: numbers may be negative, as those of options.
+
+    Raises SqlError for a key without a value or given twice.
+    """
     pairs: list[tuple[str, str]] = []
     missing: list[str] = []
     cursor.expect("(")
@@ -21,7 +24,7 @@ def properties(cursor: Cursor) -> Properties:
         key = _property_key(cursor)
         if key in (known for known, _ in pairs):
             cursor.fail(f"Found duplicate keys '{key}'.")
-        value = _property_value(cursor)
+        value = _property_value(cursor, signed=signed)
         if value is None:
             missing.append(key)
         else:
@@ -51,13 +54,15 @@ def _property_key(cursor: Cursor) -> str:
     return cursor.next().string if cursor.token.kind is Kind.STRING else ".".join(cursor.name_parts())
 
 
-def _property_value(cursor: Cursor) -> str | None:
-    equals = cursor.accept("=")
+def _property_value(cursor: Cursor, *, signed: bool) -> str | None:
+    equals = cursor.accept_any("=", "==") is not None
     token = cursor.token
     if token.kind is Kind.STRING:
-        return cursor.next().string
-    if token.kind is Kind.NUMBER or (token.key == "-" and cursor.peek().kind is Kind.NUMBER):
+        return cursor.string() if equals else cursor.next().string
+    if token.kind is Kind.NUMBER or (signed and token.key == "-" and cursor.peek().kind is Kind.NUMBER):
         sign = "-" if cursor.accept("-") else ""
+        if not cursor.token.text.replace(".", "", 1).isdigit():
+            cursor.no_alternative()
         return sign + cursor.next().text
     if token.key in ("TRUE", "FALSE"):
         return cursor.next().key.lower()

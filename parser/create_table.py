@@ -157,7 +157,7 @@ def _read_clause(cursor: Cursor, types: TypeReader, found: _Clauses) -> bool:
         found.properties = clauses.properties(cursor)
     elif cursor.accept("OPTIONS"):
         _once(cursor, found, "OPTIONS")
-        found.options = clauses.properties(cursor)
+        found.options = clauses.properties(cursor, signed=True)
     elif cursor.accept("DEFAULT", "COLLATION"):
         _once(cursor, found, "DEFAULT COLLATION")
         found.collation = ".".join(cursor.name_parts())

@@ -11,10 +11,14 @@ from icesql.parser.tokens import Kind, Token, tokenize
 
 
 class Cursor:
-    """Reads tokens of ``text`` from ``position``; every failure is a SqlError at the token where it happened."""
+    """Reads tokens of ``text`` from ``position``; every failure is a SqlError at the token where it happened.
 
-    def __init__(self, text: str, position: int = 0, tokens: tuple[Token, ...] | None = None) -> None:
+    ``timestamp_ntz``: the type ``TIMESTAMP`` means one without time zone.
+    """
+
+    def __init__(self, text: str, position: int = 0, tokens: tuple[Token, ...] | None = None, *, timestamp_ntz: bool = False) -> None:
         self.text = text
+        self.timestamp_ntz = timestamp_ntz
         self.tokens = tokenize(text) if tokens is None else tokens
         self.position = position
 

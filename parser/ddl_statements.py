@@ -131,7 +131,7 @@ class ViewColumn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateView(Statement):
-    """CREATE [OR REPLACE] [[GLOBAL] TEMPORARY] VIEW. ``query`` is the text behind AS, verbatim."""
+    """CREATE [OR REPLACE] [[GLOBAL] TEMPORARY] VIEW. ``query`` is the text behind AS, verbatim; with a ``provider`` there is none."""
 
     view: TableName
     replace: bool = False
@@ -141,8 +141,10 @@ class CreateView(Statement):
     columns: tuple[ViewColumn, ...] = ()
     comment: str | None = None
     properties: Properties = ()
+    provider: str | None = None
+    options: Properties = ()
     query: Span
-    references: References
+    references: References = field(default_factory=References)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,7 +54,7 @@ def _insert(cursor: Cursor, before: tuple[Span | None, ...], *, stop_at_insert: 
         return None, first
     cursor.accept("TABLE")
     target = cursor.table_name()
-    options = clauses.properties(cursor) if cursor.at("WITH", "(") and cursor.accept("WITH") else ()
+    options = clauses.properties(cursor, signed=True) if cursor.at("WITH", "(") and cursor.accept("WITH") else ()
     partition = _partition(cursor)
     if_not_exists = clauses.if_not_exists(cursor)
     by_name = cursor.accept("BY", "NAME")
@@ -93,10 +93,21 @@ def _partition(cursor: Cursor) -> tuple[PartitionValue, ...]:
         if values:
             cursor.expect(",")
         column = ".".join(cursor.name_parts())
-        value = cursor.expression_until(",") if cursor.accept("=") else None
+        value = _constant(cursor) if cursor.accept("=") else None
         values.append(PartitionValue(column=column, value=value))
     cursor.expect(")")
     return tuple(values)
+
+
+def _constant(cursor: Cursor) -> Span:
+    """A number, strings side by side, ``NULL``, ``DATE '...'`` and the like, or a parameter: no calls, no operators."""
+    start = cursor.token.start
+    cursor.accept_any("-", "?", ":")
+    while cursor.token.kind in (Kind.STRING, Kind.NUMBER, Kind.WORD):
+        cursor.next()
+    if cursor.last_end <= start or not cursor.at_any(",", ")"):
+        cursor.no_alternative()
+    return Span(start, cursor.last_end)
 
 
 def _columns(cursor: Cursor) -> tuple[NameParts, ...]:

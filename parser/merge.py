@@ -29,7 +29,7 @@ def merge(cursor: Cursor, ctes: Span | None) -> Merge:
     schema_evolution = cursor.accept("WITH", "SCHEMA", "EVOLUTION")
     cursor.expect("INTO")
     target = cursor.table_name()
-    options = clauses.properties(cursor) if cursor.at("WITH", "(") and cursor.accept("WITH") else ()
+    options = clauses.properties(cursor, signed=True) if cursor.at("WITH", "(") and cursor.accept("WITH") else ()
     alias = clauses.table_alias(cursor)
     cursor.expect("USING")
     source, source_alias = _source(cursor)
@@ -60,14 +60,14 @@ def _source(cursor: Cursor) -> tuple[Span, str | None]:
         return Span(start, cursor.last_end), alias
     if not cursor.token.is_identifier:
         cursor.no_alternative()
-    if cursor.at("VALUES") and cursor.peek().key == "(":
-        return Span(start, cursor.expression_until("ON").end), None
     found = read_relation(cursor.text, cursor.tokens, cursor.position, place=Place.FROM)
     cursor.position = found.position
     if found.reference is None:
         cursor.skip_balanced()
         alias = clauses.table_alias(cursor)
         return Span(start, cursor.last_end), alias
+    if found.reference.time_travel is not None or found.reference.options:
+        cursor.fail("mismatched input: the source of a MERGE is a table or a query in brackets")
     return Span(start, cursor.last_end), found.reference.alias
 
 

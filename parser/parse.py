@@ -38,14 +38,16 @@ _EXPLAIN_MODES = ("EXTENDED", "CODEGEN", "COST", "FORMATTED", "LOGICAL", "PRUNIN
 _MAX_EXPLAINS = 8
 
 
-def parse(text: str) -> Statement:
+def parse(text: str, *, timestamp_ntz: bool = False) -> Statement:
     """The statement that ``text`` is; what no grammar of ours knows is ``Other``, for Spark to judge.
+
+    ``timestamp_ntz``: the type ``TIMESTAMP`` means one without time zone (``spark.sql.timestampType``).
 
     Raises SqlError, with line, column and the text underlined, for unclosed strings and comments and for statements that only this engine
     knows (Iceberg's extensions of ALTER TABLE, CALL, EXPLAIN PRUNING). A statement of Spark's own that goes wrong is
     ``Other(error=...)``: it may be right for a table that is not ours.
     """
-    return _parse_cached(text) if len(text) <= _CACHED_SIZE else _parse(text)
+    return _parse_cached(text, timestamp_ntz) if len(text) <= _CACHED_SIZE else _parse(text, timestamp_ntz)
 
 
 def parse_script_statement(statement: ScriptStatement, script: str) -> Statement:
@@ -56,8 +58,8 @@ def parse_script_statement(statement: ScriptStatement, script: str) -> Statement
         raise relocate(error, statement, script) from None
 
 
-def _parse(text: str, explains: int = 0) -> Statement:
-    cursor = Cursor(text)
+def _parse(text: str, timestamp_ntz: bool = False, explains: int = 0) -> Statement:
+    cursor = Cursor(text, timestamp_ntz=timestamp_ntz)
     if cursor.at("CALL"):
         return call(cursor)
     if cursor.at("EXPLAIN"):
@@ -90,7 +92,7 @@ def _explain(cursor: Cursor, explains: int) -> Statement:
     body = clauses.rest(cursor)
     if explains >= _MAX_EXPLAINS:
         cursor.fail_at("Cannot explain statement: EXPLAIN is nested too deeply", body)
-    return Explain(text=cursor.text, mode=mode, body=body, statement=_parse(body.of(cursor.text), explains + 1))
+    return Explain(text=cursor.text, mode=mode, body=body, statement=_parse(body.of(cursor.text), cursor.timestamp_ntz, explains + 1))
 
 
 def _alter_table(cursor: Cursor) -> Statement:

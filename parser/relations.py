@@ -130,7 +130,7 @@ def _plain_value(tokens: tuple[Token, ...]) -> int | str | None:
     if all(token.kind is Kind.STRING for token in tokens):
         return "".join(token.string for token in tokens)
     sign = -1 if tokens[0].key == "-" else 1
-    digits = tokens[-1].text.rstrip("lL")
+    digits = tokens[-1].text
     plain = len(tokens) == (2 if sign < 0 else 1) and tokens[-1].kind is Kind.NUMBER and digits.isdigit() and len(digits) < 100
     return sign * int(digits) if plain else None
 

@@ -13,7 +13,7 @@ def delete(cursor: Cursor, ctes: Span | None) -> Delete:
     """``DELETE FROM t [AS a] [WHERE condition]``."""
     cursor.expect("DELETE", "FROM")
     target = cursor.table_name()
-    options = clauses.properties(cursor) if cursor.at("WITH", "(") and cursor.accept("WITH") else ()
+    options = clauses.properties(cursor, signed=True) if cursor.at("WITH", "(") and cursor.accept("WITH") else ()
     alias = clauses.table_alias(cursor)
     condition = _where(cursor)
     cursor.expect_end()
@@ -25,7 +25,7 @@ def update(cursor: Cursor, ctes: Span | None) -> Update:
     """``UPDATE t [AS a] SET c = e, ... [WHERE condition]``."""
     cursor.expect("UPDATE")
     target = cursor.table_name()
-    options = clauses.properties(cursor) if cursor.at("WITH", "(") and cursor.accept("WITH") else ()
+    options = clauses.properties(cursor, signed=True) if cursor.at("WITH", "(") and cursor.accept("WITH") else ()
     alias = clauses.table_alias(cursor)
     cursor.expect("SET")
     assigned = assignments(cursor, "WHERE")

@@ -105,7 +105,7 @@ class TypeReader:
             cursor.no_alternative()
         cursor.next()
         key = token.key
-        if key == "TIMESTAMP" and cursor.accept("WITHOUT", "TIME", "ZONE"):
+        if key == "TIMESTAMP" and (cursor.accept("WITHOUT", "TIME", "ZONE") or cursor.timestamp_ntz):
             return TimestampType()
         if key in _SIMPLE:
             return _SIMPLE[key]()
@@ -145,15 +145,15 @@ class TypeReader:
         word = self.cursor.tokens[self.cursor.position - 1]
         if not self.cursor.at("("):
             self.cursor.fail(f'DataType "{word.key}" requires a length parameter, for example "{word.key}"(10).', word)
-        self._size(word.key.lower())
+        self._size(word.key.lower(), least=0)
         return self._string()
 
-    def _size(self, what: str) -> int:
+    def _size(self, what: str, least: int = 1) -> int:
         self.cursor.expect("(")
         token = self.cursor.token
         size = self.cursor.integer()
-        if size < 1:
-            self.cursor.fail(f"Cannot parse type: the length of {what} must be positive: {size}", token)
+        if size < least:
+            self.cursor.fail(f"Cannot parse type: the length of {what} must be at least {least}: {size}", token)
         self.cursor.expect(")")
         return size
 

@@ -6,6 +6,7 @@ from icesql.parser import clauses
 from icesql.parser.base_statement import Statement
 from icesql.parser.cursor import Cursor
 from icesql.parser.ddl_statements import AlterViewAs, AlterViewProperties, CreateView, DropView, Properties, RenameView, ViewColumn
+from icesql.parser.names import Span
 from icesql.parser.references import references_between
 
 
@@ -32,8 +33,24 @@ def create_view(cursor: Cursor) -> CreateView | None:
             cursor.expect_any("BINDING", "COMPENSATION", "EVOLUTION")
         elif cursor.accept("DEFAULT", "COLLATION"):
             cursor.name_parts()
-        elif cursor.at("USING") or cursor.at("WITH", "METRICS"):
+        elif cursor.at("WITH", "METRICS"):
             return None
+        elif (temporary or global_temporary) and cursor.accept("USING"):
+            provider = ".".join(cursor.name_parts())
+            options = clauses.properties(cursor, signed=True) if cursor.accept("OPTIONS") else ()
+            cursor.expect_end()
+            return CreateView(
+                text=cursor.text,
+                view=view,
+                replace=replace,
+                temporary=temporary,
+                global_temporary=global_temporary,
+                if_not_exists=if_not_exists,
+                columns=columns,
+                provider=provider,
+                options=options,
+                query=Span(0, 0),
+            )
         else:
             cursor.mismatch("AS")
     cursor.expect("AS")

@@ -1,11 +1,12 @@
 """Columns added, dropped, renamed, changed and replaced: Spark's checks, then Iceberg's builder.
 
-Names are resolved in any case and written as the table has them.
+Names are resolved in any case, unless ``spark.sql.caseSensitive`` says otherwise, and written as the table has them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from icesql.errors import SqlError, UnsupportedError, ValidationError, nearest
@@ -40,48 +41,59 @@ _SIZED = ("char", "varchar", "character")
 def alter_columns(session: Session, statement: s.AlterTable, found: Found) -> None:
     """One commit. Raises SqlError, ValidationError or UnsupportedError, and then changes nothing."""
     update = found.table.update_schema()
-    schema = found.table.metadata.schema
+    known = Columns(found.table.metadata.schema, session.is_case_sensitive)
     match statement:
         case s.AddColumns():
             _refuse_defaults(session, statement.columns)
-            _add(update, schema, statement.columns)
+            _add(update, known, statement.columns)
         case s.DropColumns():
-            _drop(update, schema, statement)
+            _drop(update, known, statement)
         case s.RenameColumn():
-            _rename(update, schema, statement)
+            _rename(update, known, statement)
         case s.AlterColumns():
-            _change(session, update, schema, statement.changes)
+            _change(session, update, known, statement.changes)
         case s.ReplaceColumns():
             _refuse_defaults(session, statement.columns)
-            _replace(update, schema, statement.columns)
+            _replace(update, known, statement.columns)
     update.commit()
 
 
 # -- names -------------------------------------------------------------------------------------------------------------
-def resolve(schema: Schema, path: Sequence[str]) -> tuple[str, NestedField]:
-    """The dotted name as the table spells it, and the field. Raises SqlError with the nearest name."""
-    fields: Sequence[NestedField] = schema.fields
-    names: list[str] = []
-    found: NestedField | None = None
-    for part in path:
-        found = next((field for field in fields if field.name == part), None)
-        found = found or next((field for field in fields if field.name.lower() == part.lower()), None)
-        if found is None:
-            known = [".".join((*names, field.name)) for field in fields] or list(schema.ids_by_name)
-            raise SqlError(
-                f"[FIELD_NOT_FOUND] Cannot find column: No such struct field {quoted([part])} in {quoted(path)}."
-                f"{nearest('.'.join((*names, part)), known)} SQLSTATE: 42704"
-            )
-        names.append(found.name)
-        fields = children(found.type)
-    assert found is not None
-    return ".".join(names), found
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The table's columns by the names that statements give them. ``exact``: case matters."""
 
+    schema: Schema
+    exact: bool
 
-def _siblings(schema: Schema, parent: Sequence[str]) -> tuple[NestedField, ...]:
-    if not parent:
-        return schema.fields
-    return children(resolve(schema, parent)[1].type)
+    def key(self, name: str) -> str:
+        """What two spellings of one name have in common."""
+        return name if self.exact else name.lower()
+
+    def keys(self, names: Iterable[str]) -> tuple[str, ...]:
+        return tuple(self.key(name) for name in names)
+
+    def resolve(self, path: Sequence[str]) -> tuple[str, NestedField]:
+        """The dotted name as the table spells it, and the field. Raises SqlError with the nearest name."""
+        fields: Sequence[NestedField] = self.schema.fields
+        names: list[str] = []
+        found: NestedField | None = None
+        for part in path:
+            found = next((field for field in fields if field.name == part), None)
+            found = found or next((field for field in fields if self.key(field.name) == self.key(part)), None)
+            if found is None:
+                known = [".".join((*names, field.name)) for field in fields] or list(self.schema.ids_by_name)
+                raise SqlError(
+                    f"[FIELD_NOT_FOUND] Cannot find column: No such struct field {quoted([part])} in {quoted(path)}."
+                    f"{nearest('.'.join((*names, part)), known)} SQLSTATE: 42704"
+                )
+            names.append(found.name)
+            fields = children(found.type)
+        assert found is not None
+        return ".".join(names), found
+
+    def siblings(self, parent: Sequence[str]) -> tuple[NestedField, ...]:
+        return children(self.resolve(parent)[1].type) if parent else self.schema.fields
 
 
 def _refuse_defaults(session: Session, columns: Sequence[s.ColumnDefinition]) -> None:
@@ -94,15 +106,16 @@ def _refuse_defaults(session: Session, columns: Sequence[s.ColumnDefinition]) ->
 
 
 # -- ADD ---------------------------------------------------------------------------------------------------------------
-def _add(update: UpdateSchema, schema: Schema, columns: Sequence[s.ColumnDefinition]) -> None:
+def _add(update: UpdateSchema, known: Columns, columns: Sequence[s.ColumnDefinition]) -> None:
     added: set[tuple[str, ...]] = set()
     for column in columns:
-        parent = _parent(schema, column.path[:-1], column.name)
-        key = (*(part.lower() for part in column.path),)
-        taken = {field.name.lower() for field in _siblings(schema, column.path[:-1])} if not _is_added(added, column.path[:-1]) else set()
-        if key in added or column.name.lower() in taken:
+        above = column.path[:-1]
+        parent = _parent(known, above, column.name)
+        key = known.keys(column.path)
+        taken = set() if known.keys(above) in added else {known.key(field.name) for field in known.siblings(above)}
+        if key in added or key[-1] in taken:
             raise SqlError(
-                f"[FIELD_ALREADY_EXISTS] Cannot add column, because {quoted(column.path)} already exists in {schema.as_struct()}. "
+                f"[FIELD_ALREADY_EXISTS] Cannot add column, because {quoted(column.path)} already exists in {known.schema.as_struct()}. "
                 f"SQLSTATE: 42710"
             )
         if column.required:
@@ -111,101 +124,101 @@ def _add(update: UpdateSchema, schema: Schema, columns: Sequence[s.ColumnDefinit
         update.add_column(name, column.type, doc=column.comment, default=default_value(column), parent=parent)
         added.add(key)
         if column.position is not None:
-            _move(update, schema, parent, column.name, column.position, {k[-1]: k[-1] for k in added if k[:-1] == key[:-1]})
+            _move(update, known, parent, column.name, column.position, frozenset(k[-1] for k in added if k[:-1] == key[:-1]))
 
 
-def _is_added(added: set[tuple[str, ...]], path: Sequence[str]) -> bool:
-    return tuple(part.lower() for part in path) in added
-
-
-def _parent(schema: Schema, path: Sequence[str], name: str) -> str | None:
+def _parent(known: Columns, path: Sequence[str], name: str) -> str | None:
     """Dotted name of the struct that takes a new field. Raises ValidationError for a parent that is none."""
     if not path:
         return None
-    dotted, field = resolve(schema, path)
-    if path[-1].lower() == "key" and _is_map_key(schema, path):
+    dotted, field = known.resolve(path)
+    if path[-1].lower() == "key" and _is_map_key(known, path):
         raise ValidationError(f"Unsupported table change: Cannot add fields to map keys: {name}")
     if not isinstance(field.type, StructType):
         raise ValidationError(f"Cannot add column to non-struct: {dotted}: {field.type}")
     return dotted
 
 
-def _is_map_key(schema: Schema, path: Sequence[str]) -> bool:
-    return len(path) > 1 and isinstance(resolve(schema, path[:-1])[1].type, MapType)
+def _is_map_key(known: Columns, path: Sequence[str]) -> bool:
+    return len(path) > 1 and isinstance(known.resolve(path[:-1])[1].type, MapType)
 
 
-def _move(update: UpdateSchema, schema: Schema, parent: str | None, name: str, position: s.Position, added: dict[str, str]) -> None:
+def _move(
+    update: UpdateSchema, known: Columns, parent: str | None, name: str, position: s.Position, added: frozenset[str] = frozenset()
+) -> None:
     full = name if parent is None else f"{parent}.{name}"
     if position.after is None:
         update.move_first(full)
         return
-    siblings = {field.name.lower(): field.name for field in (schema.fields if parent is None else children(schema.field(parent).type))}
-    after = siblings.get(position.after.lower()) or (position.after if position.after.lower() in added else None)
+    fields = known.schema.fields if parent is None else children(known.schema.field(parent).type)
+    siblings = {known.key(field.name): field.name for field in fields}
+    after = siblings.get(known.key(position.after)) or (position.after if known.key(position.after) in added else None)
     if after is None:
         raise SqlError(
             f"[FIELD_NOT_FOUND] Cannot move {full} after missing column: No such struct field {quoted([position.after])}."
             f"{nearest(position.after, siblings.values())} SQLSTATE: 42704"
         )
-    if after.lower() == name.lower():
+    if known.key(after) == known.key(name):
         raise ValidationError(f"Cannot move {full} after itself")
     update.move_after(full, after if parent is None else f"{parent}.{after}")
 
 
 # -- DROP and RENAME ---------------------------------------------------------------------------------------------------
-def _drop(update: UpdateSchema, schema: Schema, statement: s.DropColumns) -> None:
+def _drop(update: UpdateSchema, known: Columns, statement: s.DropColumns) -> None:
     dropped: set[str] = set()
     for path in statement.columns:
         try:
-            name, _ = resolve(schema, path)
+            name, _ = known.resolve(path)
         except SqlError:
             if statement.if_exists:
                 continue
             raise
-        _refuse_container_part(schema, path, "delete")
+        _refuse_container_part(known, path, "delete")
         if name in dropped:
             raise SqlError(f"Cannot drop column: it is named twice: {name}")
         update.delete_column(name)
         dropped.add(name)
 
 
-def _refuse_container_part(schema: Schema, path: Sequence[str], verb: str) -> None:
+def _refuse_container_part(known: Columns, path: Sequence[str], verb: str) -> None:
     """List elements, map keys and map values have no name of their own."""
     if len(path) < 2:
         return
-    parent = resolve(schema, path[:-1])[1].type
+    parent = known.resolve(path[:-1])[1].type
     if isinstance(parent, ListType):
         raise ValidationError(f"Cannot {verb} element type from list: {parent}")
     if isinstance(parent, MapType):
         raise ValidationError(f"Cannot {verb} {path[-1].lower()} type from map: {parent}")
 
 
-def _rename(update: UpdateSchema, schema: Schema, statement: s.RenameColumn) -> None:
-    name, _ = resolve(schema, statement.column)
-    _refuse_container_part(schema, statement.column, "rename")
-    siblings = {field.name.lower() for field in _siblings(schema, statement.column[:-1])}
-    if statement.new_name.lower() in siblings:
+def _rename(update: UpdateSchema, known: Columns, statement: s.RenameColumn) -> None:
+    name, _ = known.resolve(statement.column)
+    _refuse_container_part(known, statement.column, "rename")
+    siblings = {known.key(field.name) for field in known.siblings(statement.column[:-1])}
+    if known.key(statement.new_name) in siblings:
         target = (*statement.column[:-1], statement.new_name)
         raise SqlError(
-            f"[FIELD_ALREADY_EXISTS] Cannot rename column, because {quoted(target)} already exists in {schema.as_struct()}. SQLSTATE: 42710"
+            f"[FIELD_ALREADY_EXISTS] Cannot rename column, because {quoted(target)} already exists in {known.schema.as_struct()}. "
+            "SQLSTATE: 42710"
         )
     update.rename_column(name, statement.new_name)
 
 
 # -- ALTER COLUMN ------------------------------------------------------------------------------------------------------
-def _change(session: Session, update: UpdateSchema, schema: Schema, changes: Sequence[s.ColumnChange]) -> None:
+def _change(session: Session, update: UpdateSchema, known: Columns, changes: Sequence[s.ColumnChange]) -> None:
     seen: set[str] = set()
     for change in changes:
-        name, field = resolve(schema, change.column)
+        name, field = known.resolve(change.column)
         if name in seen:
             raise SqlError(
                 f"[NOT_SUPPORTED_CHANGE_SAME_COLUMN] ALTER TABLE ALTER/CHANGE COLUMN is not supported for changing the same "
                 f"column twice: {name}. SQLSTATE: 0A000"
             )
         seen.add(name)
-        _change_one(session, update, schema, name, field, change)
+        _change_one(session, update, known, name, field, change)
 
 
-def _change_one(session: Session, update: UpdateSchema, schema: Schema, name: str, field: NestedField, change: s.ColumnChange) -> None:
+def _change_one(session: Session, update: UpdateSchema, known: Columns, name: str, field: NestedField, change: s.ColumnChange) -> None:
     if change.default_text is not None or change.drop_default:
         _change_default(session, update, name, field, change)
     if change.type is not None:
@@ -218,7 +231,7 @@ def _change_one(session: Session, update: UpdateSchema, schema: Schema, name: st
         update.update_column_doc(name, change.comment)
     if change.position is not None:
         parent = name[: -len(field.name) - 1] or None
-        _move(update, schema, parent, field.name, change.position, {})
+        _move(update, known, parent, field.name, change.position)
 
 
 def _change_default(session: Session, update: UpdateSchema, name: str, field: NestedField, change: s.ColumnChange) -> None:
@@ -244,6 +257,8 @@ def _change_type(update: UpdateSchema, name: str, field: NestedField, wanted: Ty
             f"[NOT_SUPPORTED_CHANGE_COLUMN] ALTER TABLE ALTER/CHANGE COLUMN is not supported for changing column {name} from "
             f"{field.type} to {wanted}. SQLSTATE: 0A000"
         )
+    if kind is not None and _same_shape(field.type, wanted):
+        return
     if kind is not None:
         raise UnsupportedError(
             f"[CANNOT_UPDATE_FIELD.{kind}_TYPE] Cannot update field {name} type: Update a struct by updating its fields, an array "
@@ -259,6 +274,21 @@ def _change_type(update: UpdateSchema, name: str, field: NestedField, wanted: Ty
     update.update_column_type(name, wanted)
 
 
+def _same_shape(one: Type, other: Type) -> bool:
+    """Whether the types are equal but for field ids, which a type in SQL has not."""
+    ours, theirs = children(one), children(other)
+    if not ours:
+        return one == other
+    return (
+        type(one) is type(other)
+        and len(ours) == len(theirs)
+        and all(
+            a.name == b.name and a.required == b.required and a.doc == b.doc and _same_shape(a.type, b.type)
+            for a, b in zip(ours, theirs, strict=True)
+        )
+    )
+
+
 def _widens(old: Type, new: Type) -> bool:
     """The three that Spark and Iceberg both allow."""
     match old, new:
@@ -272,15 +302,16 @@ def _widens(old: Type, new: Type) -> bool:
 
 
 # -- REPLACE COLUMNS ---------------------------------------------------------------------------------------------------
-def _replace(update: UpdateSchema, schema: Schema, columns: Sequence[s.ColumnDefinition]) -> None:
+def _replace(update: UpdateSchema, known: Columns, columns: Sequence[s.ColumnDefinition]) -> None:
     """All columns go and new ones come: even same-named ones get new ids, as Spark makes of it."""
     seen: set[str] = set()
-    for field in schema.fields:
+    for field in known.schema.fields:
         update.delete_column(field.name)
     for column in columns:
-        if column.name.lower() in seen:
-            raise SqlError(f"[COLUMN_ALREADY_EXISTS] The column {quoted([column.name.lower()])} already exists. SQLSTATE: 42711")
-        seen.add(column.name.lower())
+        key = known.key(column.name)
+        if key in seen:
+            raise SqlError(f"[COLUMN_ALREADY_EXISTS] The column {quoted([key])} already exists. SQLSTATE: 42711")
+        seen.add(key)
         if column.required:
             raise ValidationError(f"Unsupported table change: Incompatible change: cannot add required column: {column.name}")
         update.add_column((column.name,), column.type, doc=column.comment, default=default_value(column))

@@ -1,6 +1,6 @@
 """PARTITION FIELD and WRITE ORDERED BY: where rows of later writes go, and in which order.
 
-Partition terms must spell columns as the table does, sort terms need not: so does the runtime.
+Partition terms must spell columns as the table does, sort terms need not unless case matters: so does the runtime.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from icesql.table.table import Table
 DISTRIBUTION_MODE = "write.distribution-mode"
 
 
-def alter_partitioning(statement: s.AlterTable, table: Table) -> None:
+def alter_partitioning(statement: s.AlterTable, table: Table, *, case_sensitive: bool) -> None:
     match statement:
         case s.AddPartitionField(field=field):
             table.update_spec().add_field(_reference(field), field.name).commit()
@@ -22,7 +22,7 @@ def alter_partitioning(statement: s.AlterTable, table: Table) -> None:
         case s.ReplacePartitionField(old=old, new=new):
             table.update_spec().remove_field(_what(old, table)).add_field(_reference(new), new.name).commit()
         case s.WriteOrder():
-            _write_order(statement, table)
+            _write_order(statement, table, case_sensitive=case_sensitive)
 
 
 def _reference(term: s.TransformTerm) -> Reference:
@@ -37,9 +37,9 @@ def _what(term: s.TransformTerm, table: Table) -> Reference | str:
     return _reference(term)
 
 
-def _write_order(statement: s.WriteOrder, table: Table) -> None:
+def _write_order(statement: s.WriteOrder, table: Table, *, case_sensitive: bool) -> None:
     """Sort order and distribution mode, in one commit."""
-    order = table.replace_sort_order().case_sensitive(False)
+    order = table.replace_sort_order().case_sensitive(case_sensitive)
     for term in statement.order:
         add = order.asc if term.direction is SortDirection.ASC else order.desc
         add(_reference(term.term), term.null_order)

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 def with_defaults(session: Session, statement: s.Insert, schema: Schema, text: BoundText, args: Any) -> Any:
     """The query's frame, ``DEFAULT`` in VALUES and in a select list filled in. Raises SqlError for one inside an expression."""
-    edits = list(_edits(statement, schema)) if "default" in statement.text.lower() else []
+    edits = list(_edits(statement, schema, case_sensitive=session.is_case_sensitive)) if "default" in statement.text.lower() else []
     text.edits.extend(edits)
     return text.frame(*statement.query, args=args)
 
 
-def _edits(statement: s.Insert, schema: Schema) -> Iterator[Edit]:
+def _edits(statement: s.Insert, schema: Schema, *, case_sensitive: bool) -> Iterator[Edit]:
     tokens = [token for token in tokenize(statement.text) if any(span.start <= token.start < span.end for span in statement.query)]
-    columns = _columns(statement, schema)
+    columns = _columns(statement, schema, case_sensitive=case_sensitive)
     for group in _lists(tokens):
         for index, item in enumerate(group):
             if len(item) == 1 and item[0].key == "DEFAULT":
@@ -37,9 +37,9 @@ def _edits(statement: s.Insert, schema: Schema) -> Iterator[Edit]:
                 yield Edit(item[0].start, item[0].end, sql_literal(field.type, field.write_default))
 
 
-def _columns(statement: s.Insert, schema: Schema) -> Sequence[NestedField]:
+def _columns(statement: s.Insert, schema: Schema, *, case_sensitive: bool) -> Sequence[NestedField]:
     if statement.columns:
-        found = [schema.find(".".join(path), case_sensitive=False) for path in statement.columns]
+        found = [schema.find(".".join(path), case_sensitive=case_sensitive) for path in statement.columns]
         return [field for field in found if field is not None]
     static = {p.column.lower() for p in statement.partition if p.value is not None}
     return [field for field in schema.fields if field.name.lower() not in static]

@@ -11,6 +11,7 @@ from icesql.spec.java_sets import hash_set_order
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import PartitionSpec
 from icesql.spec.schema import Schema
+from icesql.spec.snapshots import Snapshot
 from icesql.spec.sorting import NullOrder, SortOrder
 from icesql.spec.transforms import Transform
 
@@ -124,7 +125,6 @@ _DEFAULT_SIZES: dict[type, int] = {
 }  # fmt: skip
 
 
-def statistics_text(metadata: TableMetadata) -> str:
-    snapshot = metadata.current_snapshot
+def statistics_text(metadata: TableMetadata, snapshot: Snapshot | None) -> str:
     rows = int(snapshot.summary.get("total-records", "0")) if snapshot is not None else 0
     return f"{rows * default_size(metadata.schema.as_struct())} bytes, {rows} rows"

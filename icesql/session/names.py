@@ -3,7 +3,8 @@
 Spark's rules: a first part that names a catalog chooses it; else the current catalog is meant, and a name of several parts is not
 relative to
 the current namespace. Temporary views shadow one-part names. Behind a table's name may stand a metadata table (``t.files``), a selector
-(``t.branch_x``, ``t.tag_x``, ``t.snapshot_id_1``, ``t.at_timestamp_1``), or both kinds' absence: a table of that very name is found first.
+(``t.branch_x``, ``t.tag_x``, ``t.snapshot_id_1``, ``t.at_timestamp_1``), or both (``t.files.branch_x``): a table of that very name is found
+first.
 """
 
 from __future__ import annotations
@@ -78,6 +79,15 @@ class Selector:
     def is_empty(self) -> bool:
         return self.ref is None and self.snapshot_id is None and self.timestamp_ms is None
 
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What stands behind the table's name, ``()`` or one part."""
+        if self.ref is not None:
+            return (f"{self.ref_type}_{self.ref}",)
+        if self.snapshot_id is not None:
+            return (f"snapshot_id_{self.snapshot_id}",)
+        return () if self.timestamp_ms is None else (f"at_timestamp_{self.timestamp_ms}",)
+
 
 NO_SELECTOR = Selector()
 
@@ -98,6 +108,11 @@ class Found:
     @property
     def dotted(self) -> str:
         return self.address.dotted
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The whole name: the table's, a metadata table's, a version's."""
+        return (*self.address.parts, *(() if self.metadata_table is None else (self.metadata_table,)), *self.selector.parts)
 
     @property
     def is_plain(self) -> bool:
@@ -196,6 +211,9 @@ class Names:
 
     def _load(self, address: Address) -> Table | None:
         """Without the search for near names that ``Catalog.load_table`` does for its error."""
+        made = self._made(address)
+        if made is not None:
+            return made
         try:
             return address.catalog.table_of(address.identifier, address.catalog.operations(address.identifier).load())
         except NotFoundError:
@@ -211,9 +229,6 @@ def parse_selector(text: str) -> Selector | None:
     kind = match["kind"]
     if kind == "branch_":
         return Selector(ref=value, ref_type="branch")
-        made = self._made(address)
-        if made is not None:
-            return made
     if kind == "tag_":
         return Selector(ref=value, ref_type="tag")
     return Selector(snapshot_id=int(value)) if kind == "snapshot_id_" else Selector(timestamp_ms=int(value))

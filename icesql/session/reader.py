@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import InvalidArgumentError
 from icesql.parser.identifiers import parse_name
 from icesql.session.names import Found
-from icesql.session.time_travel import ReadPoint, at_ref, at_timestamp, at_version, read_point
+from icesql.session.time_travel import ReadPoint, at_ref, named_point, read_point
+from icesql.session.write_target import wap_of
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
@@ -53,26 +54,10 @@ class Reader:
             if gone in rest:
                 raise InvalidArgumentError(f"Time travel option `{gone}` is no longer supported, use Spark built-in `{instead}` instead")
         asked = {key.lower(): value for key, value in self._options.items()}
-        version, timestamp, branch = asked.get("versionasof"), asked.get("timestampasof"), asked.get("branch")
-        if version is not None and timestamp is not None:
-            raise InvalidArgumentError("Cannot specify both version and timestamp when time travelling the table.")
-        if branch is not None and (version is not None or timestamp is not None):
-            raise InvalidArgumentError("Can't time travel in branch")
-        metadata = found.table.metadata
-        if version is not None:
-            return at_version(metadata, version), rest
-        if timestamp is not None:
-            micros = self._session.microseconds(_sql_text(timestamp))
-            if micros is None:
-                raise InvalidArgumentError(
-                    f"[INVALID_TIME_TRAVEL_TIMESTAMP_EXPR.OPTION] Timestamp string in the options must be able to cast to "
-                    f"TIMESTAMP: {timestamp}"
-                )
-            return at_timestamp(metadata, micros // 1000), rest
+        metadata, branch = found.table.metadata, asked.get("branch")
+        named = named_point(metadata, asked, self._session.microseconds)
+        if named is not None:
+            return named, rest
         if branch is not None:
             return at_ref(metadata, branch), rest
-        return read_point(found, None, "", self._session.microseconds, self._session.wap_branch), rest
-
-
-def _sql_text(timestamp: str) -> str:
-    return "'" + timestamp.replace("\\", "\\\\").replace("'", "\\'") + "'"
+        return read_point(found, None, "", self._session.microseconds, wap_of(self._session, metadata)[1]), rest

@@ -61,12 +61,12 @@ def isolation_level(target: WriteTarget) -> str | None:
 
 def _validate(builder: OverwriteFiles | ReplacePartitions, target: WriteTarget) -> None:
     """Options ``isolation-level`` and ``validate-from-snapshot-id``; nothing is validated without them."""
-    level = isolation_level(target)
+    level, start = isolation_level(target), target.options.get("validate-from-snapshot-id")
+    since = None if start is None else _snapshot_id(start)
     if level is None:
         return
-    start = target.options.get("validate-from-snapshot-id")
-    if start is not None:
-        builder.validate_from_snapshot(_snapshot_id(start))
+    if since is not None:
+        builder.validate_from_snapshot(since)
     if level == "serializable":
         builder.validate_no_conflicting_data()
     builder.validate_no_conflicting_deletes()

@@ -32,7 +32,7 @@ def run_alter(session: Session, statement: s.AlterTable, found: Found) -> None:
         case s.DropIdentifierFields(fields=fields):
             table.update_schema().drop_identifier_fields(*(".".join(field) for field in fields)).commit()
         case s.AddPartitionField() | s.DropPartitionField() | s.ReplacePartitionField() | s.WriteOrder():
-            alter_partitioning.alter_partitioning(statement, table)
+            alter_partitioning.alter_partitioning(statement, table, case_sensitive=session.is_case_sensitive)
         case s.CreateBranch() | s.CreateTag() | s.DropBranch() | s.DropTag():
             alter_refs.alter_refs(statement, table)
         case s.SetTableProperties():

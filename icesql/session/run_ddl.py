@@ -43,8 +43,8 @@ def _create(session: Session, statement: s.CreateTable, args: Any) -> Any:
     refuse_defaults(session, statement.columns, statement.table.dotted)
     if statement.query:
         return create_as_select(session, statement, address, args)
-    schema = table_schema(statement.columns)
-    spec = partition_spec(statement.partitioning, schema)
+    schema = table_schema(statement.columns, case_sensitive=session.is_case_sensitive)
+    spec = partition_spec(statement.partitioning, schema, case_sensitive=session.is_case_sensitive)
     properties = table_properties(session, statement)
     if _leave_alone(session, statement, address):
         return session.nothing
@@ -166,10 +166,10 @@ def _alter(session: Session, statement: s.AlterTable) -> Any:
         from icesql.session.views import alter_as_view
 
         return alter_as_view(session, statement)
-    if not found.is_plain:
-        raise UnsupportedError(
-            f"Cannot alter table: it is a {'metadata table' if found.metadata_table else 'version of a table'}: {statement.table.dotted}"
-        )
+    if found.metadata_table is not None:
+        raise UnsupportedError(f"Cannot alter table: it is a metadata table: {statement.table.dotted}")
+    if not found.is_plain and type(statement) not in _ACTIONS:  # Iceberg's own statements are about the table behind a version
+        raise table_not_found(parts, text=statement.text, offset=statement.table.start)
     run_alter(session, statement, found)
     return session.nothing
 
@@ -202,6 +202,8 @@ def run_comment(session: Session, statement: s.CommentOn) -> Any:
     if session.names.address(table_parts) is None:
         return session.spark_sql(statement.text)
     found = session.require(table_parts, text=statement.text, offset=statement.name.start)
+    if not found.is_plain:
+        raise table_not_found(table_parts, text=statement.text, offset=statement.name.start)
     _comment(found, statement)
     return session.nothing
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from icesql.errors import SqlError, UnsupportedError, nearest
+from icesql.errors import IcesqlError, SqlError, UnsupportedError, nearest
+from icesql.expr.binding import bind
 from icesql.expr.tree import TRUE, Expression, Op, Predicate, Reference, and_
 from icesql.parser import statements as s
 from icesql.parser.filters import parse_filter
 from icesql.session import row_commits
 from icesql.session.row_commits import RowCommit, commit_rows, isolation_level
 from icesql.session.run_query import BoundText, bound, run_query
-from icesql.session.schema_merge import accepts_any_schema, evolved
+from icesql.session.schema_merge import accepts_any_schema, evolved, filled
 from icesql.session.sql_errors import quoted
 from icesql.session.write_target import SessionSettings, WriteTarget, write_target
 from icesql.spark.store_assignment import assigned_frame
@@ -46,7 +47,7 @@ def run_insert(session: Session, statement: s.Insert, args: Any = None) -> Any:
         written = evolved(session, target, frame)
         schema = written.table.metadata.schema
         values = {name: _static_value(schema, name, text.sql(span)) for name, span in static.items()}
-        fitted = _fitted(session, statement, written, frame, values)
+        fitted = _fitted(session, statement, written, filled(written, frame), values)
         builder = _row_commit(session, statement, written, values)
         commit_rows(session, written, builder, write(session, written, fitted))
     return session.nothing
@@ -61,7 +62,7 @@ def run_multi_insert(session: Session, statement: s.MultiInsert, args: Any = Non
 
 def write(session: Session, target: WriteTarget, frame: Any, **settings: Any) -> list[DataFile]:
     """Write the rows as data files of the target's table, none committed."""
-    wanted = WriteSettings(options=target.options, session=SessionSettings(session), **settings)
+    wanted = WriteSettings(options=target.options, session=SessionSettings(session), spec_id=target.output_spec_id, **settings)
     return write_frame(session.spark, frame, target.table.metadata, target.table.io, wanted)
 
 
@@ -110,14 +111,46 @@ def _fitted(session: Session, statement: s.Insert, target: WriteTarget, frame: A
     """The query's rows with exactly the table's columns. ``static``: SQL of the values that the PARTITION clause gives."""
     schema = target.table.metadata.schema
     name = target.found.dotted
-    columns: Sequence[str] | None = [_column_name(session, schema, path) for path in statement.columns] or None
-    if not static:
-        by_name = statement.by_name or (columns is None and accepts_any_schema(target))
-        return assigned_frame(session.spark, frame, schema, table_name=name, by_name=by_name, columns=columns)
-    if columns is None and not statement.by_name:
-        columns = [field.name for field in schema.fields if field.name not in static]
-    named = frame if columns is None else _renamed(session, frame, schema, columns, name)
-    return assigned_frame(session.spark, _with_static(named, static), schema, table_name=name, by_name=True)
+    columns = [_column_name(session, schema, path) for path in statement.columns]
+    if not static and not columns:
+        by_name = statement.by_name or accepts_any_schema(target)
+        return assigned_frame(session.spark, frame, schema, table_name=name, by_name=by_name)
+    if statement.by_name:
+        return assigned_frame(session.spark, _with_static(frame, static), schema, table_name=name, by_name=True)
+    if columns and not static and not _is_values(statement):
+        return assigned_frame(session.spark, frame, schema, table_name=name, by_name=True, columns=columns)
+    columns = columns or [field.name for field in schema.fields if field.name not in static]
+    named = _with_static(_renamed(session, frame, schema, columns, name), static)
+    if len(set(named.columns)) < len(named.columns) or _lacks_defaults(session, schema, named.columns):
+        return assigned_frame(session.spark, named, schema, table_name=name, by_name=True)
+    return assigned_frame(session.spark, _in_order(named, schema), schema, table_name=name)
+
+
+def _is_values(statement: s.Insert) -> bool:
+    """VALUES take the types of the columns they are for, so the fields of their structs count by position; a query's by name."""
+    return statement.query[-1].of(statement.text).lstrip().upper().startswith("VALUES")
+
+
+def _lacks_defaults(session: Session, schema: Schema, given: Sequence[str]) -> bool:
+    """Whether a column is left out for which there is no value."""
+    nulls = session.conf("spark.sql.defaultColumn.useNullsForMissingDefaultValues", "true") == "true"
+    missing = [field for field in schema.fields if field.name not in given]
+    return any(field.write_default is None and (field.required or not nulls) for field in missing)
+
+
+def _in_order(frame: Any, schema: Schema) -> Any:
+    """The table's columns in its order; those left out have their defaults. Fields of structs stay in theirs: they count by position."""
+    from pyspark.sql import functions as F
+
+    from icesql.spark.defaults import sql_literal
+
+    given = set(frame.columns)
+    return frame.select(
+        *(
+            F.col(quoted([field.name])) if field.name in given else F.expr(sql_literal(field.type, field.write_default)).alias(field.name)
+            for field in schema.fields
+        )
+    )
 
 
 def _renamed(session: Session, frame: Any, schema: Schema, columns: Sequence[str], name: str) -> Any:
@@ -163,15 +196,43 @@ def _row_commit(session: Session, statement: s.Insert, target: WriteTarget, stat
             return row_commits.append(target)
         case s.InsertMode.REPLACE_WHERE:
             assert statement.where is not None
-            where = statement.where.of(statement.text)
-            if where.strip(" ()").upper() == "NULL":
-                raise SqlError(f"Cannot overwrite: cannot translate expression to source filter: {where}")
-            return row_commits.overwrite(target, parse_filter(where))
+            return row_commits.overwrite(target, _replaced_rows(session, target, statement.where.of(statement.text)))
         case s.InsertMode.OVERWRITE:
             if _is_dynamic(session, target, static):
                 return row_commits.replace_partitions(target)
             return row_commits.overwrite(target, _static_filter(session, static))
     raise AssertionError(statement.mode)
+
+
+def _replaced_rows(session: Session, target: WriteTarget, where: str) -> Expression:
+    """The condition of REPLACE WHERE. What our own parser does not know (times as text, functions of constants) Spark folds.
+
+    Raises SqlError and its kin for a condition that is no filter of files.
+    """
+    if where.strip(" ()").upper() == "NULL":
+        raise SqlError(f"Cannot overwrite: cannot translate expression to source filter: {where}")
+    try:
+        expression = parse_filter(where)
+        bind(target.table.schema, expression)
+        return expression
+    except IcesqlError as error:
+        if "Cannot find field" in str(error):
+            raise
+        found = _folded(session, target, where)
+        if found is None:
+            raise
+        return found
+
+
+def _folded(session: Session, target: WriteTarget, where: str) -> Expression | None:
+    from icesql.spark.row_level.found_rows import FILE, POS
+    from icesql.spark.row_level.target import Target, exact_condition
+
+    rows = Target(spark=session.spark, table=target.table, alias="__icesql_replaced", session=SessionSettings(session))
+    try:
+        return exact_condition(rows, where, rows.matching([FILE, POS], where))
+    finally:
+        rows.close()
 
 
 def _is_dynamic(session: Session, target: WriteTarget, static: Mapping[str, str]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from icesql.session.merge_scope import qualified
 from icesql.session.rewriting import quote
 from icesql.session.run_query import BoundText
 from icesql.session.run_row_level import Qualifiers, assignment_of
+from icesql.session.sql_errors import table_not_found
 from icesql.session.write_target import WriteTarget
 from icesql.spark.row_level.assignments import Assignment
 from icesql.spark.row_level.merge import Action, Clause, Kind, merge_rows
@@ -30,6 +31,7 @@ _PLACES = {
     s.MergeAction.DELETE: "DELETE", s.MergeAction.UPDATE: "UPDATE", s.MergeAction.UPDATE_ALL: "UPDATE",
     s.MergeAction.INSERT: "INSERT", s.MergeAction.INSERT_ALL: "INSERT",
 }  # fmt: skip
+_NESTED_COERCION = "spark.sql.mergeNestedTypeCoercion.enabled"
 _AUTO_EVOLUTION = "write.spark.auto-schema-evolution.enabled"
 _OMITTED = {
     s.MergeKind.MATCHED: "NON_LAST_MATCHED_CLAUSE_OMIT_CONDITION",
@@ -47,9 +49,11 @@ def merge(session: Session, statement: s.Merge, target: WriteTarget, row_target:
     frame = session.spark_sql(f"{with_ctes}SELECT * FROM {source}")
     evolves = statement.schema_evolution and _may_evolve(target)
     if evolves:
-        _evolve(target, statement, frame)
-    names = Qualifiers(target, row_target.alias, is_alias=statement.alias is not None)
+        _evolve(session, target, statement, frame, _same_named(statement, alias, row_target.key))
+    names = Qualifiers(target, row_target.alias, is_alias=statement.alias is not None, rows=row_target)
     clauses = [_clause(clause, names, text, alias, frame.columns, keeps_missing=evolves) for clause in statement.clauses]
+    if evolves and session.conf(_NESTED_COERCION, "false") == "true":
+        clauses = [_filled(clause, names, frame.schema, source=alias, target=row_target.alias) for clause in clauses]
     clauses = [_on_its_side(clause, names.schema, frame.columns, source=alias, target=row_target.alias) for clause in clauses]
     return merge_rows(row_target, source, alias, text.sql(statement.condition), clauses, source_rows=frame)
 
@@ -95,21 +99,55 @@ def _may_evolve(target: WriteTarget) -> bool:
     return target.table.metadata.properties.get(_AUTO_EVOLUTION, "true").lower() == "true"
 
 
-def _evolve(target: WriteTarget, statement: s.Merge, frame: Any) -> None:
-    """Columns of the source that a ``*`` or an assignment brings are added, and types widened, in a commit of their own."""
-    from pyspark.sql.types import StructField, StructType
+def _same_named(statement: s.Merge, source: str, key: Callable[[str], str]) -> frozenset[tuple[str, ...]]:
+    """The paths that are assigned the source's field of the same path (``n.f = s.n.f``): those may be new in the table."""
+    found = set()
+    for assignment in (each for clause in statement.clauses for each in clause.assignments):
+        tokens = tokenize(assignment.value.of(statement.text))[:-1]
+        value = tuple(key(token.name) for token in tokens[::2] if token.is_identifier)
+        if len(value) != (len(tokens) + 1) // 2 or any(token.key != "." for token in tokens[1::2]):
+            continue
+        path = tuple(map(key, assignment.column))
+        if path in (value, value[1:] if value[0] == key(source) else value):
+            found.add(path)
+    return frozenset(found)
 
+
+def _evolve(session: Session, target: WriteTarget, statement: s.Merge, frame: Any, assigned: frozenset[tuple[str, ...]]) -> None:
+    """Columns and nested fields of the source that a ``*`` or an assignment brings are added, and types widened, in a commit of
+    their own. Raises NotFoundError for a branch, which has no schema of its own."""
     from icesql.spark.types import from_spark
 
     brings_all = any(clause.action in (s.MergeAction.UPDATE_ALL, s.MergeAction.INSERT_ALL) for clause in statement.clauses)
-    assigned = {a.column[-1].lower() for clause in statement.clauses for a in clause.assignments}
-    wanted = [StructField(f.name, f.dataType, True, f.metadata) for f in frame.schema.fields if brings_all or f.name.lower() in assigned]
-    if not wanted:
+    key = str if session.is_case_sensitive else str.lower
+    wanted = _brought(frame.schema, assigned, key, brings_all=brings_all)
+    if not wanted.fields:
         return
-    update = target.table.update_schema().case_sensitive(False)
-    update.union_by_name_with(from_spark(StructType(wanted)))
-    if update.schema().fields != target.table.metadata.schema.fields:
-        update.commit()
+    update = target.table.update_schema().case_sensitive(session.is_case_sensitive)
+    update.union_by_name_with(from_spark(wanted))
+    if update.schema().fields == target.table.metadata.schema.fields:
+        return
+    if not target.found.is_plain:
+        raise table_not_found(statement.target.parts, text=statement.text, offset=statement.target.start)
+    update.commit()
+
+
+def _brought(
+    struct: Any, assigned: frozenset[tuple[str, ...]], key: Callable[[str], str], above: tuple[str, ...] = (), *, brings_all: bool
+) -> Any:
+    """The fields of a Spark struct that are assigned, or are above one that is; of others all or none."""
+    from pyspark.sql.types import StructField, StructType
+
+    kept = []
+    for field in struct.fields:
+        path, type_ = (*above, key(field.name)), field.dataType
+        is_assigned = path in assigned
+        is_above = any(each[: len(path)] == path for each in assigned)
+        if isinstance(type_, StructType) and not is_assigned and (is_above or brings_all):
+            type_ = _brought(type_, assigned, key, path, brings_all=brings_all)
+        if is_above or brings_all:
+            kept.append(StructField(field.name, type_, True, field.metadata))
+    return StructType(kept)
 
 
 # -- clauses -----------------------------------------------------------------------------------------------------------
@@ -117,7 +155,7 @@ def _clause(
     clause: s.MergeClause, names: Qualifiers, text: BoundText, source: str, columns: Sequence[str], *, keeps_missing: bool
 ) -> Clause:
     if clause.action in (s.MergeAction.UPDATE_ALL, s.MergeAction.INSERT_ALL):
-        assignments = tuple(_all_columns(names.schema, source, columns, keeps_missing=keeps_missing))
+        assignments = tuple(_all_columns(names, source, columns, keeps_missing=keeps_missing))
     else:
         assignments = tuple(assignment_of(names, assignment, text) for assignment in clause.assignments)
     if clause.action is s.MergeAction.INSERT:
@@ -130,11 +168,11 @@ def _clause(
     )
 
 
-def _all_columns(schema: Schema, source: str, columns: Sequence[str], *, keeps_missing: bool) -> Iterable[Assignment]:
+def _all_columns(names: Qualifiers, source: str, columns: Sequence[str], *, keeps_missing: bool) -> Iterable[Assignment]:
     """``*``: every column of the table from the source's of the same name. Raises SqlError for one that the source has not."""
-    by_lower = {name.lower(): name for name in columns}
-    for field in schema.fields:
-        name = by_lower.get(field.name.lower())
+    known = {names.key(name): name for name in columns}
+    for field in names.schema.fields:
+        name = known.get(names.key(field.name))
         if name is not None:
             yield Assignment(column=(field.name,), value=f"{quote(source)}.{quote(name)}")
         elif not keeps_missing:
@@ -143,6 +181,24 @@ def _all_columns(schema: Schema, source: str, columns: Sequence[str], *, keeps_m
                 f"cannot be resolved in the source."
                 f"{nearest(field.name, columns)} SQLSTATE: 42703"
             )
+
+
+def _filled(clause: Clause, names: Qualifiers, given: Any, *, source: str, target: str) -> Clause:
+    """The clause whose structs may lack fields: an UPDATE keeps the table's, an INSERT has nulls. Such structs are the source's columns."""
+    from icesql.spark.row_level.field_order import NULL, in_order_of
+    from icesql.spark.types import to_spark_type
+
+    fields = {names.key(field.name): field for field in names.schema.fields}
+    columns = {f"{quote(source)}.{quote(field.name)}": field.dataType for field in given.fields}
+
+    def filled(each: Assignment) -> Assignment:
+        field = fields.get(names.key(each.column[0])) if len(each.column) == 1 else None
+        if field is None or each.value not in columns:
+            return each
+        instead = f"{quote(target)}.{quote(field.name)}" if clause.action is Action.UPDATE else NULL
+        return replace(each, value=in_order_of(each.value, columns[each.value], to_spark_type(field.type), instead=instead))
+
+    return replace(clause, assignments=tuple(map(filled, clause.assignments)))
 
 
 def _on_its_side(clause: Clause, schema: Schema, columns: Sequence[str], *, source: str, target: str) -> Clause:

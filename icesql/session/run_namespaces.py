@@ -11,6 +11,7 @@ from icesql.catalog.hadoop import HadoopCatalog
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnsupportedError
 from icesql.parser import statements as s
 from icesql.session.catalogs import SPARK_CATALOG
+from icesql.session.describing import quoted_if_needed
 from icesql.session.patterns import matches
 from icesql.session.results import Columns
 from icesql.session.sql_errors import schema_exists, schema_not_found
@@ -143,7 +144,7 @@ def _show(session: Session, statement: s.ShowNamespaces) -> Any:
         found = catalog.list_namespaces(parent)
     except NotFoundError:
         raise schema_not_found((catalog.name, *parent)) from None
-    shown = [".".join(namespace) for namespace in found]
+    shown = [".".join(map(quoted_if_needed, namespace)) for namespace in found]
     return NAMESPACES.frame(session.spark, [(name,) for name in shown if matches(name, statement.pattern)])
 
 
@@ -198,5 +199,5 @@ def _use_catalog(session: Session, name: str) -> Any:
 def _show_current(session: Session, statement: s.ShowCurrentNamespace) -> Any:
     if not session.names.is_ours:
         return session.spark_sql(statement.text)
-    shown = ".".join(part if part.isidentifier() else f"`{part}`" for part in session.names.current_namespace)
+    shown = ".".join(map(quoted_if_needed, session.names.current_namespace))
     return CURRENT.frame(session.spark, [(session.names.current_catalog, shown)])

@@ -11,7 +11,7 @@ from icesql.session.compound import require_no_changes
 from icesql.session.names import Found
 from icesql.session.run_query import run_query
 from icesql.session.sql_errors import not_for_v2
-from icesql.session.time_travel import current
+from icesql.session.time_travel import current, read_point
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
@@ -45,8 +45,10 @@ def _ours(session: Session, name: s.TableName, text: str) -> Found | None:
 
 def _refresh(session: Session, statement: s.RefreshTable) -> Any:
     """Nothing of ours is stale: every statement asks the catalog."""
-    if _ours(session, statement.table, statement.text) is None:
+    found = _ours(session, statement.table, statement.text)
+    if found is None:
         return session.spark_sql(statement.text)
+    read_point(found, None, statement.text, session.microseconds)
     session.frames.clear()
     return session.nothing
 

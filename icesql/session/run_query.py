@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from icesql.expr.tree import TRUE, Expression, or_
 from icesql.parser.names import Place, References, Span, TableName, TableReference
 from icesql.parser.substitute import Aliases, Replacement, view_edits
+from icesql.session.current_names import current_name_edits
 from icesql.session.frames import INCREMENTAL
 from icesql.session.hidden_columns import Hidden, named_metadata_columns, shown_columns, star_edits
 from icesql.session.named_columns import needed_columns
@@ -25,6 +26,7 @@ from icesql.session.spark_errors import user_positions
 from icesql.session.system_functions import function_edits
 from icesql.session.time_travel import ReadPoint, optioned_point, read_point
 from icesql.session.views import find_view, view_frame
+from icesql.session.write_target import wap_of
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
@@ -146,6 +148,7 @@ def bound(
         result.edits.extend(view_edits(references, replacements, aliases, qualifiers))
         result.edits.extend(star_edits(text, hidden))
         result.edits.extend(function_edits(session, text))
+        result.edits.extend(current_name_edits(session, text))
         yield result
     finally:
         session.drop_views(views)
@@ -165,7 +168,7 @@ def _resolve(session: Session, text: str, reference: TableReference) -> Source |
     if found is not None:
         return found
     address = names.address(reference.parts)
-    view = None if address is None else find_view(address)
+    view = None if address is None or reference.time_travel is not None else find_view(address)
     if address is not None and view is not None:
         return StoredView(address, view)
     if session.falls_back_to_spark(reference.parts):
@@ -184,11 +187,12 @@ def _frame(
     """The reference's rows, the metadata columns among its columns, and for a table's rows how to make them for a filter."""
     if isinstance(source, StoredView):
         return view_frame(session, source.address, source.view), (), None
-    point = read_point(source, reference.time_travel, text, session.microseconds, session.wap_branch)
+    wap_branch = wap_of(session, source.table.metadata)[1] if source.is_plain and reference.time_travel is None else None
+    point = read_point(source, reference.time_travel, text, session.microseconds, wap_branch)
     options = {key.lower(): value for key, value in reference.options}
     if options:
         travels = reference.time_travel is not None or not source.selector.is_empty
-        point = optioned_point(source, point, options, travels=travels)
+        point = optioned_point(source, point, options, session.microseconds, travels=travels)
     shown: tuple[str, ...] = ()
     if named and source.metadata_table is None and reference.place is Place.FROM:
         shown = shown_columns(source.table.metadata, point.schema, named)

@@ -67,7 +67,7 @@ def _changed(session: Session, statement: s.Statement, target: WriteTarget, alia
         case s.Update():
             from icesql.spark.row_level.update import update_rows
 
-            names = Qualifiers(target, alias, is_alias=statement.alias is not None)
+            names = Qualifiers(target, alias, is_alias=statement.alias is not None, rows=row_target)
             assignments = [assignment_of(names, assignment, text) for assignment in statement.assignments]
             return update_rows(row_target, assignments, None if statement.condition is None else _truth(text.sql(statement.condition)))
         case s.Merge():
@@ -85,14 +85,15 @@ def _truth(condition: str) -> str:
 class Qualifiers:
     """The names by which assignment keys may call the target."""
 
-    def __init__(self, target: WriteTarget, alias: str, *, is_alias: bool) -> None:
-        self.schema = target.table.metadata.schema
-        full = tuple(part.lower() for part in target.found.address.parts)
-        self._known = {(alias.lower(),)} | (set() if is_alias else {full[start:] for start in range(len(full))})
+    def __init__(self, target: WriteTarget, alias: str, *, is_alias: bool, rows: Target) -> None:
+        self.schema, self.key = target.table.metadata.schema, rows.key
+        self.is_case_sensitive = rows.is_case_sensitive
+        full = tuple(self.key(part) for part in target.found.address.parts)
+        self._known = {(self.key(alias),)} | (set() if is_alias else {full[start:] for start in range(len(full))})
 
     def column(self, parts: Sequence[str]) -> tuple[str, ...]:
         """The path below the table, its qualifier taken off. Longer qualifiers are tried first."""
-        lowered = tuple(part.lower() for part in parts)
+        lowered = tuple(self.key(part) for part in parts)
         for length in range(len(parts) - 1, 0, -1):
             if lowered[:length] in self._known:
                 return tuple(parts[length:])
@@ -105,5 +106,5 @@ def assignment_of(names: Qualifiers, assignment: s.Assignment, text: BoundText) 
     column = names.column(assignment.column)
     if not assignment.is_default:
         return Assignment(column=column, value=text.sql(assignment.value))
-    field = names.schema.find(".".join(column), case_sensitive=False)
+    field = names.schema.find(".".join(column), case_sensitive=names.is_case_sensitive)
     return Assignment(column=column, value="NULL" if field is None else sql_literal(field.type, field.write_default))

@@ -13,7 +13,7 @@ from icesql.session.patterns import matches
 from icesql.session.results import Columns
 from icesql.session.run_query import run_query
 from icesql.session.show_create import create_table_text
-from icesql.session.sql_errors import not_for_v2, quoted, schema_not_found
+from icesql.session.sql_errors import no_partition_management, not_for_v2, quoted, schema_not_found
 from icesql.session.time_travel import read_point
 from icesql.spec.types import StructType
 
@@ -101,14 +101,8 @@ def _show_tables(session: Session, statement: s.ShowTables) -> Any:
         tables = sorted([*tables, *session.transaction_in_progress.names_made(catalog, namespace)])
     named = [t for t in tables if matches(t[-1], statement.pattern)]
     shown = ".".join(describing.quoted_if_needed(part) for part in namespace)
-    temporary = (
-        [v.name for v in session.spark.catalog.listTables() if v.isTemporary and matches(v.name, statement.pattern)]
-        if not statement.extended
-        else []
-    )
     if not statement.extended:
-        rows: list[tuple[Any, ...]] = [(shown, t[-1], False) for t in named]
-        return TABLES.frame(session.spark, rows + [("", name, True) for name in temporary])
+        return TABLES.frame(session.spark, [(shown, t[-1], False) for t in named])
     if statement.partition is not None:
         raise not_for_v2("SHOW TABLE EXTENDED ... PARTITION")
     extended = []
@@ -165,6 +159,8 @@ def _show_partitions(session: Session, found: Found) -> Any:
     from icesql.errors import ValidationError
     from icesql.session.partitions import partition_paths
 
+    if not found.is_plain:
+        raise no_partition_management(found.address.parts)
     if found.table.metadata.spec.is_unpartitioned:
         raise ValidationError(f"Cannot show partitions: table is not partitioned: {found.dotted}")
     return PARTITIONS.frame(session.spark, [(path,) for path in partition_paths(found.table)])
@@ -175,8 +171,6 @@ def _describe(session: Session, statement: s.DescribeTable, found: Found) -> Any
     if statement.as_json:
         raise not_for_v2("DESCRIBE TABLE AS JSON")
     if statement.partition is not None:
-        from icesql.session.sql_errors import no_partition_management
-
         raise no_partition_management(found.address.parts)
     fields = spark_fields(session, found)
     if statement.column is not None:
@@ -253,7 +247,7 @@ def _detail_rows(session: Session, found: Found) -> list[tuple[str, str, str | N
     if "owner" in stored:
         rows.append(("Owner", stored["owner"], ""))
     rows.append(("Table Properties", describing.properties_text(found), ""))
-    rows.append(("Statistics", describing.statistics_text(metadata), None))
+    rows.append(("Statistics", describing.statistics_text(metadata, read_point(found, None, "", session.microseconds).snapshot), None))
     return rows
 
 

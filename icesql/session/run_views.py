@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, SqlError, UnsupportedError, ValidationError
 from icesql.parser import statements as s
+from icesql.parser.identifiers import parse_name
+from icesql.parser.references import references
 from icesql.session.moving import moved
 from icesql.session.names import Address
 from icesql.session.patterns import matches
 from icesql.session.results import Columns
+from icesql.session.rewriting import quote
 from icesql.session.sql_errors import quoted, schema_not_found, view_not_found
 from icesql.session.views import QUERY_COLUMNS, SPARK_DIALECT, find_view, run_view_query
+from icesql.session.write_target import engine_summary
 from icesql.spec.views import SqlRepresentation, ViewMetadata, ViewVersion, new_view, replace_version
 
 if TYPE_CHECKING:
@@ -23,6 +27,7 @@ if TYPE_CHECKING:
     from icesql.spec.schema import Schema
 
 VIEWS = Columns("namespace string!", "viewName string!", "isTemporary boolean!")
+_PROVIDERS = ("iceberg", "org.apache.iceberg.spark.source.icebergsource")
 _RESERVED = ("provider", "location", "format-version", QUERY_COLUMNS)
 
 
@@ -66,6 +71,8 @@ def _reads_ours(session: Session, references: s.References) -> bool:
 
 
 def _create_temporary(session: Session, statement: s.CreateView) -> Any:
+    if statement.provider is not None:
+        return _create_over_table(session, statement)
     if not _reads_ours(session, statement.references):
         frame = session.spark_sql(statement.text)
         session.temporary_views.forget(statement.view.parts[-1])
@@ -81,6 +88,28 @@ def _create_temporary(session: Session, statement: s.CreateView) -> Any:
         is_global=statement.global_temporary,
     )
     return session.nothing
+
+
+def _create_over_table(session: Session, statement: s.CreateView) -> Any:
+    """``USING iceberg OPTIONS (path 'db.t')``: the table of that name, read with the other options."""
+    if (statement.provider or "").lower() not in _PROVIDERS:
+        return session.spark_sql(statement.text)
+    options = {key.lower(): value for key, value in statement.options}
+    path = options.pop("path", None)
+    if statement.columns or path is None:
+        raise SqlError("iceberg does not support user specified schema. Please don't specify the schema, and give the table as path.")
+    if "/" in path:
+        raise UnsupportedError(f"Cannot create view over a path: name the table: {path}")
+    given = ", ".join(f"'{_text(key)}' = '{_text(value)}'" for key, value in options.items())
+    query = f"SELECT * FROM {'.'.join(map(quote, parse_name(path)))}" + (f" WITH ({given})" if given else "")
+    session.temporary_views.create(
+        statement.view.parts[-1], query, references(query), replace=statement.replace, is_global=statement.global_temporary
+    )
+    return session.nothing
+
+
+def _text(value: str) -> str:
+    return value.replace("\\", "\\\\").replace("'", "\\'")
 
 
 def _create_stored(session: Session, statement: s.CreateView, address: Address) -> Any:
@@ -160,7 +189,7 @@ def _schema(statement: s.CreateView, schema: Any) -> Schema:
         )
         for name, comment, field in zip(names, comments, schema.fields, strict=True)
     ]
-    return from_spark(StructType(fields))
+    return from_spark(StructType(fields), first_id=0)
 
 
 def _version(session: Session, text: str, address: Address) -> ViewVersion:
@@ -170,11 +199,7 @@ def _version(session: Session, text: str, address: Address) -> ViewVersion:
         version_id=1,
         timestamp_ms=time.time_ns() // 1_000_000,
         schema_id=0,
-        summary={
-            "engine-name": "spark",
-            "engine-version": str(session.spark.version),
-            "app-id": str(session.spark.sparkContext.applicationId),
-        },
+        summary={key: value for key, value in engine_summary(session).items() if key != "spark.app.id"},
         representations=(SqlRepresentation(sql=text, dialect=SPARK_DIALECT),),
         default_namespace=names.current_namespace if names.is_ours else ("default",),
         default_catalog=None if names.current_catalog == address.catalog.name else names.current_catalog,
@@ -222,9 +247,14 @@ def _drop(session: Session, statement: s.DropView) -> Any:
 
 # -- ALTER -------------------------------------------------------------------------------------------------------------
 def _alter(session: Session, statement: s.AlterViewProperties | s.RenameView | s.AlterViewAs) -> Any:
-    address = session.names.address(statement.view.parts)
-    if address is None:
-        return session.spark_sql(statement.text)
+    address, name = session.names.address(statement.view.parts), statement.view.parts[-1]
+    if address is None or (len(statement.view.parts) == 1 and session.is_temporary_view(name)):
+        if not isinstance(statement, s.AlterViewAs) or not _reads_ours(session, statement.references):
+            session.temporary_views.forget(name)
+            return session.spark_sql(statement.text)
+        query = statement.query
+        session.temporary_views.create(name, query.of(statement.text), moved(statement.references, query.start), replace=True)
+        return session.nothing
     if isinstance(statement, s.AlterViewAs):
         raise UnsupportedError("ALTER VIEW <viewName> AS is not supported. Use CREATE OR REPLACE VIEW instead")
     view = find_view(address)

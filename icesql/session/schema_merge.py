@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import InvalidArgumentError
 from icesql.session.write_target import WriteTarget
 from icesql.spec.schema import Schema
+from icesql.spec.types import ListType, Type
+from icesql.spec.types import MapType as MapTypeOfTable
+from icesql.spec.types import StructType as StructTypeOfTable
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
@@ -30,14 +33,33 @@ def evolved(session: Session, target: WriteTarget, frame: Any) -> WriteTarget:
     from icesql.spark.store_assignment import assigned_frame
     from icesql.spark.types import from_spark
 
-    update = target.table.update_schema().case_sensitive(session.conf("spark.sql.caseSensitive", "false") == "true")
-    update.union_by_name_with(from_spark(_as_nullable(frame.schema)))
+    update = target.table.update_schema().case_sensitive(session.is_case_sensitive)
+    update.union_by_name_with(from_spark(frame.schema))
     schema = update.schema()
     _check_dataset(frame.schema, schema, target)
-    assigned_frame(session.spark, frame, schema, table_name=target.found.dotted, by_name=True)
+    assigned_frame(session.spark, _filled(frame, schema), schema, table_name=target.found.dotted, by_name=True)
     if schema.fields != target.table.metadata.schema.fields:
         update.commit()
     return target
+
+
+def filled(target: WriteTarget, frame: Any) -> Any:
+    """The rows with null for the fields that their structs lack, where the table accepts any schema."""
+    return _filled(frame, target.table.metadata.schema) if accepts_any_schema(target) else frame
+
+
+def _filled(frame: Any, schema: Schema) -> Any:
+    from icesql.spark.columns import quoted
+    from icesql.spark.row_level.field_order import NULL, in_order_of
+    from icesql.spark.types import to_spark_type
+
+    wanted = {field.name.lower(): to_spark_type(field.type) for field in schema.fields}
+    names = [quoted(field.name) for field in frame.schema.fields]
+    whole = [
+        in_order_of(name, field.dataType, wanted.get(field.name.lower(), field.dataType), instead=NULL)
+        for name, field in zip(names, frame.schema.fields, strict=True)
+    ]
+    return frame if whole == names else frame.selectExpr(*(f"{text} AS {name}" for text, name in zip(whole, names, strict=True)))
 
 
 def _merges_schema(session: Session, target: WriteTarget) -> bool:
@@ -46,19 +68,13 @@ def _merges_schema(session: Session, target: WriteTarget) -> bool:
     return asked.lower() == "true"
 
 
-def _as_nullable(schema: Any) -> Any:
-    from pyspark.sql.types import StructField, StructType
-
-    return StructType([StructField(f.name, f.dataType, True, f.metadata) for f in schema.fields])
-
-
 def _check_dataset(given: Any, schema: Schema, target: WriteTarget) -> None:
     """Columns come in the table's order, and required ones are there and never null; options ``check-ordering`` and
     ``check-nullability`` switch that off."""
     options = {key.lower(): value.lower() for key, value in target.options.items()}
     problems: list[str] = []
     if options.get("check-ordering") != "false":
-        problems += _out_of_order([field.name for field in given.fields], schema)
+        problems += _out_of_order(given, schema.as_struct())
     if options.get("check-nullability") != "false":
         problems += _not_required(given, schema)
     if problems:
@@ -69,11 +85,21 @@ def _check_dataset(given: Any, schema: Schema, target: WriteTarget) -> None:
         )
 
 
-def _out_of_order(names: list[str], schema: Schema) -> list[str]:
-    places = {field.name.lower(): place for place, field in enumerate(schema.fields)}
-    known = [name for name in names if name.lower() in places]
-    pairs = pairwise(known)
-    return [f"{after} is out of order, before {before}" for before, after in pairs if places[after.lower()] < places[before.lower()]]
+def _out_of_order(given: Any, wanted: Type) -> list[str]:
+    """The fields of a Spark struct, at any depth, that come before one which the table has before them."""
+    from pyspark.sql.types import ArrayType, MapType, StructType
+
+    if isinstance(given, ArrayType) and isinstance(wanted, ListType):
+        return _out_of_order(given.elementType, wanted.element)
+    if isinstance(given, MapType) and isinstance(wanted, MapTypeOfTable):
+        return _out_of_order(given.keyType, wanted.key) + _out_of_order(given.valueType, wanted.value)
+    if not isinstance(given, StructType) or not isinstance(wanted, StructTypeOfTable):
+        return []
+    places = {field.name.lower(): place for place, field in enumerate(wanted.fields)}
+    known = [field for field in given.fields if field.name.lower() in places]
+    inside = [_out_of_order(field.dataType, wanted.fields[places[field.name.lower()]].type) for field in known]
+    late = [(a.name, b.name) for a, b in pairwise(known) if places[b.name.lower()] < places[a.name.lower()]]
+    return [problem for found in inside for problem in found] + [f"{after} is out of order, before {before}" for before, after in late]
 
 
 def _not_required(given: Any, schema: Schema) -> list[str]:

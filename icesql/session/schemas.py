@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from icesql.errors import NotFoundError, SqlError, UnsupportedError, ValidationError, nearest
 from icesql.parser.ddl_statements import ColumnDefinition, SortTerm, TransformTerm
@@ -16,12 +16,13 @@ _SPARKS_TRANSFORMS = ("bucket", "years", "months", "days", "hours")  # as its pa
 _SUFFIXES = {"bucket": "bucket", "truncate": "trunc", "year": "year", "month": "month", "day": "day", "hour": "hour", "void": "null"}
 
 
-def table_schema(columns: Sequence[ColumnDefinition]) -> Schema:
+def table_schema(columns: Sequence[ColumnDefinition], *, case_sensitive: bool = False) -> Schema:
     """A schema whose ids are unique, to be assigned afresh. Raises SqlError for two columns of one name, UnsupportedError for
     generated columns."""
-    _refuse_doubled(column.name for column in columns)
+    key = str if case_sensitive else str.lower
+    refuse_doubled((column.name for column in columns), key)
     for column in columns:
-        _refuse_doubled_fields(column.name, column.type)
+        _refuse_doubled_fields(column.name, column.type, key)
         if column.generated_text is not None:
             raise UnsupportedError(
                 f"[UNSUPPORTED_FEATURE.TABLE_OPERATION] Table does not support generated columns: {column.name}. SQLSTATE: 0A000"
@@ -30,25 +31,25 @@ def table_schema(columns: Sequence[ColumnDefinition]) -> Schema:
     return Schema(tuple(_field(column, first + index) for index, column in enumerate(columns)))
 
 
-def _refuse_doubled(names: Iterable[str], parents: tuple[str, ...] = ()) -> None:
-    """Raises SqlError for two names that differ in case at most."""
+def refuse_doubled(names: Iterable[str], key: Callable[[str], str], parents: tuple[str, ...] = ()) -> None:
+    """Raises SqlError for two names of one key."""
     seen: set[str] = set()
-    for name in names:
-        if name.lower() in seen:
-            shown = ".".join("`" + part.replace("`", "``") + "`" for part in (*parents, name.lower()))
+    for name in map(key, names):
+        if name in seen:
+            shown = ".".join("`" + part.replace("`", "``") + "`" for part in (*parents, name))
             raise SqlError(
                 f"[COLUMN_ALREADY_EXISTS] The column {shown} already exists. Choose another name or rename the existing column. "
                 "SQLSTATE: 42711"
             )
-        seen.add(name.lower())
+        seen.add(name)
 
 
-def _refuse_doubled_fields(name: str, type_: Type, parents: tuple[str, ...] = ()) -> None:
+def _refuse_doubled_fields(name: str, type_: Type, key: Callable[[str], str], parents: tuple[str, ...] = ()) -> None:
     path = (*parents, name)
     if isinstance(type_, StructType):
-        _refuse_doubled((field.name for field in type_.fields), path)
+        refuse_doubled((field.name for field in type_.fields), key, path)
     for field in children(type_):
-        _refuse_doubled_fields(field.name, field.type, path)
+        _refuse_doubled_fields(field.name, field.type, key, path)
 
 
 def _highest_id(column: ColumnDefinition) -> int:
@@ -91,12 +92,12 @@ def find_column(schema: Schema, path: Sequence[str]) -> NestedField:
     return found
 
 
-def partition_spec(terms: Sequence[TransformTerm], schema: Schema) -> PartitionSpec:
+def partition_spec(terms: Sequence[TransformTerm], schema: Schema, *, case_sensitive: bool = False) -> PartitionSpec:
     """The spec of CREATE TABLE: default names have no width (``id_bucket``, ``s_trunc``)."""
     _refuse_repeated_terms(terms)
     fields = []
     for index, term in enumerate(terms):
-        source = _partition_source(schema, term)
+        source = _partition_source(schema, term, case_sensitive)
         name = term.name or default_name(term.transform, schema.names_by_id[source.id])
         fields.append(
             PartitionField(source_ids=(source.id,), field_id=PARTITION_FIELD_ID_START + index, transform=term.transform, name=name)
@@ -104,12 +105,12 @@ def partition_spec(terms: Sequence[TransformTerm], schema: Schema) -> PartitionS
     return PartitionSpec(spec_id=0, fields=tuple(fields))
 
 
-def _partition_source(schema: Schema, term: TransformTerm) -> NestedField:
-    """Spark resolves the columns of its own transforms in any case; those only Iceberg knows must be spelled exactly."""
+def _partition_source(schema: Schema, term: TransformTerm, case_sensitive: bool) -> NestedField:
+    """Spark resolves the columns of its own transforms as it does all columns; those only Iceberg knows must be spelled exactly."""
     name = ".".join(term.column)
     found = schema.find(name)
     if found is None and (term.function is None or term.function in _SPARKS_TRANSFORMS):
-        found = schema.find(name, case_sensitive=False)
+        found = schema.find(name, case_sensitive=case_sensitive)
     if found is None:
         raise NotFoundError(
             f"Cannot find source column: {name} is missing or is in a map or array.{nearest(name, schema.ids_by_name)}", column=name

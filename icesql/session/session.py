@@ -13,10 +13,11 @@ from icesql.errors import NotFoundError
 from icesql.parser.filters import parse_filter
 from icesql.parser.parameters import bind_parameters, substitute_variables
 from icesql.parser.parse import parse
-from icesql.parser.statements import Other, Query
+from icesql.parser.statements import Other, Query, Statement
 from icesql.session.catalogs import SPARK_CATALOG, Catalogs
 from icesql.session.dispatch import run_statement
 from icesql.session.frames import Frames
+from icesql.session.identifier_clauses import with_plain_identifiers
 from icesql.session.names import Address, Found, Names
 from icesql.session.results import NOTHING
 from icesql.session.temp_views import TemporaryViews
@@ -79,11 +80,15 @@ class Session:
 
     def run(self, text: str, args: Mapping[str, Any] | Sequence[Any] | None = None) -> DataFrame:
         """A statement that is part of the one at work: what ``sql`` does, without beginning anew."""
-        text = self._substituted(text)
-        statement = parse(text)
+        text = with_plain_identifiers(self, self._substituted(text), args)
+        statement = self._parsed(text)
         if args and not isinstance(statement, Query | Other):
-            statement, args = parse(bind_parameters(text, args)), None
+            statement, args = self._parsed(bind_parameters(text, args)), None
         return run_statement(self, statement, args)
+
+    def _parsed(self, text: str) -> Statement:
+        names_timestamps = "timestamp" in text.lower()
+        return parse(text, timestamp_ntz=names_timestamps and self.conf("spark.sql.timestampType") == "TIMESTAMP_NTZ")
 
     def _substituted(self, text: str) -> str:
         """``${name}`` filled in from the settings, as Spark's parser does, before tables are looked for."""
@@ -178,13 +183,13 @@ class Session:
             return self.transaction_in_progress.staged(found)
         return found
 
+    def _made_in_transaction(self, address: Address) -> Table | None:
+        return None if self.transaction_in_progress is None else self.transaction_in_progress.made(address)
+
     def require(self, parts: Sequence[str], *, text: str = "", offset: int | None = None) -> Found:
         """Raises NotFoundError, with the place in ``text``."""
         found = self.find(parts)
         if found is None:
-    def _made_in_transaction(self, address: Address) -> Table | None:
-        return None if self.transaction_in_progress is None else self.transaction_in_progress.made(address)
-
             raise self.names.not_found(parts, text=text, offset=offset)
         return found
 
@@ -214,7 +219,7 @@ class Session:
 
     def microseconds(self, expression: str) -> int | None:
         """A timestamp expression evaluated by Spark; ``None`` for null and for text that is no timestamp."""
-        frame = self.spark_sql(f"SELECT unix_micros(TRY_CAST(({expression}) AS TIMESTAMP)) AS t")
+        frame = self.spark_sql(f"SELECT unix_micros(TRY_CAST(({expression}) AS TIMESTAMP_LTZ)) AS t")
         rows = frame.collect()
         return None if not rows else rows[0][0]
 
@@ -224,6 +229,10 @@ class Session:
             self._settings[key] = self.spark.conf.get(key, None)
         value = self._settings[key]
         return default if value is None else value
+
+    @property
+    def is_case_sensitive(self) -> bool:
+        return self.conf("spark.sql.caseSensitive", "false") == "true"
 
     @property
     def wap_branch(self) -> str | None:

@@ -18,8 +18,7 @@ def create_table_text(session: Session, found: Found) -> str:
 
     metadata = found.table.metadata
     columns = ",\n  ".join(_column_ddl(session, field) for field in spark_fields(session, found))
-    parts = found.address.parts if found.metadata_table is None else (*found.address.parts, found.metadata_table)
-    text = f"CREATE TABLE {'.'.join(describing.quoted_if_needed(part) for part in parts)} (\n  {columns})\nUSING iceberg\n"
+    text = f"CREATE TABLE {'.'.join(describing.quoted_if_needed(part) for part in found.parts)} (\n  {columns})\nUSING iceberg\n"
     if found.metadata_table is None:
         text += _partitioning_and_comment(metadata)
     text += f"LOCATION '{_escaped(metadata.location)}'\n"

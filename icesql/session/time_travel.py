@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from icesql.errors import InvalidArgumentError, NotFoundError, ValidationError, nearest
+from icesql.errors import InvalidArgumentError, NotFoundError, SqlError, ValidationError, nearest
 from icesql.parser.names import TimeTravel
 from icesql.session.names import Found, Selector
 from icesql.session.sql_errors import both_version_and_selector
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema
 from icesql.spec.snapshots import MAIN, Snapshot
+from icesql.table.splits import split_options
 
 Microseconds = Callable[[str], int | None]
 """Evaluates the SQL of a timestamp expression to microseconds since the epoch; ``None`` for null."""
@@ -51,8 +53,9 @@ def read_point(
     if not found.selector.is_empty:
         raise both_version_and_selector()
     if time_travel.kind == "version":
-        value = time_travel.value if time_travel.value is not None else time_travel.expression.of(text)
-        return at_version(metadata, value)
+        if time_travel.value is None:
+            raise SqlError(f"[PARSE_SYNTAX_ERROR] Syntax error at or near '{time_travel.expression.of(text)}'. SQLSTATE: 42601")
+        return at_version(metadata, time_travel.value)
     return at_timestamp(metadata, _timestamp_ms(time_travel, text, microseconds))
 
 
@@ -125,6 +128,8 @@ def _timestamp_ms(time_travel: TimeTravel, text: str, microseconds: Microseconds
     if isinstance(time_travel.value, int):
         return time_travel.value * 1000
     expression = time_travel.expression.of(text)
+    if expression.isidentifier():
+        raise SqlError(f"Invalid time travel spec: timestamp expression cannot refer to any columns: {expression}")
     micros = microseconds(expression)
     if micros is None:
         raise ValidationError(
@@ -142,19 +147,53 @@ _GONE = {
 }
 
 
-def optioned_point(found: Found, point: ReadPoint, options: Mapping[str, str], *, travels: bool) -> ReadPoint:
-    """``point``, or the branch that the options of a read (keys in lower case) name. ``travels``: a version or selector is there already.
+def optioned_point(found: Found, point: ReadPoint, options: Mapping[str, str], microseconds: Microseconds, *, travels: bool) -> ReadPoint:
+    """``point``, or what the options of a read (keys in lower case) name: a version, a time, a branch. ``travels``: a version or
+    selector is there already.
 
     Raises InvalidArgumentError for options that Spark has its own syntax for, NotFoundError for an unknown branch.
     """
     for key, message in _GONE.items():
         if key in options:
             raise InvalidArgumentError(message)
+    _check_sizes(options)
     if "start-snapshot-id" in options and travels and found.metadata_table is None:
         raise InvalidArgumentError("Cannot use time travel in incremental scan")
+    named = named_point(found.table.metadata, options, microseconds)
+    if named is not None and travels:
+        raise InvalidArgumentError("[MULTIPLE_TIME_TRAVEL_SPEC] Cannot specify time travel in both the time travel clause and options.")
+    point = named or point
     branch = options.get("branch")
-    if branch is None or found.metadata_table is not None:
+    if branch is None:
         return point
+    if branch not in found.table.metadata.refs:
+        raise ValidationError(f"Cannot use branch (does not exist): {branch}.{nearest(branch, found.table.metadata.refs)}")
+    if named is not None or (travels and found.selector.is_empty):
+        return point  # a version or a time wins
     if travels and point.branch != branch:
-        raise InvalidArgumentError("Can't time travel in branch")
+        raise InvalidArgumentError(f"Explicitly configured branch [{found.selector.ref}] and read option [{branch}] are in conflict")
     return at_ref(found.table.metadata, branch)
+
+
+def named_point(metadata: TableMetadata, options: Mapping[str, str], microseconds: Microseconds) -> ReadPoint | None:
+    version, timestamp = options.get("versionasof"), options.get("timestampasof")
+    if version is not None and timestamp is not None:
+        raise InvalidArgumentError("Cannot specify both version and timestamp when time travelling the table.")
+    if version is not None:
+        return at_version(metadata, version)
+    if timestamp is None:
+        return None
+    micros = microseconds("'" + timestamp.replace("\\", "\\\\").replace("'", "\\'") + "'")
+    if micros is None:
+        raise InvalidArgumentError(
+            f"[INVALID_TIME_TRAVEL_TIMESTAMP_EXPR.OPTION] Timestamp string in the options must be able to cast to TIMESTAMP: {timestamp}"
+        )
+    return at_timestamp(metadata, micros // 1000)
+
+
+def _check_sizes(options: Mapping[str, str]) -> None:
+    """Options that are numbers, though nothing here is read by them. Raises InvalidArgumentError."""
+    split_options({}, options)
+    batch_size = options.get("batch-size")
+    if batch_size is not None and (re.fullmatch(r"[+-]?\d+", batch_size) is None or int(batch_size) <= 0):
+        raise InvalidArgumentError(f'Cannot read option batch-size: For input string: "{batch_size}"')

@@ -11,7 +11,6 @@ from icesql.parser import statements as s
 from icesql.parser.parse import parse
 from icesql.session import describing
 from icesql.session.names import Address
-from icesql.session.rewriting import quote
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
@@ -173,9 +172,7 @@ def _describe(session: Session, statement: s.DescribeTable, address: Address, vi
 
 def create_view_text(address: Address, view: ViewMetadata) -> str:
     """The statement that would make the view again."""
-    columns = ",\n  ".join(
-        quote_column(field.name) + (f" COMMENT '{_escaped(field.doc)}'" if field.doc else "") for field in view.schema.fields
-    )
+    columns = ",\n  ".join(field.name + (f" COMMENT '{_escaped(field.doc)}'" if field.doc else "") for field in view.schema.fields)
     text = f"CREATE VIEW {'.'.join(describing.quoted_if_needed(part) for part in address.parts)} (\n  {columns})\n"
     if view.properties.get("comment"):
         text += f"COMMENT '{_escaped(view.properties['comment'])}'\n"
@@ -183,10 +180,6 @@ def create_view_text(address: Address, view: ViewMetadata) -> str:
     text += f"TBLPROPERTIES (\n  {properties})\n"
     sql = view.current_version.sql_for(SPARK_DIALECT)
     return text + f"AS\n{sql.sql if sql else ''}\n"
-
-
-def quote_column(name: str) -> str:
-    return describing.quoted_if_needed(name) if "`" not in name else quote(name)
 
 
 def _escaped(text: str) -> str:

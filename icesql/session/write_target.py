@@ -51,6 +51,7 @@ class WriteTarget:
     wap_id: str | None = None
     summary: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, str] = field(default_factory=dict)
+    """Keys in lower case."""
 
     @property
     def table(self) -> Table:
@@ -61,6 +62,16 @@ class WriteTarget:
         """What the branch shows before the write; a branch that does not exist shows main."""
         head = self.table.metadata.head(self.branch) or self.table.metadata.current_snapshot
         return None if head is None else head.snapshot_id
+
+    @property
+    def output_spec_id(self) -> int | None:
+        """The spec by which the option ``output-spec-id`` asks to write. Raises InvalidArgumentError for one that the table has not."""
+        text = self.options.get("output-spec-id")
+        if text is None:
+            return None
+        if not text.isdigit() or int(text) not in self.table.metadata.specs_by_id:
+            raise InvalidArgumentError(f"Output spec id {text} is not a valid spec id for table")
+        return int(text)
 
     def unstaged(self) -> WriteTarget:
         """The same for changes that metadata alone decides: those are never staged, and take no summary properties of the session's."""
@@ -92,6 +103,7 @@ def write_target(
 
 def target_of(session: Session, found: Found, options: Mapping[str, str], *, verb: str = "write to") -> WriteTarget:
     metadata = found.table.metadata
+    options = {key.lower(): value for key, value in options.items()}
     if found.metadata_table is not None:
         raise UnsupportedError(f"Cannot {verb} metadata table: {found.dotted}.{found.metadata_table}: table does not support writes")
     if not found.selector.is_empty and found.branch is None:
@@ -110,7 +122,7 @@ def target_of(session: Session, found: Found, options: Mapping[str, str], *, ver
     summary = {**engine_summary(session), **_given_summary(session, options)}
     if wap_id is not None:
         summary["wap.id"] = wap_id
-    return WriteTarget(found=found, branch=branch or MAIN, wap_id=wap_id, summary=summary, options=dict(options))
+    return WriteTarget(found=found, branch=branch or MAIN, wap_id=wap_id, summary=summary, options=options)
 
 
 def wap_of(session: Session, metadata: TableMetadata) -> tuple[str | None, str | None]:

@@ -26,7 +26,7 @@ def write_rows(session: Session, target: WriteTarget, frame: Any, verb: str, whe
     """``append``, ``overwrite`` (of the rows that match) or ``overwritePartitions``; columns match by name. One commit."""
     from icesql.session import row_commits
     from icesql.session.run_insert import write
-    from icesql.session.schema_merge import evolved
+    from icesql.session.schema_merge import evolved, filled
 
     target = evolved(session, target, frame)
     match verb:
@@ -38,7 +38,7 @@ def write_rows(session: Session, target: WriteTarget, frame: Any, verb: str, whe
             builder = row_commits.replace_partitions(target)
         case _:
             raise InvalidArgumentError(f"Cannot write: unknown verb: {verb}")
-    rows = assigned_frame(session.spark, frame, target.table.metadata.schema, table_name=target.found.dotted, by_name=True)
+    rows = assigned_frame(session.spark, filled(target, frame), target.table.metadata.schema, table_name=target.found.dotted, by_name=True)
     row_commits.commit_rows(session, target, builder, write(session, target, rows))
 
 

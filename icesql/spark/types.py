@@ -93,12 +93,18 @@ def to_spark_type(type_: I.Type) -> T.DataType:
     return found
 
 
-def from_spark(struct: T.StructType) -> Schema:
-    """An Iceberg schema of a Spark one. Ids count from 1, siblings before their children, as Java numbers new tables.
+def sql_type(type_: I.Type) -> str:
+    """A primitive type in Spark's SQL, whatever ``spark.sql.timestampType`` says."""
+    name = str(to_spark_type(type_).simpleString())
+    return "timestamp_ltz" if name == "timestamp" else name
+
+
+def from_spark(struct: T.StructType, *, first_id: int = 1) -> Schema:
+    """An Iceberg schema of a Spark one. Ids count from ``first_id``, siblings before their children, as Java numbers new tables.
 
     Raises InvalidArgumentError ``Not a supported type: ...``.
     """
-    return Schema(_from_struct(struct, itertools.count(1)))
+    return Schema(_from_struct(struct, itertools.count(first_id)))
 
 
 def from_spark_type(type_: T.DataType) -> I.Type:

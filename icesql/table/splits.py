@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -41,10 +42,9 @@ def split_options(properties: Mapping[str, str], options: Mapping[str, str] | No
         text = options.get(option, options.get(key, properties.get(key)))
         if text is None:
             return default
-        try:
-            return int(text)
-        except ValueError:
-            raise InvalidArgumentError(f"Cannot read option: not a whole number: {option}={text!r}", option=option) from None
+        if re.fullmatch(r"[+-]?\d+", text) is None:
+            raise InvalidArgumentError(f'Cannot read option {option}: For input string: "{text}"', option=option)
+        return int(text)
 
     return SplitOptions(
         target_size_bytes=number("split-size", "read.split.target-size", SPLIT_SIZE_BYTES),

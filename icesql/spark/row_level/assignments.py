@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from icesql.errors import NotFoundError, ValidationError, nearest
 from icesql.spark.columns import quoted
@@ -28,30 +29,37 @@ class _Node:
     children: dict[int, _Node] = field(default_factory=dict)
 
 
-def assigned_columns(schema: Schema, assignments: Sequence[Assignment], alias: str, *, named: bool = True) -> list[str]:
-    """SQL text of every column after the assignments; unassigned ones keep ``alias``'s value. Names compare without case.
+Key: TypeAlias = Callable[[str], str]
+"""What two spellings of one name have in common: ``str.lower``, or ``str`` where case matters."""
+
+
+def assigned_columns(
+    schema: Schema, assignments: Sequence[Assignment], alias: str, *, named: bool = True, key: Key = str.lower
+) -> list[str]:
+    """SQL text of every column after the assignments; unassigned ones keep ``alias``'s value.
 
     Raises NotFoundError for an unknown column, ValidationError for two assignments of one column or of a struct and its field.
     """
     root = _Node()
     for assignment in assignments:
-        _place(root, schema.as_struct(), Assignment(below_table(schema, assignment.column, alias), assignment.value), 0)
+        below = Assignment(below_table(schema, assignment.column, alias, key), assignment.value)
+        _place(root, schema.as_struct(), below, 0, key)
     texts = [_text(f, root.children.get(f.id), f"{quoted(alias)}.{quoted(f.name)}") for f in schema.fields]
     return [f"{text} AS {quoted(f.name)}" for text, f in zip(texts, schema.fields, strict=True)] if named else texts
 
 
-def below_table(schema: Schema, column: tuple[str, ...], alias: str) -> tuple[str, ...]:
+def below_table(schema: Schema, column: tuple[str, ...], alias: str, key: Key) -> tuple[str, ...]:
     """The path without its qualifier, the alias."""
-    names = {f.name.lower() for f in schema.fields}
-    if len(column) > 1 and column[0].lower() == alias.lower() and column[1].lower() in names:
+    names = {key(f.name) for f in schema.fields}
+    if len(column) > 1 and key(column[0]) == key(alias) and key(column[1]) in names:
         return column[1:]
     return column
 
 
-def _place(node: _Node, struct: StructType, assignment: Assignment, depth: int) -> None:
+def _place(node: _Node, struct: StructType, assignment: Assignment, depth: int, key: Key) -> None:
     name = assignment.column[depth]
     shown = ".".join(assignment.column[: depth + 1])
-    found = next((f for f in struct.fields if f.name.lower() == name.lower()), None)
+    found = next((f for f in struct.fields if key(f.name) == key(name)), None)
     if found is None:
         hint = nearest(name, [f.name for f in struct.fields])
         raise NotFoundError(
@@ -71,7 +79,7 @@ def _place(node: _Node, struct: StructType, assignment: Assignment, depth: int) 
         raise ValidationError(f"Conflicting assignments for '{shown}'")
     if not isinstance(found.type, StructType):
         raise ValidationError(f"Updating nested fields is only supported for StructType but '{shown}' is of type {found.type}")
-    _place(child, found.type, assignment, depth + 1)
+    _place(child, found.type, assignment, depth + 1, key)
 
 
 def _text(column: NestedField, node: _Node | None, current: str) -> str:

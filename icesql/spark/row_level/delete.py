@@ -5,7 +5,7 @@ from __future__ import annotations
 from icesql.expr.metrics import strict_metrics
 from icesql.expr.tree import AlwaysFalse, AlwaysTrue, Expression
 from icesql.spark.local_rows import is_local
-from icesql.spark.row_level.changes import RowLevelResult, change
+from icesql.spark.row_level.changes import RowLevelResult, change, check_settings
 from icesql.spark.row_level.checks import require_deterministic
 from icesql.spark.row_level.found_rows import FILE, POS, positions_by_file
 from icesql.spark.row_level.target import Target, exact_condition
@@ -27,6 +27,7 @@ def delete_rows(target: Target, condition: str | None) -> RowLevelResult:
 def _delete(target: Target, condition: str | None) -> RowLevelResult:
     frame = target.matching([FILE, POS], condition)
     if condition is not None:
+        check_settings(target, "delete")
         require_deterministic(frame)
         if is_local(frame) and target.snapshot is not None:
             return RowLevelResult(builder=None)  # the optimiser proved that no row matches

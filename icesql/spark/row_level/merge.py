@@ -24,7 +24,7 @@ from icesql.spark.row_level.field_order import in_order_of
 from icesql.spark.row_level.found_rows import FILE, POS, FoundRows, found_rows, may_be_many
 from icesql.spark.row_level.target import LAST_UPDATED, ROW_ID, Target
 from icesql.spark.store_assignment import assigned_frame, lineage_schema
-from icesql.spark.types import from_spark, to_spark_type
+from icesql.spark.types import from_spark, sql_type, to_spark_type
 from icesql.spec.types import ListType, MapType, PrimitiveType, StructType, Type
 from icesql.table.append import AppendFiles
 
@@ -112,11 +112,11 @@ def _written_out(target: Target, source_alias: str, clause: Clause, known: Seque
     kind, action = Kind(clause.kind), Action(clause.action)
     if action not in (Action.UPDATE_ALL, Action.INSERT_ALL):
         return replace(clause, kind=kind, action=action)
-    present = None if known is None else {name.lower() for name in known}
+    present = None if known is None else {target.key(name) for name in known}
     assignments = tuple(
         Assignment((f.name,), f"{quoted(source_alias)}.{quoted(f.name)}")
         for f in target.metadata.schema.fields
-        if present is None or f.name.lower() in present
+        if present is None or target.key(f.name) in present
     )
     plain = Action.UPDATE if action is Action.UPDATE_ALL else Action.INSERT
     return replace(clause, kind=kind, action=plain, assignments=assignments)
@@ -203,11 +203,11 @@ class _Merge:
 
     def _typed(self, value: str, wanted: Type) -> str:
         """In the column's own type, so that the clauses' types need not agree. Whether they may be assigned was checked before."""
-        return value if isinstance(wanted, StructType | ListType | MapType) else f"CAST({value} AS {to_spark_type(wanted).simpleString()})"
+        return value if isinstance(wanted, StructType | ListType | MapType) else f"CAST({value} AS {sql_type(wanted)})"
 
     def _clause_values(self, clause: Clause) -> list[str]:
         if clause.action is Action.UPDATE:
-            return assigned_columns(self.schema, clause.assignments, self.target.alias, named=False)
+            return assigned_columns(self.schema, clause.assignments, self.target.alias, named=False, key=self.target.key)
         return inserted_columns(self.target, clause.assignments)
 
     # -- checks --------------------------------------------------------------------------------------------------
@@ -323,13 +323,13 @@ def inserted_columns(target: Target, assignments: Sequence[Assignment]) -> list[
     from icesql.spark.defaults import sql_literal
 
     schema = target.metadata.schema
-    assignments = [Assignment(below_table(schema, a.column, target.alias), a.value) for a in assignments]
+    assignments = [Assignment(below_table(schema, a.column, target.alias, target.key), a.value) for a in assignments]
     nested = next((a for a in assignments if len(a.column) > 1), None)
     if nested is not None:
         raise ValidationError(f"INSERT assignment keys cannot be nested fields: {'.'.join(nested.column)} = {nested.value}")
-    texts = assigned_columns(schema, assignments, target.alias, named=False)
-    assigned = {a.column[0].lower() for a in assignments}
+    texts = assigned_columns(schema, assignments, target.alias, named=False, key=target.key)
+    assigned = {target.key(a.column[0]) for a in assignments}
     return [
-        text if field.name.lower() in assigned else sql_literal(field.type, field.write_default)
+        text if target.key(field.name) in assigned else sql_literal(field.type, field.write_default)
         for text, field in zip(texts, schema.fields, strict=True)
     ]

@@ -51,6 +51,14 @@ class Target:
     def metadata(self) -> TableMetadata:
         return self.table.metadata
 
+    @property
+    def is_case_sensitive(self) -> bool:
+        return self.session.get("spark.sql.caseSensitive") == "true"
+
+    def key(self, name: str) -> str:
+        """What two spellings of one name have in common."""
+        return name if self.is_case_sensitive else name.lower()
+
     @cached_property
     def snapshot(self) -> Snapshot | None:
         """What the branch shows: main's head where the branch does not exist yet."""

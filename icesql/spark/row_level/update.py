@@ -32,7 +32,7 @@ def update_rows(target: Target, assignments: Sequence[Assignment], condition: st
 def _update(target: Target, assignments: Sequence[Assignment], condition: str | None) -> RowLevelResult:
     found = target.matching([FILE, POS], condition)
     require_deterministic(found)
-    values = assigned_columns(target.metadata.schema, assignments, target.alias)
+    values = assigned_columns(target.metadata.schema, assignments, target.alias, key=target.key)
     rows = target.matching([FILE, POS, *values, *_row_id(target)], condition)
     if target.snapshot is None or is_local(found):
         _fitted(target, rows)

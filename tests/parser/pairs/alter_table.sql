@@ -42,9 +42,9 @@ alter table t replace columns (a int, b string comment 'x')
 
 ReplaceColumns(table=t, columns=(ColumnDefinition(path=('a'), type=int, type_text='int'), ColumnDefinition(path=('b'), type=string, type_text='string', comment='x')))
 
-alter table t set tblproperties ('a'='b', c.d = -5)
+alter table t set tblproperties ('a'='b', c.d = 5)
 
-SetTableProperties(table=t, properties=(('a', 'b'), ('c.d', '-5')))
+SetTableProperties(table=t, properties=(('a', 'b'), ('c.d', '5')))
 
 alter table t unset tblproperties if exists ('a', b.c)
 

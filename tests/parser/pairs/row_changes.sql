@@ -72,7 +72,7 @@ Merge(target=local.db.t, alias='a', schema_evolution=True, source='(select * fro
 
 merge into t using db.u version as of 5 v on t.id = v.id when not matched then insert (id) values (v.id)
 
-Merge(target=t, source='db.u version as of 5 v', source_alias='v', condition='t.id = v.id', clauses=(MergeClause(kind=not matched, action=insert, assignments=(Assignment(column=('id'), key='id', value='v.id')))), references=[db.u as v at version 5])
+Other(references=[t (target), db.u as v at version 5], error=SqlError('mismatched input: the source of a MERGE is a table or a query in brackets (line 1, column 43)'))
 
 with q as (select * from z) merge into t using q on t.id = q.id when matched then delete
 

@@ -16,7 +16,7 @@ CreateView(view=v, temporary=True, global_temporary=True, query='table t', refer
 
 create temporary view v using parquet options (path '/x')
 
-Other(references=[v (target)])
+CreateView(view=v, temporary=True, provider='parquet', options=(('path', '/x')), query='')
 
 drop view if exists db.v
 

@@ -386,3 +386,43 @@ delete from {ns}.t where id in (select id + 10 from tv);
 select * from {ns}.t;
 from {ns}.t insert into {ns}.t select id + 20, s where id = 1 insert overwrite {ns}.t select id + 30, s where id = 2;
 select * from {ns}.t;
+
+-- case: grammar_of_changes
+create namespace {ns};
+create table {ns}.t (id int, p string) using iceberg partitioned by (p);
+-- error
+insert into {ns}.t partition (p = 'a' || 'b') values (1);
+insert into {ns}.t partition (p = 'a' 'b') values (1);
+-- error: null
+insert into {ns}.t replace where null values (1, 'a');
+-- error
+merge into {ns}.t t using {ns}.t version as of 'main' s on t.id = s.id when matched then delete;
+-- error
+select * from {ns}.t version as of main;
+-- error
+create table {ns}.u (id varchar(0)) using iceberg tblproperties (a = -1);
+create table {ns}.u (id varchar(0), l array<int>) using iceberg tblproperties (a == 'x' 'y');
+alter table {ns}.u alter column l type array<int>;
+alter table {ns}.u set tblproperties ('write.delete.mode' = 'bad');
+-- error: bad
+delete from {ns}.u where id = 'a';
+select * from {ns}.t;
+
+-- case: positions_and_names
+create namespace {ns};
+create table {ns}.t (id int, n struct<a: int, b: int>, p string) using iceberg partitioned by (p);
+insert into {ns}.t (n, id) values (named_struct('b', 1, 'a', 2), 1);
+insert into {ns}.t partition (p = 'r') values (2, named_struct('b', 1, 'a', 2));
+insert into {ns}.t partition (p = 'r') (n) values (named_struct('b', 1, 'a', 2));
+insert into {ns}.t by name select named_struct('b', 1, 'a', 2) as n;
+select * from {ns}.t;
+
+-- case: replace_where_times
+create namespace {ns};
+create table {ns}.t (id int, ts timestamp, p string) using iceberg partitioned by (days(ts), p);
+insert into {ns}.t values (1, timestamp'2020-01-05 10:00:00', 'm'), (2, timestamp'2020-01-06', 'm');
+insert into {ns}.t replace where ts >= '2020-01-05' and ts < '2020-01-06' values (3, timestamp'2020-01-05', 'm');
+insert into {ns}.t replace where ts >= timestamp'2020-01-06 00:00:00' and p = concat('m', '') values (4, timestamp'2020-01-06', 'm');
+-- error: P
+insert into {ns}.t replace where P = 'm' values (5, null, 'm');
+select * from {ns}.t;

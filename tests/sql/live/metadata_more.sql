@@ -288,3 +288,32 @@ show functions in local.system like 'b*';
 describe function local.system.bucket;
 -- error
 describe function local.system.nope;
+
+-- case: versions_as_targets
+create namespace {ns};
+create table {ns}.t (id int, s string) using iceberg partitioned by (s);
+insert into {ns}.t values (1, 'a');
+alter table {ns}.t create branch x;
+alter table {ns}.t create tag y;
+alter table {ns}.t.tag_y create branch z;
+alter table {ns}.t.branch_x create tag w;
+alter table {ns}.t.branch_x drop branch z;
+alter table {ns}.t.branch_x add partition field bucket(2, id);
+alter table {ns}.t.branch_x write ordered by id;
+-- error: branch_x
+alter table {ns}.t.branch_x add column n int;
+-- error: branch_x
+comment on table {ns}.t.branch_x is 'c';
+insert into {ns}.t.branch_x values (2, 'b');
+select record_count, partition from {ns}.t.files.branch_x;
+select record_count from {ns}.t.files.tag_y;
+-- error
+select record_count from {ns}.t.tag_y.files;
+-- ordered
+describe {ns}.t.branch_x;
+-- mask: createtab_stmt
+show create table {ns}.t.branch_x;
+-- error: nope
+refresh table {ns}.t.branch_nope;
+-- error
+show partitions {ns}.t.files;

@@ -180,3 +180,22 @@ drop namespace jdbc.{nsname};
 drop view jdbc.{nsname}.v;
 drop view jdbc.{nsname}.w;
 drop namespace jdbc.{nsname};
+
+-- case: over_tables_of_ours
+create namespace {ns};
+create table {ns}.t (id int, s string) using iceberg;
+insert into {ns}.t values (1, 'a'), (2, 'b');
+create temporary view over_t using iceberg options ('path'='{ns}.t');
+-- error: schema
+create temporary view over_u using iceberg;
+insert into {ns}.t values (3, 'c');
+select * from over_t;
+create temporary view plain as select id from {ns}.t;
+alter view plain as select s from {ns}.t;
+select * from plain;
+show tables in {ns};
+declare name = 't';
+select * from identifier('{ns}.' || name) where id = 1;
+insert into identifier('{ns}.' || name) values (4, 'd');
+drop temporary variable name;
+select count(*) from over_t;
