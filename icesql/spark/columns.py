@@ -26,6 +26,8 @@ from icesql.table.partition_types import coercion, union_partition_type
 from icesql.table.scan_tasks import ScannedFile
 
 DELETES = "__deletes"
+# Spark's Parquet reader fills a column of this name with positions; ``_metadata.row_index`` would be wrapped into a struct for each row.
+ROW_INDEX = StructField("_tmp_metadata_row_index", LongType())
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +124,10 @@ def clashing_names(metadata: TableMetadata) -> frozenset[str] | None:
 
 def _is_unsafe(column: I.NestedField, clashing: frozenset[str] | None) -> bool:
     """True where row groups must not be skipped by the column's name: another field may have had it, or the column may hold NaN,
-    which is larger than the maximum that a row group states."""
-    if clashing is None or _may_hold_nan(column.type):
-        return True
+    which is larger than the maximum that a row group states. And where Spark's reader would take the name for that of positions."""
     top = column.name.lower()
+    if clashing is None or _may_hold_nan(column.type) or top == ROW_INDEX.name:
+        return True
     return any(name == top or name.startswith(top + ".") for name in clashing)
 
 
@@ -162,8 +164,8 @@ def file_constant() -> Constant:
     return Constant(StructField("__file", StringType(), False), lambda file: file.file_path)
 
 
-def deletes_constant(bitmap_of: Callable[[ScannedFile], bytes | None]) -> Constant:
-    return Constant(StructField(DELETES, BinaryType()), bitmap_of)
+def deletes_constant(bitmap_of: Callable[[ScannedFile], bytes]) -> Constant:
+    return Constant(StructField(DELETES, BinaryType(), False), bitmap_of)
 
 
 def _metadata_column(metadata: TableMetadata, name: str) -> tuple[list[StructField], list[Constant], str]:
@@ -172,7 +174,7 @@ def _metadata_column(metadata: TableMetadata, name: str) -> tuple[list[StructFie
         case "_file":
             return [], [file_constant()], "__file"
         case "_pos":
-            return [], [], "_metadata.row_index"
+            return [ROW_INDEX], [], ROW_INDEX.name
         case "_spec_id":
             return [], [Constant(StructField("__spec_id", IntegerType(), False), lambda file: file.spec_id)], "__spec_id"
         case "_partition":
@@ -182,7 +184,7 @@ def _metadata_column(metadata: TableMetadata, name: str) -> tuple[list[StructFie
         case "_row_id":
             stored = StructField("__row_id", LongType(), True, {FIELD_ID: ROW_ID_ID})
             first = Constant(StructField("__first_row_id", LongType()), lambda file: file.first_row_id)
-            return [stored], [first], "coalesce(__row_id, __first_row_id + _metadata.row_index)"
+            return [stored, ROW_INDEX], [first], f"coalesce(__row_id, __first_row_id + {ROW_INDEX.name})"
         case "_last_updated_sequence_number":
             stored = StructField("__last_updated", LongType(), True, {FIELD_ID: LAST_UPDATED_SEQUENCE_NUMBER_ID})
             return [stored], [_sequence_number()], "coalesce(__last_updated, __sequence_number)"

@@ -1,8 +1,8 @@
 """Position deletes and deletion vectors, applied inside the JVM. Spec: "Position Delete Files", "Deletion Vectors".
 
-Each file with deletes carries its deleted positions as a constant column: a 32-bit portable Roaring bitmap, which the JVM's
-``ImmutableRoaringBitmap`` reads in place. So the plan needs no join, no broadcast and no Python worker, and a file's bitmap goes only to
-the tasks that read the file.
+Each file carries its deleted positions as a constant column: bits (``deleted_bits``), or, where these would be large, a 32-bit portable
+Roaring bitmap, which the JVM's ``ImmutableRoaringBitmap`` reads in place but opens anew for each row. So the plan needs no join, no
+broadcast and no Python worker, and a file's deletes go only to the tasks that read the file.
 """
 
 from __future__ import annotations
@@ -11,19 +11,23 @@ import struct
 from collections.abc import Mapping
 from typing import Any
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
 from icesql.errors import UnsupportedError
 from icesql.io.files import FileIO
-from icesql.spark.bridge import bridge_of
-from icesql.spark.columns import DELETES
+from icesql.io.roaring import positions_in
+from icesql.spark.bridge import Bridge, bridge_of
+from icesql.spark.columns import DELETES, ROW_INDEX
+from icesql.spark.deleted_bits import NOTHING_DELETED, deleted_bits, has_bit, holds_bits, is_bits, size_in_bytes
 from icesql.spec.files import DataFile, FileContent, ManifestContent
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import Snapshot
 from icesql.table.manifest_access import manifests_of, of_content
 from icesql.table.scan_tasks import ScannedFile
 
+BITS_LIMIT_BYTES = 256 << 10
+ALL_BITS_BYTES = 64 << 20
 _BITMAP = "org.roaringbitmap.buffer.ImmutableRoaringBitmap"
 
 
@@ -44,32 +48,46 @@ def has_equality_deletes(file: ScannedFile) -> bool:
     return any(delete.content is FileContent.EQUALITY_DELETES for delete in file.delete_files)
 
 
-def is_deleted(spark: SparkSession, frame: DataFrame) -> Column:
-    """True for deleted rows of a frame that has the column of bitmaps; never null."""
+def is_deleted(spark: SparkSession) -> Column:
+    """True for deleted rows of a relation that has the columns ``DELETES`` and ``ROW_INDEX``; never null."""
     bridge = bridge_of(spark)
-    boolean = bridge.type_module("BooleanType")
-    serialized = bridge.expression(frame[DELETES])
-    buffer = bridge.static_invoke("java.nio.ByteBuffer", "wrap", bridge.object_type("java.nio.ByteBuffer"), serialized)
-    bitmap = bridge.construct(_BITMAP, buffer)
+    made: Column = bridge.once(("is deleted",), lambda: _is_deleted(bridge))
+    return made
+
+
+def _is_deleted(bridge: Bridge) -> Column:
+    data, position = F.col(DELETES), F.col(ROW_INDEX.name)
+    forms = (is_bits(bridge, data), has_bit(bridge, data, position), _in_bitmap(bridge, data, position))
+    return bridge.column(bridge.expressions.If(*map(bridge.expression, forms)))
+
+
+def _in_bitmap(bridge: Bridge, data: Column, position: Column) -> Column:
+    buffer = bridge.static_invoke("java.nio.ByteBuffer", "wrap", bridge.object_type("java.nio.ByteBuffer"), bridge.expression(data))
     # Long.hashCode of a number below 2**32 is its low half, which is how Roaring takes unsigned positions.
-    index = bridge.expression(F.col("_metadata.row_index"))
-    position = bridge.static_invoke("java.lang.Long", "hashCode", bridge.type_module("IntegerType"), index)
-    contains = bridge.invoke(bitmap, "contains", boolean, position)
-    none = bridge.expressions.IsNull(serialized)
-    return bridge.column(bridge.expressions.If(none, bridge.literal_class(False, boolean), contains))
+    index = bridge.static_invoke("java.lang.Long", "hashCode", bridge.type_module("IntegerType"), bridge.expression(position))
+    return bridge.column(bridge.invoke(bridge.construct(_BITMAP, buffer), "contains", bridge.type_module("BooleanType"), index))
 
 
 class DeletedPositions:
-    """Deleted positions of tasks' files as serialized bitmaps. Delete files that serve several data files are read once."""
+    """Deleted positions of tasks' files in the form that ``is_deleted`` tests. Delete files that serve several data files are read once."""
 
-    def __init__(self, io: FileIO, gone: Mapping[str, Any] | None = None) -> None:
-        """``gone``: further positions to leave out, by data file."""
-        self._io, self._gone = io, gone or {}
+    def __init__(self, io: FileIO, gone: Mapping[str, Any] | None = None, *, bits_bytes: int = ALL_BITS_BYTES) -> None:
+        """``gone``: further positions to leave out, by data file. ``bits_bytes``: what the bits of all files may take together; later
+        files get Roaring bitmaps."""
+        self._io, self._gone, self._left = io, gone or {}, bits_bytes
         self._files: dict[str, Mapping[str, Any]] = {}
+        self._made: dict[str, bytes] = {}
 
-    def __call__(self, file: ScannedFile) -> bytes | None:
+    def __call__(self, file: ScannedFile) -> bytes:
+        path = file.file_path
+        if path in self._made:
+            return self._made[path]
         bitmap = self.bitmap(file)
-        return None if bitmap is None else portable_32(bitmap, file.file_path)
+        if bitmap is None:
+            return NOTHING_DELETED
+        data = self._made[path] = for_the_jvm(bitmap, path, limit_bytes=min(BITS_LIMIT_BYTES, self._left))
+        self._left -= len(data) if holds_bits(data) else 0
+        return data
 
     def bitmap(self, file: ScannedFile) -> Any:
         """The union of all position deletes and the deletion vector of a data file, ``None`` if there are none."""
@@ -93,9 +111,15 @@ class DeletedPositions:
         return self._files[file.file_path].get(data_path)
 
 
-def portable_32(bitmap: Any, path: str) -> bytes:
-    """A 64-bit bitmap of positions below 2**32 as a 32-bit one: the first and only part of its portable form."""
-    data = bytes(bitmap.serialize())
+def for_the_jvm(bitmap: Any, path: str, *, limit_bytes: int = BITS_LIMIT_BYTES) -> bytes:
+    """Positions as bits, or as a 32-bit Roaring bitmap where the bits would take more than the limit."""
+    serialized = bytes(bitmap.serialize())
+    positions = positions_in(serialized)
+    return deleted_bits(positions) if size_in_bytes(positions) <= limit_bytes else portable_32(serialized, path)
+
+
+def portable_32(data: bytes, path: str) -> bytes:
+    """A serialized 64-bit bitmap of positions below 2**32 as a 32-bit one: the first and only part of its portable form."""
     parts, key = struct.unpack_from("<QI", data)
     if parts != 1 or key != 0:
         raise UnsupportedError(f"Cannot read deletes: a position is beyond 4294967295: {path}")

@@ -23,11 +23,23 @@ from icesql.spark.paths import hadoop_path
 
 @dataclass(frozen=True, slots=True)
 class FileSet:
-    """Files to read. ``constants`` has one row a file, in the order of ``paths``; ``None`` where the index declares no constants."""
+    """Files to read. ``constants`` has one row a file, in the order of ``paths``; ``None`` where the index declares no constants.
+
+    ``like_first``: further files, whose constants are those of the first.
+    """
 
     paths: Sequence[str]
     sizes: Sequence[int]
     constants: pa.Table | None = None
+    like_first: FileSet | None = None
+
+    def expanded(self) -> FileSet:
+        """The same files, each with a row of constants."""
+        if self.constants is None or self.like_first is None or not self.like_first.paths:
+            return self
+        more = self.like_first
+        constants = pa.concat_tables([self.constants, self.constants.take([0] * len(more.paths))])
+        return FileSet([*self.paths, *more.paths], [*self.sizes, *more.sizes], constants)
 
 
 Planner = Callable[[Expression], FileSet]
@@ -51,7 +63,12 @@ class PythonFileIndex:
         files = self._plan(pushed_expression(data_filters, self._names))
         if files.constants is None or not self._constants.fields:
             return self.bridge.seq(self._directory(files))
-        return constant_directories(self.bridge, files, self._constants, partition_filters)
+        more = files.like_first
+        if more is None or not more.paths or partition_filters.size() > 0:
+            return constant_directories(self.bridge, files.expanded(), self._constants, partition_filters)
+        directories = constant_directories(self.bridge, files, self._constants, partition_filters)
+        values = directories.apply(0).values()
+        return directories.prepended(self.bridge.partition_directory.apply(values, file_statuses(self.bridge, more)))
 
     def _directory(self, files: FileSet) -> Any:
         statuses = file_statuses(self.bridge, files)

@@ -15,7 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession, functions
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
 from icesql.errors import IcesqlError
 from icesql.expr.binding import bind
@@ -24,7 +24,7 @@ from icesql.expr.tree import TRUE, Expression, Op, Predicate, and_
 from icesql.io.files import FileIO
 from icesql.spark import deletes, equality, second_path
 from icesql.spark.bridge import bridge_of
-from icesql.spark.columns import Constant, ReadColumns, deletes_constant, quoted, read_columns, shown_schema
+from icesql.spark.columns import DELETES, ROW_INDEX, Constant, ReadColumns, deletes_constant, quoted, read_columns, shown_schema
 from icesql.spark.file_index import FileSet
 from icesql.spark.foreign_files import learn, may_have_foreign_files
 from icesql.spark.local_rows import local_frame
@@ -42,6 +42,7 @@ from icesql.table.scan_tasks import FileScanTask, ScannedFile
 from icesql.table.table import Table
 
 ScanListener = Callable[[ScanReport], None]
+_WIDE = 90  # columns; Spark's own limit, spark.sql.codegen.maxFields, is 100 unless set and counts constants too
 _scan_numbers = itertools.count(1)
 
 
@@ -159,36 +160,21 @@ class Read:
 
     def _native_frames(self) -> list[DataFrame]:
         kinds = self._delete_kinds()
-        if not kinds:
-            return [self._projected(self.relation("all files", None, self.columns))]
-        sides: list[tuple[Callable[[], DataFrame], Callable[[ScannedFile], bool]]] = [
-            (self._plain, self._has_no_deletes),
-            (self._positional, self._has_only_positions),
-        ]
-        if FileContent.EQUALITY_DELETES in kinds:
-            sides.append((self._equality, deletes.has_equality_deletes))
-        known = self.settings.tasks
-        return [side() for side, belongs in sides if known is None or any(map(belongs, known))] or [self._plain()]
+        if FileContent.EQUALITY_DELETES not in kinds:
+            return [self._by_position(None) if kinds else self._projected(self.relation("all files", None, self.columns))]
+        return [self._by_position(lambda file: not deletes.has_equality_deletes(file)), self._equality()]
 
     def is_native(self, file: ScannedFile) -> bool:
         return second_path.is_native(self.io, self.metadata, file)
 
     # -- sides of the union --------------------------------------------------------------------------------------
-    def _plain(self) -> DataFrame:
-        return self._projected(self.relation("without deletes", self._has_no_deletes, self.columns))
-
-    def _positional(self) -> DataFrame:
+    def _by_position(self, belongs: Callable[[ScannedFile], bool] | None) -> DataFrame:
+        """Files that have at most position deletes. They are one relation, so that what reads them is compiled with what follows."""
         columns = self.with_deletes(self.columns)
-        return self.without_deleted(self.relation("with position deletes", self._has_only_positions, columns))
+        return self.without_deleted(self.relation("with position deletes", belongs, columns))
 
     def _has_deletes(self, file: ScannedFile) -> bool:
         return bool(file.delete_files) or (self.settings.gone is not None and file.file_path in self.settings.gone)
-
-    def _has_no_deletes(self, file: ScannedFile) -> bool:
-        return not self._has_deletes(file)
-
-    def _has_only_positions(self, file: ScannedFile) -> bool:
-        return self._has_deletes(file) and not deletes.has_equality_deletes(file)
 
     def _equality(self) -> DataFrame:
         """Files with equality deletes, and perhaps position deletes: anti joins over the columns that the deletes compare."""
@@ -197,20 +183,15 @@ class Read:
         columns, names = self._with_columns(self.with_deletes(self.columns), known, {i for ids, _, _ in groups for i in ids})
         columns = replace(columns, constants=(*columns.constants, equality.DATA_SEQUENCE, equality.DATA_PARTITION))
         frame = self.relation("with equality deletes", deletes.has_equality_deletes, columns)
-        by_position = deletes.is_deleted(self.spark, frame)
+        by_position = deletes.is_deleted(self.spark)
         if "_deleted" not in self.settings.metadata_columns:
-            return self._projected(equality.without(self._positioned(frame.where(~by_position)), names, groups))
-        marked = self._positioned(frame).withColumn("_deleted", by_position)
-        return self._projected(equality.marked(marked, names, groups))
-
-    def _positioned(self, frame: DataFrame) -> DataFrame:
-        """``_metadata`` does not pass a join, so what a projection needs of it is made a column first."""
-        return frame.select("*", "_metadata.row_index") if any("_metadata.row_index" in t for t in self.columns.projection) else frame
+            return self._projected(equality.without(frame.where(~by_position), names, groups))
+        return self._projected(equality.marked(frame.withColumn("_deleted", by_position), names, groups))
 
     def _with_columns(self, columns: ReadColumns, known: Schema, ids: set[int]) -> tuple[ReadColumns, dict[int, str]]:
         """Physical columns for the field ids as well, and the name of each id's column."""
         physical = list(columns.physical.fields)
-        names = {int(f.metadata[FIELD_ID]): f.name for f in physical}
+        names = {int(f.metadata[FIELD_ID]): f.name for f in physical if f is not ROW_INDEX}
         for field_id in sorted(ids - names.keys()):
             column = to_spark_field(known.field(field_id))
             names[field_id] = f"__column_{field_id}"
@@ -218,14 +199,17 @@ class Read:
         return replace(columns, physical=StructType(physical)), names
 
     def with_deletes(self, columns: ReadColumns) -> ReadColumns:
-        bitmap = deletes_constant(deletes.DeletedPositions(self.io, self.settings.gone))
-        return replace(columns, constants=(*columns.constants, bitmap))
+        # Spark reads wide rows one by one and copies the constants into each, so they get the smaller form.
+        bits_bytes = 0 if _leaves(columns.physical) > _WIDE else deletes.ALL_BITS_BYTES
+        deleted = deletes_constant(deletes.DeletedPositions(self.io, self.settings.gone, bits_bytes=bits_bytes))
+        physical = columns.physical if ROW_INDEX in columns.physical.fields else StructType([*columns.physical.fields, ROW_INDEX])
+        return replace(columns, physical=physical, constants=(*columns.constants, deleted))
 
     def without_deleted(self, frame: DataFrame) -> DataFrame:
         """Drop deleted rows, or mark them where ``_deleted`` is shown."""
-        deleted = deletes.is_deleted(self.spark, frame)
+        deleted = deletes.is_deleted(self.spark)
         if "_deleted" in self.settings.metadata_columns:
-            return self._projected(frame.select("*", "_metadata", deleted.alias("_deleted")))
+            return self._projected(frame.select("*", deleted.alias("_deleted")))
         return self._projected(frame.where(~deleted))
 
     def _projected(self, frame: DataFrame) -> DataFrame:
@@ -234,8 +218,6 @@ class Read:
         if not texts:
             names = self.columns.physical.names
             return frame if frame.columns == names else frame.select(*map(quoted, names))
-        if "row_index" in frame.columns:
-            texts = tuple(text.replace("_metadata.row_index", "row_index") for text in texts)
         if "_deleted" not in frame.columns:
             texts = tuple("false AS `_deleted`" if text == "_deleted AS `_deleted`" else text for text in texts)
         whole = self.columns.whole
@@ -252,13 +234,18 @@ class Read:
     def relation(self, kind: str, belongs: Callable[[ScannedFile], bool] | None, columns: ReadColumns) -> DataFrame:
         """Files that Spark reads itself and for which ``belongs`` is true (``None``: all)."""
         planner, mixed = self.planner, self.is_mixed
+        only_deletes = [constant.field.name for constant in columns.constants] == [DELETES]
 
         def plan(expression: Expression) -> FileSet:
             all_native = not mixed or not (planner.formats(expression) - {"parquet"} or second_path.may_lack_ids(self.metadata))
             if belongs is None and not columns.constants and all_native:
                 return FileSet(*planner.files(expression))
             files = [f for f in planner.scanned(expression) if (belongs is None or belongs(f)) and (all_native or self.is_native(f))]
-            return FileSet(*paths_and_sizes(files), constants_table(columns.constants, files))
+            # Files without deletes are many where few rows are deleted, and need no constants of their own.
+            alike = [f for f in files if not self._has_deletes(f)] if only_deletes else []
+            if alike:
+                files = [alike[0], *(f for f in files if self._has_deletes(f))]
+            return FileSet(*paths_and_sizes(files), constants_table(columns.constants, files), FileSet(*paths_and_sizes(alike[1:])))
 
         return parquet_relation(
             bridge_of(self.spark),
@@ -283,6 +270,17 @@ class Read:
             kinds = frozenset(file.content for task in self.settings.tasks for file in task.delete_files)
             return kinds | {FileContent.POSITION_DELETES} if self.settings.gone else kinds
         return deletes.delete_kinds(self.io, self.metadata, self.snapshot)
+
+
+def _leaves(type_: DataType) -> int:
+    match type_:
+        case StructType():
+            return sum(_leaves(field.dataType) for field in type_.fields)
+        case ArrayType():
+            return _leaves(type_.elementType)
+        case MapType():
+            return _leaves(type_.keyType) + _leaves(type_.valueType)
+    return 1
 
 
 def _with_extra(columns: ReadColumns, extra: tuple[Constant, ...]) -> ReadColumns:

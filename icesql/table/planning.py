@@ -21,6 +21,7 @@ from icesql.expr.projection import project_inclusive, project_strict
 from icesql.expr.rewrite import conjuncts, leaves, map_leaves
 from icesql.expr.tree import AlwaysTrue, BoundReference, Expression
 from icesql.io.files import FileIO
+from icesql.io.garbage import collector_paused
 from icesql.io.manifest_columns import ManifestColumns, read_manifest_columns
 from icesql.spec.files import ManifestContent, ManifestEntry, ManifestFile
 from icesql.spec.metadata import TableMetadata
@@ -228,11 +229,12 @@ class Planner:
             for columns in self._read_all(manifests):
                 yield from map(columns.entry, self._matching_partitions(columns).tolist())
 
-        return DeleteIndex(
-            entries(),
-            is_global=lambda spec_id: spec_id in specs and specs[spec_id].is_unpartitioned,
-            types=field_types(self.context.metadata),
-        )
+        with collector_paused():
+            return DeleteIndex(
+                entries(),
+                is_global=lambda spec_id: spec_id in specs and specs[spec_id].is_unpartitioned,
+                types=field_types(self.context.metadata),
+            )
 
     def _matching_partitions(self, columns: ManifestColumns) -> Rows:
         rows, spec = live_rows(columns), self.spec(columns.manifest)
