@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
 from icesql.errors import IcesqlError, SqlError, UnsupportedError, nearest
@@ -20,6 +21,7 @@ from icesql.spark.store_assignment import assigned_frame
 from icesql.spark.write import WriteSettings, write_frame
 from icesql.spec.files import DataFile
 from icesql.spec.schema import Schema
+from icesql.spec.types import TimestamptzType, Type
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
@@ -200,7 +202,7 @@ def _row_commit(session: Session, statement: s.Insert, target: WriteTarget, stat
         case s.InsertMode.OVERWRITE:
             if _is_dynamic(session, target, static):
                 return row_commits.replace_partitions(target)
-            return row_commits.overwrite(target, _static_filter(session, static))
+            return row_commits.overwrite(target, _static_filter(session, target.table.metadata.schema, static))
     raise AssertionError(statement.mode)
 
 
@@ -241,10 +243,18 @@ def _is_dynamic(session: Session, target: WriteTarget, static: Mapping[str, str]
     return "dynamic" in (option.lower(), (session.conf(_OVERWRITE_MODE) or "").lower())
 
 
-def _static_filter(session: Session, static: Mapping[str, str]) -> Expression:
-    values = {name: session.spark_sql(f"SELECT {text} AS value").collect()[0][0] for name, text in static.items()}
+def _static_filter(session: Session, schema: Schema, static: Mapping[str, str]) -> Expression:
+    values = {name: _evaluated(session, schema.field(name).type, text) for name, text in static.items()}
     parts = [
         Predicate(Op.IS_NULL, Reference(name)) if value is None else Predicate(Op.EQ, Reference(name), (value,))
         for name, value in values.items()
     ]
     return and_(TRUE, *parts)
+
+
+def _evaluated(session: Session, type_: Type, text: str) -> Any:
+    """The value of a constant of that type. Spark hands instants over without their zone, so they are asked for in microseconds."""
+    if not isinstance(type_, TimestamptzType):
+        return session.spark_sql(f"SELECT {text} AS value").collect()[0][0]
+    micros = session.spark_sql(f"SELECT unix_micros({text}) AS value").collect()[0][0]
+    return None if micros is None else datetime.fromtimestamp(0, timezone.utc) + timedelta(microseconds=micros)

@@ -152,3 +152,13 @@ insert into {ns}.t with ('mergeSchema'='true') select 1 as id, 'a' as s, 2.5D as
 select * from {ns}.t;
 insert into {ns}.t with ('merge-schema'='true') select 2L as id, 'b' as s, 3.5D as extra;
 select * from {ns}.t;
+
+-- case: a_partition_value_is_an_instant
+create namespace {ns};
+create table {ns}.t (id int, at timestamp, n timestamp_ntz) using iceberg partitioned by (at, n);
+insert into {ns}.t values (1, timestamp '2024-02-29 12:30:00', timestamp_ntz '1969-12-31 23:59:59.999999'), (2, null, null);
+set spark.sql.session.timeZone = America/New_York;
+insert overwrite {ns}.t partition (at = timestamp '2024-02-29 07:30:00') select 3, timestamp_ntz '2024-01-01 00:00:00';
+insert overwrite {ns}.t partition (at = timestamp '1969-12-31 23:59:59.999999', n = timestamp_ntz '1970-01-01 00:00:00') select 4;
+insert overwrite {ns}.t partition (at = null) select 5, null;
+select * from {ns}.t order by id;
