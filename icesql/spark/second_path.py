@@ -59,7 +59,7 @@ def name_mapping_of(metadata: TableMetadata) -> NameMapping | None:
 def second_path_frame(read: Read, belongs: Any) -> DataFrame:
     """The rows of the tasks for which ``belongs(task)`` is true, deletes applied, in the columns of the read."""
     metadata, schema, wanted = read.metadata, read.schema, read.settings.metadata_columns
-    shown = shown_schema(metadata, schema, wanted)
+    shown = StructType([*shown_schema(metadata, schema, wanted).fields, *(constant.field for constant in read.settings.extra)])
     job = ReadJob(
         io=read.io,
         schema=schema,
@@ -91,7 +91,11 @@ def known_columns(metadata: TableMetadata, schema: Schema) -> Schema:
 
 def _tasks_frame(read: Read, belongs: Any) -> DataFrame:
     """One row a file: its pickled task. The files themselves are only named here, so that Spark packs tasks by size."""
-    constant = Constant(StructField(TASK_COLUMN, BinaryType(), False), lambda task: pickle.dumps((task, _left_out(read, task))))
+
+    def pickled(task: ScannedFile) -> bytes:
+        return pickle.dumps((task, _left_out(read, task), [constant.of(task) for constant in read.settings.extra]))
+
+    constant = Constant(StructField(TASK_COLUMN, BinaryType(), False), pickled)
     constants, planner, bridge = StructType([constant.field]), read.planner, bridge_of(read.spark)
 
     def plan(expression: Expression) -> FileSet:

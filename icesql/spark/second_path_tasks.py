@@ -43,7 +43,8 @@ _FIELDS = {"_file": FILE, "_pos": POS, "_spec_id": SPEC_ID, "_row_id": ROW_ID, "
 
 @dataclass(frozen=True, kw_only=True)
 class ReadJob:
-    """One read, as its tasks need it. ``known`` has every column an equality delete may name; ``arrow_schema`` is what Spark expects."""
+    """One read, as its tasks need it. ``known`` has every column an equality delete may name; ``arrow_schema`` is what Spark expects:
+    the columns of ``schema``, the metadata columns, and then those that each task has one value for."""
 
     io: FileIO
     schema: Schema
@@ -55,15 +56,14 @@ class ReadJob:
 
 
 def read_tasks(job: ReadJob, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The body of a ``mapInArrow`` task over rows that hold one pickled pair each: a FileScanTask, and a bitmap of rows to leave out."""
+    """The body of a ``mapInArrow`` task over rows that hold a pickle each: the arguments of ``read_task``."""
     for batch in batches:
         for data in batch.column(0).to_pylist():
-            task, left_out = pickle.loads(data)
-            yield from read_task(job, task, left_out)
+            yield from read_task(job, *pickle.loads(data))
 
 
-def read_task(job: ReadJob, task: FileScanTask, left_out: bytes | None = None) -> Iterator[pa.RecordBatch]:
-    """Rows of one file in the columns Spark expects."""
+def read_task(job: ReadJob, task: FileScanTask, left_out: bytes | None = None, values: Sequence[object] = ()) -> Iterator[pa.RecordBatch]:
+    """Rows of one file in the columns Spark expects. ``left_out``: a bitmap of rows to leave out. ``values``: of the last columns."""
     equality = [file for file in task.delete_files if file.content is FileContent.EQUALITY_DELETES]
     wanted = _read_schema(job, equality)
     positions, tests = _positions(job, task, left_out), [_EqualityTest(job, file) for file in equality]
@@ -81,7 +81,13 @@ def read_task(job: ReadJob, task: FileScanTask, left_out: bytes | None = None) -
         if not shows_deleted and deleted.any():
             batch, deleted = batch.filter(pa.array(~deleted)), deleted[~deleted]
         if batch.num_rows:
-            yield _shown(job, task, batch, wanted, deleted)
+            shown = _shown(job, task, batch, wanted, deleted)
+            yield pa.RecordBatch.from_arrays([*shown.columns, *_repeated(job, values, batch.num_rows)], schema=job.arrow_schema)
+
+
+def _repeated(job: ReadJob, values: Sequence[object], rows: int) -> list[pa.Array]:
+    fields = list(job.arrow_schema)[len(job.arrow_schema) - len(values) :]
+    return [pa.repeat(pa.scalar(value, field.type), rows) for field, value in zip(fields, values, strict=True)]
 
 
 def identity_constants(metadata: TableMetadata, task: FileScanTask) -> Mapping[int, object]:
@@ -152,14 +158,14 @@ def _deleted(batch: pa.RecordBatch, schema: Schema, positions: Any, tests: Seque
 def _shown(job: ReadJob, task: FileScanTask, batch: pa.RecordBatch, schema: Schema, deleted: np.ndarray[Any, Any]) -> pa.RecordBatch:
     places = {field.id: i for i, field in enumerate(schema.fields)}
     arrays = [spark_array(batch.column(i), f.type, job.arrow_schema.field(i).type) for i, f in enumerate(job.schema.fields)]
-    for name, target in zip(job.metadata_columns, list(job.arrow_schema)[len(arrays) :], strict=True):
+    for name, target in zip(job.metadata_columns, list(job.arrow_schema)[len(arrays) :], strict=False):
         if name == "_deleted":
             arrays.append(pa.array(deleted))
         elif name == "_partition":
             arrays.append(_partition(job.metadata, task, batch.num_rows, target.type))
         else:
             arrays.append(batch.column(places[_FIELDS[name].id]).cast(target.type))
-    return pa.RecordBatch.from_arrays(arrays, names=job.arrow_schema.names)
+    return pa.RecordBatch.from_arrays(arrays, names=job.arrow_schema.names[: len(arrays)])
 
 
 def _partition(metadata: TableMetadata, task: FileScanTask, rows: int, target: pa.DataType) -> pa.Array:

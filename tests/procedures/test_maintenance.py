@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from icesql.catalog.table_operations import MetastoreTableOperations
-from icesql.errors import AlreadyExistsError, CommitFailedError, CommitStateUnknownError
+from icesql.errors import AlreadyExistsError, CommitFailedError, CommitStateUnknownError, ValidationError
 
 pytestmark = pytest.mark.spark
 
@@ -198,6 +198,22 @@ def test_where_takes_what_spark_can_fold(session: Any) -> None:
             run(session, f"CALL local.system.rewrite_data_files(table => 'm.folded', where => '{where}')")
 
 
+def test_files_are_added_to_a_branch(session: Any, folder: Path) -> None:
+    run(
+        session,
+        "CREATE TABLE local.m.branched (id BIGINT)",
+        "INSERT INTO local.m.branched VALUES (1)",
+        "ALTER TABLE local.m.branched CREATE BRANCH b",
+        f"INSERT OVERWRITE DIRECTORY '{folder}/src_branched' USING parquet SELECT id FROM range(7, 8, 1, 1)",
+    )
+    call = f"CALL local.system.add_files('m.branched.branch_b', '`parquet`.`{folder}/src_branched`')"
+    assert run(session, call).collect()[0].added_files_count == 1
+    assert rows_of(session, "local.m.branched") == [(1,)]
+    assert rows_of(session, "local.m.branched.branch_b") == [(1,), (7,)]
+    with pytest.raises(ValidationError, match="already exist within the target table"):
+        run(session, call)
+
+
 def test_changes_over_merge_on_read(session: Any) -> None:
     table = "local.m.mor"
     run(
@@ -215,6 +231,23 @@ def test_changes_over_merge_on_read(session: Any) -> None:
     run(session, "CALL local.system.create_changelog_view(table => 'm.mor', changelog_view => 'mor', net_changes => true)")
     net = sorted(tuple(row) for row in session.sql("SELECT id, s, _change_type FROM mor").collect())
     assert net == [(0, "s0", "INSERT"), (1, "s1", "INSERT"), (2, "new", "INSERT"), (3, "s3", "INSERT"), (4, "s4", "INSERT")]
+
+
+@pytest.mark.parametrize("file_format", ["parquet", "orc", "avro"])
+def test_changes_of_files_that_spark_cannot_read_itself(session: Any, folder: Path, file_format: str) -> None:
+    name = f"m.foreign_{file_format}"
+    run(
+        session,
+        f"CREATE TABLE local.{name} (id BIGINT, s STRING) TBLPROPERTIES ('write.format.default' = '{file_format}')",
+        f"INSERT INTO local.{name} VALUES (1, 'own'), (2, 'own')",
+        f"INSERT OVERWRITE DIRECTORY '{folder}/src_foreign_{file_format}' USING parquet SELECT id, 'in' AS s FROM range(7, 9, 1, 1)",
+        f"CALL local.system.add_files('{name}', '`parquet`.`{folder}/src_foreign_{file_format}`')",
+        f"DELETE FROM local.{name} WHERE id IN (1, 7)",
+        f"CALL local.system.create_changelog_view('{name}', 'foreign_changes')",
+    )
+    found = sorted(tuple(row) for row in session.sql("SELECT id, s, _change_type, _change_ordinal FROM foreign_changes").collect())
+    added = [(1, "own", "INSERT", 0), (2, "own", "INSERT", 0), (7, "in", "INSERT", 1), (8, "in", "INSERT", 1)]
+    assert found == sorted([*added, (1, "own", "DELETE", 2), (7, "in", "DELETE", 2)])
 
 
 def test_migrate_keeps_the_rows_and_the_old_table(session: Any, folder: Path) -> None:
