@@ -20,6 +20,7 @@ from icesql.spark.row_level.target import LAST_UPDATED, ROW_ID, Target
 from icesql.spark.write import WriteSettings, write_frame
 from icesql.spec.files import DataFile, FileContent
 from icesql.spec.paths import partition_path
+from icesql.spec.properties import DELETE_GRANULARITY, property_as_string
 from icesql.table.delete_index import referenced_path
 from icesql.table.location_provider import LocationProvider
 from icesql.table.overwrite import OverwriteFiles
@@ -160,10 +161,11 @@ def merge_on_read(target: Target, verb: str, gone: Mapping[str, Any], come: Data
 
 
 def write_deletes(target: Target, tasks: Mapping[str, FileScanTask], gone: Mapping[str, Any]) -> tuple[list[DataFile], list[DataFile]]:
-    """(new delete files, delete files they take over). Earlier deletes of a data file alone are merged into its new ones."""
+    """(new delete files, delete files they take over). Deletes kept by data file are merged into its new ones."""
+    is_by_partition = target.metadata.format_version < 3 and _is_by_partition(target.metadata.properties)
     merged, superseded = {}, []
     for path, positions in gone.items():
-        own = [file for file in tasks[path].delete_files if _is_only_about(file, path)]
+        own = [] if is_by_partition else [file for file in tasks[path].delete_files if _is_only_about(file, path)]
         older = [target.existing_deletes.positions(file, path) for file in own]
         for bitmap in older:
             positions = positions if bitmap is None else positions | bitmap
@@ -176,9 +178,13 @@ def write_deletes(target: Target, tasks: Mapping[str, FileScanTask], gone: Mappi
         location = _locations(target).data_file(f"{uuid.uuid4()}-deletes.puffin")
         targets = {path: task.data_file for path, task in tasks.items()}
         return write_dvs(target.table.io, location, every, targets=targets), superseded
-    if target.metadata.properties.get("write.delete.granularity", "file").lower() == "partition":
+    if is_by_partition:
         return _by_partition(target, tasks, merged), superseded
     return _position_files(target, [(tasks[path], {path: positions}) for path, positions in merged.items()]), superseded
+
+
+def _is_by_partition(properties: Mapping[str, str]) -> bool:
+    return (property_as_string(properties, DELETE_GRANULARITY) or "").lower() == "partition"
 
 
 def _is_only_about(file: DataFile, path: str) -> bool:
