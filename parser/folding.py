@@ -143,8 +143,9 @@ def _map(cursor: Cursor, depth: int) -> Constant | None:
         if item is None:
             return None
         items.append(item)
-    if len(items) % 2:
-        return None
+    keys = [item.value for item in items[::2]]
+    if len(items) % 2 or None in keys or len(set(keys)) < len(keys):
+        return None  # Spark refuses null keys, and those named twice as spark.sql.mapKeyDedupPolicy says
     pairs = tuple(zip(items[::2], items[1::2], strict=True))
     key, value = _common_type([k for k, _ in pairs]), _common_type([v for _, v in pairs])
     return None if key is None or value is None else Constant(pairs, f"map<{key},{value}>")

@@ -7,22 +7,24 @@ import re
 from icesql.errors import SqlError
 from icesql.parser.names import NameParts
 
-_PART = re.compile(r"`((?:[^`]|``)+)`|(\w+)")
+_PART = re.compile(r"\s*(?:`((?:[^`]|``)+)`|(\w+))\s*")
 
 
 def parse_name(text: str) -> NameParts:
-    """``local.db.`my t``` -> ``("local", "db", "my t")``. Raises SqlError with the place; a bare number is no name."""
+    """``local.db.`my t``` -> ``("local", "db", "my t")``. Blanks may stand around dots; a bare number is no name.
+
+    Raises SqlError with the place.
+    """
     parts: list[str] = []
     at = 0
-    stripped = text.strip()
     while True:
-        match = _PART.match(stripped, at)
+        match = _PART.match(text, at)
         if match is None or (match[2] is not None and match[2].isdigit()):
             raise SqlError(f"Cannot parse name: {text!r}", text=text, line=1, column=at + 1)
         parts.append(match[2] if match[1] is None else match[1].replace("``", "`"))
         at = match.end()
-        if at == len(stripped):
+        if at == len(text):
             return tuple(parts)
-        if stripped[at] != ".":
+        if text[at] != ".":
             raise SqlError(f"Cannot parse name: {text!r}", text=text, line=1, column=at + 1)
         at += 1

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from icesql.errors import InvalidArgumentError
+from icesql.errors import InvalidArgumentError, ValidationError, nearest
 from icesql.procedures.base import TABLE, Output, Parameter, Procedure, Row
 from icesql.procedures.context import ProcedureContext
 from icesql.procedures.import_sources import import_of
+from icesql.spec.snapshots import MAIN
 from icesql.table.import_files import ensure_name_mapping
 
 
@@ -22,19 +23,23 @@ def call(
     if parallelism is not None and parallelism <= 0:
         raise InvalidArgumentError("Parallelism should be larger than 0")
     parts = context.parts(source_table, "source_table")
-    loaded = context.table(table)
+    loaded, branch = context.table_and_branch(table)
+    if branch is not None and branch not in loaded.refs:
+        raise ValidationError(f"Cannot use branch (does not exist): {branch}.{nearest(branch, loaded.refs)}", branch=branch)
     ensure_name_mapping(loaded)
     task, reader = import_of(
-        context, loaded, parts, partition_filter or {}, check_duplicates=check_duplicate_files is not False, parallelism=parallelism or 1
-    )
+        context, loaded, parts, partition_filter or {}, branch=branch, check_duplicates=check_duplicate_files is not False,
+        parallelism=parallelism or 1,
+    )  # fmt: skip
     files = task.files()
     for file in files if context.dry_run else ():
         context.planned("add file", file.location, size_in_bytes=loaded.io.size(file.location), reason=f"lies in {source_table}")
     if not files:
         context.notice(f"add_files added nothing: there is no data file in {source_table}")
+    before = loaded.metadata
     added = task.commit(files, reader)
-    summary = loaded.current_snapshot.summary if added and loaded.current_snapshot else {}
-    changed = summary.get("changed-partition-count")
+    head = loaded.metadata.head(branch or MAIN) if loaded.metadata is not before else None
+    changed = None if head is None else head.summary.get("changed-partition-count")
     yield added, None if changed is None else int(changed)
 
 

@@ -39,16 +39,19 @@ Evaluate = Callable[[str], Any]
 """Evaluates a SQL expression without columns; a timestamp must be asked for as its microseconds."""
 
 
-def bind(procedure: Procedure, arguments: Sequence[Argument], evaluate: Evaluate) -> dict[str, Any]:
-    """A value for each parameter of the signature. Raises InvalidArgumentError for every misuse, before anything is done."""
+def bind(procedure: Procedure, arguments: Sequence[Argument], evaluate: Evaluate, *, ansi: bool = True) -> dict[str, Any]:
+    """A value for each parameter of the signature. Without ``ansi`` Spark's lenient casts hold, and ``evaluate`` makes them.
+
+    Raises InvalidArgumentError for every misuse, before anything is done.
+    """
     placed = place(procedure, arguments)
     for position, parameter in enumerate(procedure.signature):
         if parameter.name in placed:
-            _check_type(placed[parameter.name], parameter, position)
+            _check_type(placed[parameter.name], parameter, position, ansi=ansi)
     bound: dict[str, Any] = {}
     for parameter in procedure.signature:
         argument = placed.get(parameter.name)
-        bound[parameter.name] = None if argument is None else cast_argument(argument, parameter.type, evaluate)
+        bound[parameter.name] = None if argument is None else cast_argument(argument, parameter.type, evaluate, ansi=ansi)
         if parameter.required and bound[parameter.name] is None:
             raise InvalidArgumentError(f"Parameter '{parameter.name}' is not set", procedure=procedure.name)
     return bound
@@ -60,7 +63,7 @@ def place(procedure: Procedure, arguments: Sequence[Argument]) -> dict[str, Argu
     by_lower = {parameter.name.lower(): parameter.name for parameter in signature}
     named: str | None = None
     placed: dict[str, Argument] = {}
-    if len(arguments) > len(signature):
+    if sum(argument.name is None for argument in arguments) > len(signature):
         counts = ", ".join(str(n) for n in range(sum(p.required for p in signature), len(signature) + 1))
         raise InvalidArgumentError(
             f"[WRONG_NUM_ARGS.WITHOUT_SUGGESTION] The {routine} requires [{counts}] parameters but the actual number is "
@@ -123,8 +126,8 @@ def _duplicate(procedure: Procedure, name: str, *, positional: bool) -> InvalidA
     )
 
 
-def _check_type(argument: Argument, parameter: Parameter, position: int) -> None:
-    if accepts(argument.type, parameter.type):
+def _check_type(argument: Argument, parameter: Parameter, position: int, *, ansi: bool) -> None:
+    if accepts(argument.type, parameter.type, ansi=ansi):
         return
     ordinal = _ORDINALS[position] if position < len(_ORDINALS) else f"{position + 1}th"
     raise InvalidArgumentError(
@@ -134,21 +137,24 @@ def _check_type(argument: Argument, parameter: Parameter, position: int) -> None
     )
 
 
-def accepts(given: str, wanted: str, *, nested: bool = False) -> bool:
-    """Whether Spark would cast implicitly. Strings become anything at the top level, nothing but strings inside arrays and maps."""
+def accepts(given: str, wanted: str, *, nested: bool = False, ansi: bool = True) -> bool:
+    """Whether Spark would cast implicitly. Strings become anything at the top level, nothing but strings inside arrays and maps.
+
+    Without ``ansi`` they become numbers and times anywhere, and no booleans.
+    """
     if given in (wanted, "void"):
         return True
     if given.startswith("array<") and wanted.startswith("array<"):
-        return accepts(given[6:-1], wanted[6:-1], nested=True)
+        return accepts(given[6:-1], wanted[6:-1], nested=True, ansi=ansi)
     if given.startswith("map<") and wanted.startswith("map<"):
         pairs = zip(_key_and_value(given), _key_and_value(wanted), strict=True)
-        return all(accepts(one, other, nested=True) for one, other in pairs)
+        return all(accepts(one, other, nested=True, ansi=ansi) for one, other in pairs)
     if "<" in given or "<" in wanted:
         return False
     if wanted == "string":
         return True
     if given == "string":
-        return not nested
+        return not nested if ansi else wanted != "boolean"
     if wanted == "timestamp":
         return given in ("date", "timestamp_ntz")
     return _is_numeric(given) and _is_numeric(wanted)
@@ -167,10 +173,10 @@ def _is_numeric(name: str) -> bool:
     return name in _INTEGRAL or name.startswith(_FRACTIONAL)
 
 
-def cast_argument(argument: Argument, wanted: str, evaluate: Evaluate) -> Any:
+def cast_argument(argument: Argument, wanted: str, evaluate: Evaluate, *, ansi: bool = True) -> Any:
     """The value in the form ``Parameter`` documents. Raises InvalidArgumentError when it does not fit."""
     value = argument.value
-    if isinstance(value, Unknown):
+    if isinstance(value, Unknown) or not (ansi or argument.type == wanted or value is None):
         return _python_value(evaluate(_as_sql(argument.text, wanted)))
     return _cast_known(value, argument, wanted, evaluate)
 
@@ -200,7 +206,7 @@ def _text(value: Any) -> str | None:
 
 
 def _as_sql(text: str, wanted: str) -> str:
-    return f"unix_micros(CAST(({text}) AS TIMESTAMP))" if wanted == "timestamp" else f"CAST(({text}) AS {wanted})"
+    return f"unix_micros(CAST(({text}) AS TIMESTAMP_LTZ))" if wanted == "timestamp" else f"CAST(({text}) AS {wanted})"
 
 
 def _python_value(value: Any) -> Any:

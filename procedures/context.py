@@ -55,7 +55,7 @@ class ProcedureContext:
 
     def parts(self, text: str, parameter: str = "table") -> tuple[str, ...]:
         """Raises InvalidArgumentError in the words of Iceberg's runtime."""
-        if not text:
+        if not text.strip():
             raise InvalidArgumentError(f"Cannot handle an empty identifier for parameter '{parameter}'")
         try:
             return tuple(parse_name(text))

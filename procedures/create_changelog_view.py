@@ -24,7 +24,9 @@ def call(
     from icesql.spark.changelog_view import net_changes as netted
     from icesql.spark.changelog_view import with_update_images, without_carried_over
 
-    loaded = context.table(table)
+    loaded, branch = context.table_and_branch(table)
+    if branch is not None:
+        raise InvalidArgumentError(f"Cannot create changelog view: changes are those of the table's main branch: {table}", branch=branch)
     schema = loaded.schema
     identifiers = identifier_columns or [schema.names_by_id[field_id] for field_id in schema.identifier_field_ids]
     unorderable = _unorderable(schema)
@@ -42,7 +44,7 @@ def call(
         shown = netted(changes)
     else:
         shown = without_carried_over(changes)
-    name = changelog_view or f"`{loaded.identifier[-1]}_changes`"
+    name = f"`{loaded.identifier[-1]}_changes`" if changelog_view is None else changelog_view
     context.session.temporary_views.forget(name.strip("`"))
     shown.createOrReplaceTempView(name)
     yield (name,)

@@ -20,6 +20,7 @@ def import_of(
     parts: Sequence[str],
     partition_filter: Mapping[str, str],
     *,
+    branch: str | None = None,
     check_duplicates: bool,
     parallelism: int,
 ) -> tuple[ImportFiles, Reader]:
@@ -40,6 +41,7 @@ def import_of(
         check_duplicates=check_duplicates,
         parallelism=parallelism,
         count_partitions=counts,
+        branch=branch,
     )
     return task, reader_of(context, table, parallelism)
 

@@ -33,6 +33,8 @@ def call(
 ) -> Iterator[Row]:
     if max_concurrent_deletes is not None and max_concurrent_deletes <= 0:
         raise InvalidArgumentError(f"max_concurrent_deletes should have value > 0, value: {max_concurrent_deletes}")
+    if location is not None and not location.strip():
+        raise InvalidArgumentError("Cannot remove orphan files: the location is empty")
     rules = PrefixRules.of(equal_schemes, equal_authorities, prefix_mismatch(prefix_mismatch_mode))
     loaded = context.table(table)
     if not property_as_bool(loaded.properties, GC_ENABLED):

@@ -24,9 +24,10 @@ def call(
     branch: str | None,
 ) -> Iterator[Row]:
     loaded, own_branch = context.table_and_branch(table)
+    target = own_branch or MAIN if branch is None else branch
     chosen = strategy_of(loaded.metadata, strategy, sort_order)
     checked = data_rewrite_options(options or {}, loaded.metadata, chosen.rewriter)
-    rewrite = RewriteDataFiles(table=loaded, options=checked, where=row_filter(context, loaded, where), branch=branch or own_branch or MAIN)
+    rewrite = RewriteDataFiles(table=loaded, options=checked, where=row_filter(context, loaded, where), branch=target)
     if not rewrite.plan.groups:
         context.notice(f"rewrite_data_files rewrote nothing: {rewrite.plan.why_not}")
     result = rewrite.rehearse() if context.dry_run else rewrite.run(writer_of(context.spark, rewrite, chosen), _progress(context))

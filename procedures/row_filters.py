@@ -15,8 +15,10 @@ def row_filter(context: ProcedureContext, table: Table, where: str | None) -> Ex
 
     Raises InvalidArgumentError ``Cannot parse predicates in where option`` or ``Cannot translate Spark expression``.
     """
-    if where is None or not where.strip():
+    if where is None:
         return TRUE
+    if not where.strip():
+        raise InvalidArgumentError(f"Cannot parse predicates in where option: {where}", where=where)
     try:
         expression = parse_filter(where)
         bind(table.schema, expression, case_sensitive=False)

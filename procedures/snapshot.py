@@ -39,7 +39,7 @@ def call(
             "The snapshot table location cannot be same as the source table location. "
             "This would mix snapshot table files with original table files."
         )
-    settings = {"owner": str(context.spark.sparkContext.sparkUser()), "gc.enabled": "false", "snapshot": "true", **(properties or {})}
+    settings = {"owner": str(context.spark.sparkContext.sparkUser()), **(properties or {}), "gc.enabled": "false", "snapshot": "true"}
     adoption = adopt(
         context.spark, source, target.catalog, target.identifier, properties=settings, location=location, parallelism=parallelism or 1
     )

@@ -10,8 +10,12 @@ from icesql.expr.tree import Reference
 from icesql.parser.sort_orders import ParsedSortOrder, parse_sort_order
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.sorting import UNSORTED, SortDirection, SortOrder
+from icesql.spec.types import GeographyType, GeometryType, ListType, MapType, StructType, VariantType
+from icesql.table.compatibility import check_sort_order
 from icesql.table.replace_sort_order import ReplaceSortOrder
 from icesql.table.rewrite_data_files import GroupWriter, RewriteDataFiles
+
+_UNORDERED = (StructType, ListType, MapType, VariantType, GeometryType, GeographyType)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +31,7 @@ class Strategy:
 def strategy_of(metadata: TableMetadata, strategy: str | None, sort_order: str | None) -> Strategy:
     """Raises InvalidArgumentError, ValidationError and SqlError in the reference's words."""
     parsed = None if sort_order is None else parse_sort_order(sort_order)
-    name = "sort" if strategy is None and parsed is not None else (strategy or "binpack").lower()
+    name = ("binpack" if parsed is None else "sort") if strategy is None else strategy.lower()
     if name == "binpack":
         if parsed is not None:
             raise InvalidArgumentError("Cannot set rewrite mode, it has already been set to BIN-PACK")
@@ -54,7 +58,9 @@ def _order(metadata: TableMetadata, parsed: ParsedSortOrder) -> SortOrder:
     for term in parsed.terms:
         reference = Reference(".".join(term.term.column), term.term.transform)
         (builder.asc if term.direction is SortDirection.ASC else builder.desc)(reference, term.null_order)
-    return builder.sort_order(metadata)
+    order = builder.sort_order(metadata)
+    check_sort_order(order, metadata.schema)
+    return order
 
 
 def _zorder_columns(metadata: TableMetadata, parsed: ParsedSortOrder) -> tuple[int, ...]:
@@ -69,6 +75,8 @@ def _zorder_columns(metadata: TableMetadata, parsed: ParsedSortOrder) -> tuple[i
                 f"Cannot find column '{name}' in table schema (case sensitive = false): {schema.as_struct()}", column=name
             )
         place = names.index(name.lower())
+        if isinstance(type_ := schema.fields[place].type, _UNORDERED):
+            raise InvalidArgumentError(f"Cannot use column {name} of type {type_} in ZOrdering, the type is unsupported", column=name)
         if schema.fields[place].id not in identity:
             places.append(place)
     if not places:

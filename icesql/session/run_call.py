@@ -40,7 +40,7 @@ def call_by_name(session: Session, name: str, arguments: Mapping[str, Any]) -> A
         parts = (catalog, SYSTEM, *parts)
     catalog, procedure = find_procedure(session, tuple(parts))
     given = [Argument(name=key, type=_type_of(value), text=sql_literal(value), value=value) for key, value in arguments.items()]
-    return _run(session, catalog, procedure, bind(procedure, given, lambda text: _evaluate(session, text)))
+    return _run(session, catalog, procedure, bind(procedure, given, lambda text: _evaluate(session, text), ansi=_is_ansi(session)))
 
 
 def bind_call(session: Session, statement: s.Call, args: Any = None) -> tuple[str, Procedure, dict[str, Any]]:
@@ -48,7 +48,11 @@ def bind_call(session: Session, statement: s.Call, args: Any = None) -> tuple[st
     catalog, procedure = find_procedure(session, statement.procedure.parts)
     with bound(session, statement.text, statement.references) as text:
         arguments = [_argument(session, text, argument, args) for argument in statement.arguments]
-        return catalog, procedure, bind(procedure, arguments, lambda expression: _evaluate(session, expression, args))
+        return (
+            catalog,
+            procedure,
+            bind(procedure, arguments, lambda expression: _evaluate(session, expression, args), ansi=_is_ansi(session)),
+        )
 
 
 def _run(session: Session, catalog: str, procedure: Procedure, arguments: dict[str, Any]) -> Any:
@@ -97,6 +101,10 @@ def _spark_type(session: Session, expression: str, args: Any) -> str:
 
 def _evaluate(session: Session, expression: str, args: Any = None) -> Any:
     return session.spark_sql(f"SELECT {expression} AS value", args).collect()[0][0]
+
+
+def _is_ansi(session: Session) -> bool:
+    return session.conf("spark.sql.ansi.enabled", "true") != "false"
 
 
 def _type_of(value: Any) -> str:

@@ -41,12 +41,11 @@ class Adoption:
 
     def stage(self) -> int:
         """Read the files' metrics and put them into the transaction, which is not committed. Returns how many there are."""
-        if self.files:
-            append = AppendFiles().append_files(self.reader(self.files))
-            partitioned = any(file.partition for file in self.files)
-            if partitioned and self.transaction.metadata.format_version > 1:
-                append.without_partition_counts()
-            self.transaction.add(append.change())
+        append = AppendFiles().append_files(self.reader(self.files) if self.files else [])
+        partitioned = any(file.partition for file in self.files)
+        if partitioned and self.transaction.metadata.format_version > 1:
+            append.without_partition_counts()
+        self.transaction.add(append.change())
         return len(self.files)
 
 

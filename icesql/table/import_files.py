@@ -14,6 +14,7 @@ from icesql.spec.files import DataFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.name_mapping import mapping_for, name_mapping_to_json
 from icesql.spec.properties import DEFAULT_NAME_MAPPING
+from icesql.spec.snapshots import MAIN
 from icesql.table.arrow_import import name_mapping
 from icesql.table.import_source import SourcePartition, check_filter, compatible_spec, files_of, matching
 from icesql.table.table import Table
@@ -36,9 +37,9 @@ Reader = Callable[[Sequence[ImportedFile]], list[DataFile]]
 
 @dataclass(frozen=True, kw_only=True)
 class ImportFiles:
-    """``partition_columns``: of the source, ``None`` to take those of its folders. ``reader`` reads the files' metrics.
+    """``partition_columns``: of a source that is a table, ``None`` for a folder's own. ``reader`` reads the files' metrics.
 
-    ``count_partitions``: whether the snapshot's summary tells how many partitions changed.
+    ``count_partitions``: whether the snapshot's summary tells how many partitions changed. ``branch``: ``None`` for main.
     """
 
     table: Table
@@ -48,35 +49,41 @@ class ImportFiles:
     check_duplicates: bool = True
     parallelism: int = 1
     count_partitions: bool = False
+    branch: str | None = None
 
     def files(self) -> list[ImportedFile]:
         """Raises InvalidArgumentError where the partitions do not fit the table, ValidationError for files that it has already."""
         names = self.partition_columns
         if names is None:
             names = self.partitions[0].names if self.partitions else ()
-        found = chosen_files(self.table.io, self.table.metadata, self.table.name, self.partitions, names, self.partition_filter)
+        chosen = (self.table.io, self.table.metadata, self.table.name, self.partitions, names, self.partition_filter)
+        found = chosen_files(*chosen, may_be_none=self._is_of_a_table)
         if self.check_duplicates:
             self._check_new(found)
         return found
 
+    @property
+    def _is_of_a_table(self) -> bool:
+        return self.partition_columns is not None
+
     def _check_new(self, files: Sequence[ImportedFile]) -> None:
-        held = {_key(path) for path in self.table.scan().plan_files().paths}
+        held = {_key(path) for path in self.table.scan(ref=self.branch).plan_files().paths}
         known = [file.location for file in files if _key(file.location) in held]
         if known:
             raise ValidationError(
                 "Cannot complete import because data files to be imported already exist within the target table: "
-                f"{','.join(known[:10])}.  This is disabled by default as Iceberg is not designed for mulitple references to the same file "
+                f"{','.join(known[:10])}.  This is disabled by default as Iceberg is not designed for multiple references to the same file "
                 "within the same table.  If you are sure, you may set 'check_duplicate_files' to false to force the import.",
                 files=known,
             )
 
     def commit(self, files: Sequence[ImportedFile], reader: Reader | None = None) -> int:
-        """Read the metrics and append. Returns how many files were added; nothing is committed for none."""
-        if not files:
+        """Read the metrics and append. Returns how many files were added; of a folder without any nothing is committed."""
+        if not files and not self._is_of_a_table:
             return 0
         read = reader or (lambda chosen: read_in_threads(self.table.io, self.table.metadata, chosen, self.parallelism))
-        append = self.table.new_append().append_files(read(files))
-        if not self.count_partitions and self.table.metadata.format_version > 1:
+        append = self.table.new_append().append_files(read(files)).to_branch(self.branch or MAIN)
+        if files and not self.count_partitions and self.table.metadata.format_version > 1:
             append.without_partition_counts()
         append.commit()
         return len(files)
@@ -89,12 +96,16 @@ def chosen_files(
     partitions: Sequence[SourcePartition],
     partition_columns: Sequence[str],
     partition_filter: Mapping[str, str] = MappingProxyType({}),
+    *,
+    may_be_none: bool = False,
 ) -> list[ImportedFile]:
     """The files of the partitions that have the filter's values. Raises InvalidArgumentError where they do not fit the table."""
     spec = compatible_spec(metadata, partition_columns, table_name)
+    if spec.fields and metadata.spec.is_unpartitioned:
+        raise InvalidArgumentError("Cannot add partitioned files to an unpartitioned table")
     check_filter(spec, partition_filter, table_name)
     chosen = matching(partitions, partition_filter, spec, metadata.schema)
-    if spec.fields and not chosen:
+    if spec.fields and not chosen and not may_be_none:
         raise InvalidArgumentError(f"Cannot find any matching partitions in table {table_name}")
     return [
         ImportedFile(location=location, file_format=partition.file_format, spec_id=spec.spec_id, partition=values)

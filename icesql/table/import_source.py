@@ -90,7 +90,8 @@ def compatible_spec(metadata: TableMetadata, names: Sequence[str], table_name: s
         if len(identities) == len(spec.fields) and identities == wanted:
             return spec
     raise InvalidArgumentError(
-        f"Cannot find a partition spec in Iceberg table {table_name} that matches the partition columns ({', '.join(names)}) in input table"
+        f"Cannot find a partition spec in Iceberg table {table_name} that matches the partition columns ([{', '.join(names)}]) "
+        "in input table"
     )
 
 
@@ -110,7 +111,7 @@ def check_filter(spec: PartitionSpec, partition_filter: Mapping[str, str], table
     if unknown:
         raise InvalidArgumentError(
             f"Cannot add files to target table {table_name}. {table_name} is partitioned but the specified partition filter refers to "
-            f"columns that are not partitioned: '{', '.join(unknown)}' . Valid partition columns [{','.join(names)}]"
+            f"columns that are not partitioned: [{', '.join(unknown)}] . Valid partition columns: [{','.join(names)}]"
         )
 
 

@@ -33,7 +33,7 @@ def prefix_mismatch(text: str | None) -> PrefixMismatch:
     try:
         return PrefixMismatch.ERROR if text is None else PrefixMismatch(text.upper())
     except ValueError:
-        raise InvalidArgumentError(f"Invalid prefix mismatch mode: {text}", value=text) from None
+        raise InvalidArgumentError(f"Invalid mode: {text}", value=text) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +62,14 @@ class PrefixRules:
         scheme, authority, path = (matched[1] or "").lower(), matched[2] or "", matched[3]
         if scheme == "file" or (not scheme and path.startswith("/")):
             scheme, authority, path = "", "", "/" + path.lstrip("/")
+        while "//" in path:  # a listing does not repeat the slashes that are doubled in a table's location
+            path = path.replace("//", "/")
         return FileURI(self.schemes.get(scheme, scheme), self.authorities.get(authority, authority), path)
 
 
 def _flat(pairs: Mapping[str, str] | None) -> dict[str, str]:
+    if pairs is not None and None in pairs.values():
+        raise InvalidArgumentError("Cannot match prefixes: a scheme or authority is null")
     return {name.strip(): value.strip() for names, value in (pairs or {}).items() for name in names.split(",")}
 
 

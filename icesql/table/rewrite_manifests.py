@@ -102,9 +102,10 @@ class RewriteManifests:
             raise InvalidArgumentError(f"Invalid spec id {spec_id}", spec_id=spec_id)
         unknown = [name for name in self._sort_by or () if all(f.name != name for f in spec.fields)]
         if unknown:
+            known = ", ".join(f"{f.name}: {f.transform}" for f in spec.fields)
             raise InvalidArgumentError(
-                f"Cannot set manifest sorting because specified field(s) {unknown} were not found in current partition spec {spec}. "
-                f"Spec ID {spec_id}",
+                f"Cannot set manifest sorting because specified field(s) [{', '.join(map(str, unknown))}] were not found in current "
+                f"partition spec [{known}]. Spec ID {spec_id}",
                 fields=unknown,
             )
         return spec

@@ -111,8 +111,8 @@ def data_rewrite_options(options: Mapping[str, str], metadata: TableMetadata, re
         remove_dangling_deletes=read.flag("remove-dangling-deletes", default=False),
         compression_factor=read.above("compression-factor", 1.0, 0.0),
         shuffle_partitions_per_file=read.above("shuffle-partitions-per-file", 1, 0),
-        var_length_contribution=read.above("var-length-contribution", 8, 0),
-        max_output_size=read.above("max-output-size", (1 << 31) - 1, 0),
+        var_length_contribution=_bytes_used(read, "var-length-contribution", 8, "Cannot use {0} for variable length types with ZOrder"),
+        max_output_size=_bytes_used(read, "max-output-size", (1 << 31) - 1, "Cannot have the interleaved ZOrder value use {0}"),
     )
 
 
@@ -152,7 +152,9 @@ def _sizes(read: _Reader, default_target: int) -> dict[str, Any]:
             f"'target-file-size-bytes' ({target}) must be < 'max-file-size-bytes' ({largest}), "
             "all new files will be larger than the max threshold"
         )
-    limit = read.above("max-files-to-rewrite", 0, 0) if "max-files-to-rewrite" in read.options else None
+    limit = read.whole("max-files-to-rewrite", 0) if "max-files-to-rewrite" in read.options else None
+    if limit is not None and limit <= 0:
+        raise InvalidArgumentError(f"Cannot set max-files-to-rewrite to {limit}, the value must be positive integer")
     return {
         "target_file_size_bytes": target,
         "min_file_size_bytes": smallest,
@@ -175,6 +177,13 @@ def _run(read: _Reader) -> dict[str, Any]:
     except ValueError:
         raise InvalidArgumentError(f"Invalid rewrite job order name: {text}", value=text) from None
     return {"max_concurrent_file_group_rewrites": concurrent, "job_order": order}
+
+
+def _bytes_used(read: _Reader, key: str, default: int, refusal: str) -> int:
+    value = read.whole(key, default)
+    if value < 1:
+        raise InvalidArgumentError(f"{refusal.format('less than 1 byte')}, '{key}' was set to {value}", option=key)
+    return value
 
 
 def _ratio(read: _Reader) -> float:
@@ -224,7 +233,7 @@ class _Reader:
     def above(self, key: str, default: Number, bound: Number) -> Number:
         value = self._number(key, default)
         if key in self.options and value <= bound:
-            raise InvalidArgumentError(f"'{key}' is set to {value} but must be > {bound}", option=key)
+            raise InvalidArgumentError(f"'{key}' is set to {value} but must be > {int(bound)}", option=key)
         return value
 
     def at_least(self, key: str, default: int, bound: int) -> int:

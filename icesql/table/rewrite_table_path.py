@@ -67,6 +67,11 @@ class RewriteTablePath:
 
     def run(self) -> PathRewrite:
         """Stage everything. Raises InvalidArgumentError for unknown versions and for files outside the source prefix."""
+        for noun, text in (
+            ("Start version", self.start_version), ("End version", self.end_version), ("Staging location", self.staging_location)
+        ):  # fmt: skip
+            if text == "":
+                raise InvalidArgumentError(f"{noun}('') cannot be empty.")
         end_location = self._version(self.end_version) if self.end_version else self._current_location()
         end = self._read(end_location)
         start = self._read(self._version(self.start_version)) if self.start_version else None
@@ -100,7 +105,7 @@ class RewriteTablePath:
     def _version(self, name: str | None) -> str:
         """The metadata file of that name, among the current one and those of the log."""
         known = [self._current_location(), *(entry.metadata_file for entry in self.table.metadata.metadata_log)]
-        found = next((path for path in known if name in (path, _name(path))), None)
+        found = next((path for path in known if name == _name(path)), None)
         if found is None:
             raise InvalidArgumentError(f"Cannot find provided version file {name} in metadata log.", version=name)
         return found

@@ -35,7 +35,7 @@ class SnapshotRange:
                 return found[::-1]
             found.append(snapshot)
         if self.after is not None and found[-1].parent_snapshot_id != self.after:
-            raise InvalidArgumentError(f"Starting snapshot (exclusive) {self.after} is not a parent ancestor of end snapshot {self.to}")
+            raise _not_before(self.after, self.to)
         return found[::-1]
 
 
@@ -50,7 +50,7 @@ def append_range(metadata: TableMetadata, options: Mapping[str, str]) -> Snapsho
         return None
     if start is None:
         raise InvalidArgumentError(f"Cannot set only `{END_ID}` for incremental scans. Please, set `{START_ID}` too.")
-    return SnapshotRange(start, metadata.current_snapshot_id if end is None else end)
+    return _between_ids(start, metadata.current_snapshot_id if end is None else end)
 
 
 def changelog_range(metadata: TableMetadata, options: Mapping[str, str]) -> SnapshotRange:
@@ -69,7 +69,18 @@ def changelog_range(metadata: TableMetadata, options: Mapping[str, str]) -> Snap
         return SnapshotRange(None, None)
     after = start if start_ms is None else _before(metadata, start_ms)
     to = (head.snapshot_id if end is None else end) if end_ms is None else _as_of(metadata, end_ms)
-    return SnapshotRange(after, to)
+    return SnapshotRange(after, to) if start is None or end_ms is not None else _between_ids(start, to)
+
+
+def _between_ids(start: int, to: int | None) -> SnapshotRange:
+    """Of two snapshots that are one and the same nothing is meant: ids must be in order, where times may leave nothing between them."""
+    if start == to:
+        raise _not_before(start, to)
+    return SnapshotRange(start, to)
+
+
+def _not_before(start: int, to: int) -> InvalidArgumentError:
+    return InvalidArgumentError(f"Starting snapshot (exclusive) {start} is not a parent ancestor of end snapshot {to}")
 
 
 def _before(metadata: TableMetadata, timestamp_ms: int) -> int | None:

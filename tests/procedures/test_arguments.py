@@ -41,6 +41,7 @@ def test_positional_then_named_fill_the_signature() -> None:
         ([argument("a", "string"), argument(None, "void")], "Parameter 'snapshot_id' is not set"),
         ([argument("a", "string"), argument(1 << 63, "decimal(20,0)")], "CAST_OVERFLOW"),
         ([argument(1, "int")] * 9, "WRONG_NUM_ARGS"),
+        ([argument("a", "string"), *[argument(1, "int", "snapshot_id")] * 9], "DOUBLE_NAMED_ARGUMENT_REFERENCE"),
     ],
 )
 def test_misuse_is_refused_before_anything_is_done(arguments: list[Argument], message: str) -> None:
@@ -62,7 +63,7 @@ def test_an_expression_is_evaluated_with_a_cast_to_the_parameter() -> None:
         return 1
 
     bind(procedure("rollback_to_timestamp"), [argument("t", "string"), Argument(type="timestamp", text="now()")], evaluate)
-    assert asked == ["unix_micros(CAST((now()) AS TIMESTAMP))"]
+    assert asked == ["unix_micros(CAST((now()) AS TIMESTAMP_LTZ))"]
 
 
 @pytest.mark.parametrize(
@@ -84,6 +85,27 @@ def test_an_expression_is_evaluated_with_a_cast_to_the_parameter() -> None:
 )
 def test_implicit_casts(given: str, wanted: str, fits: bool) -> None:
     assert accepts(given, wanted) is fits
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted", "fits"),
+    [
+        ("string", "boolean", False),
+        ("array<string>", "array<bigint>", True),
+        ("int", "timestamp", False),
+        ("map<string,int>", "bigint", False),
+    ],
+)
+def test_implicit_casts_without_ansi(given: str, wanted: str, fits: bool) -> None:
+    assert accepts(given, wanted, ansi=False) is fits
+
+
+def test_without_ansi_spark_makes_the_casts() -> None:
+    bound = bind(
+        procedure("expire_snapshots"), [argument("t", "string"), argument("x", "string", "retain_last")], lambda text: text, ansi=False
+    )
+    assert bound["table"] == "t"
+    assert bound["retain_last"] == "CAST(('x') AS int)"
 
 
 def test_names_are_found_in_any_case_and_the_nearest_is_named() -> None:

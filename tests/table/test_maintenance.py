@@ -314,6 +314,8 @@ def test_only_what_nothing_reaches_is_an_orphan(tmp_path: Path):
         ("s3a://b/x", "s3://b/x", PrefixRules(), []),
         ("/a/x", "file:/a/x", PrefixRules(), []),
         ("file:///a/x", "/a/x", PrefixRules(), []),
+        ("/a//b/x", "file:/a/b/x", PrefixRules(), []),
+        ("s3://b/a/x", "s3://b//a//x", PrefixRules(), []),
         ("s3://b/x", "s3://b/y", PrefixRules(), ["s3://b/x"]),
         ("s3://b1/x", "s3://b/x", PrefixRules.of(None, {"b1,b2": "b"}, PrefixMismatch.ERROR), []),
         ("oss://b/x", "s3://b/x", PrefixRules.of({"oss": "s3"}, None, PrefixMismatch.ERROR), []),
@@ -364,7 +366,7 @@ def test_partition_columns_must_be_those_of_a_spec(tmp_path: Path):
     (tmp_path / "source" / "p=1").mkdir(parents=True)
     pq.write_table(rows(1), tmp_path / "source" / "p=1" / "a.parquet")
     partitions = source_partitions(table.io, str(tmp_path / "source"), "parquet")
-    with pytest.raises(InvalidArgumentError, match=r"that matches the partition columns \(p\)"):
+    with pytest.raises(InvalidArgumentError, match=r"that matches the partition columns \(\[p\]\)"):
         ImportFiles(table=table, partitions=partitions).files()
 
 

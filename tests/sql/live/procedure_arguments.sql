@@ -1,0 +1,116 @@
+-- CALL: what each form of an argument means, where the engines once disagreed.
+
+-- case: names_and_casts
+create namespace {ns};
+create table {ns}.t (id bigint) using iceberg;
+insert into {ns}.t select /*+ coalesce(1) */ id from range(3);
+insert into {ns}.t select /*+ coalesce(1) */ id from range(3, 5);
+call local.system.ancestors_of('{nsname} . t');
+-- error: Cannot handle an empty identifier for parameter 'table'
+call local.system.ancestors_of(' ');
+-- error: DOUBLE_NAMED_ARGUMENT_REFERENCE
+call local.system.ancestors_of('{nsname}.t', snapshot_id => 1, snapshot_id => 2);
+set spark.sql.timestampType=TIMESTAMP_NTZ;
+-- error: no valid snapshot older than: 1577836800000
+call local.system.rollback_to_timestamp('{nsname}.t', timestamp'2020-01-01');
+-- error: no valid snapshot older than: 1577833200000
+call local.system.rollback_to_timestamp('{nsname}.t', timestamp'2020-01-01 00:00:00+01:00');
+set spark.sql.timestampType=TIMESTAMP_LTZ;
+set spark.sql.ansi.enabled=false;
+-- error: Parameter 'snapshot_id' is not set
+call local.system.rollback_to_snapshot('{nsname}.t', 'x');
+-- error: Cannot roll back to unknown snapshot id: 12
+call local.system.rollback_to_snapshot('{nsname}.t', '12.7');
+call local.system.expire_snapshots(table => '{nsname}.t', retain_last => 'x');
+call local.system.expire_snapshots(table => '{nsname}.t', snapshot_ids => array('1'));
+-- error: DATATYPE_MISMATCH
+call local.system.remove_orphan_files(table => '{nsname}.t', dry_run => 'maybe');
+-- error: DATATYPE_MISMATCH
+call local.system.rollback_to_timestamp('{nsname}.t', 1577836800);
+select count(*) from {ns}.t;
+
+-- case: rewrites
+create namespace {ns};
+create table {ns}.t (id bigint, p int, n struct<a: int>) using iceberg partitioned by (p);
+insert into {ns}.t select /*+ coalesce(1) */ id, 0, named_struct('a', int(id)) from range(10);
+insert into {ns}.t select /*+ coalesce(1) */ id, 0, null from range(10);
+-- error: unsupported strategy
+call local.system.rewrite_data_files('{nsname}.t', '');
+-- error: Cannot parse predicates in where option
+call local.system.rewrite_data_files('{nsname}.t', where => '');
+-- error: branch does not exist
+call local.system.rewrite_data_files('{nsname}.t', branch => '', options => map('rewrite-all', true));
+-- error: Cannot sort by non-primitive source field
+call local.system.rewrite_data_files('{nsname}.t', 'sort', 'n', map('rewrite-all', true));
+-- error: in ZOrdering, the type is unsupported
+call local.system.rewrite_data_files('{nsname}.t', 'sort', 'zorder(n)', map('rewrite-all', true));
+-- error: Cannot use less than 1 byte for variable length types with ZOrder
+call local.system.rewrite_data_files('{nsname}.t', 'sort', 'zorder(id)', map('var-length-contribution', '0'));
+-- error: the value must be positive integer
+call local.system.rewrite_data_files('{nsname}.t', options => map('max-files-to-rewrite', '0'));
+-- error: specified field(s) [id] were not found in current partition spec
+call local.system.rewrite_manifests('{nsname}.t', sort_by => array('id'));
+-- error: Cannot parse predicates in where option
+call local.system.rewrite_position_delete_files('{nsname}.t', where => '');
+call local.system.rewrite_data_files('{nsname}.t', null, null, map('min-input-files', 2), 'p = 0 and n.a = 1', null);
+-- error: Cannot find provided version file
+call local.system.rewrite_table_path('{nsname}.t', '{loc}', '/moved', '{loc}/t/metadata/v2.metadata.json');
+-- error: the location is empty
+call local.system.remove_orphan_files(table => '{nsname}.t', location => '');
+-- error: Invalid mode
+call local.system.remove_orphan_files(table => '{nsname}.t', prefix_mismatch_mode => '');
+-- error: DUPLICATED_MAP_KEY
+call local.system.remove_orphan_files(table => '{nsname}.t', equal_schemes => map('a', 'b', 'a', 'c'));
+-- error: NULL_MAP_KEY
+call local.system.remove_orphan_files(table => '{nsname}.t', equal_schemes => map(null, 'a'));
+-- error: is null
+call local.system.remove_orphan_files(table => '{nsname}.t', equal_schemes => map('a', null));
+-- error: Start version('') cannot be empty.
+call local.system.rewrite_table_path('{nsname}.t', '{loc}', '/moved', start_version => '');
+-- error: Staging location('') cannot be empty.
+call local.system.rewrite_table_path('{nsname}.t', '{loc}', '/moved', staging_location => '');
+
+-- case: deletes_by_partition
+create namespace {ns};
+create table {ns}.t (id bigint, p int) using iceberg partitioned by (p) tblproperties ('write.delete.mode'='merge-on-read', 'write.delete.granularity'='partition');
+insert into {ns}.t select /*+ coalesce(1) */ id, 0 from range(10);
+delete from {ns}.t where id = 1;
+delete from {ns}.t where id = 2;
+select content, record_count from {ns}.t.files;
+call local.system.rewrite_position_delete_files('{nsname}.t', map('rewrite-all', true));
+select content, record_count from {ns}.t.files;
+
+-- case: changelog
+create namespace {ns};
+create table {ns}.t (id bigint) using iceberg;
+insert into {ns}.t select /*+ coalesce(1) */ id from range(3);
+alter table {ns}.t create branch b;
+-- set: head
+select snapshot_id from {ns}.t.snapshots;
+call local.system.create_changelog_view('{nsname}.t', 'of_{nsname}', map('end-snapshot-id', {head}));
+select id, _change_type from of_{nsname};
+-- error
+call local.system.create_changelog_view('{nsname}.t', '');
+-- error
+call local.system.create_changelog_view('{nsname}.t.branch_b', 'of_{nsname}');
+
+-- case: imports
+-- each: v=1,2
+create namespace {ns};
+create table {ns}.t (id bigint, p int) using iceberg partitioned by (p) tblproperties ('format-version'='{v}');
+insert overwrite directory '{loc}/f/p=1' using parquet select /*+ coalesce(1) */ id from range(3);
+insert into {ns}.t select /*+ coalesce(1) */ id, 5 from range(2);
+-- error: Cannot use branch (does not exist): nope
+call local.system.add_files('{nsname}.t.branch_nope', '`parquet`.`{loc}/f`');
+create table spark_catalog.default.{nsname} (id bigint, p int) using parquet partitioned by (p) location '{loc}/src';
+insert into spark_catalog.default.{nsname} select /*+ coalesce(1) */ id, 1 from range(3);
+call local.system.add_files('{nsname}.t', 'default.{nsname}', map('p', '5'), false);
+call local.system.snapshot('default.{nsname}', 'local.{nsname}.kept', properties => map('gc.enabled', 'true', 'snapshot', 'false', 'k', 'v'));
+drop table spark_catalog.default.{nsname};
+create table spark_catalog.default.{nsname} (id bigint) using parquet;
+call local.system.snapshot('default.{nsname}', 'local.{nsname}.of_nothing');
+drop table spark_catalog.default.{nsname};
+alter table {ns}.t drop partition field p;
+-- error
+call local.system.add_files('{nsname}.t', '`parquet`.`{loc}/f`', check_duplicate_files => false);
+select * from {ns}.t;
