@@ -55,6 +55,12 @@ def is_deleted(spark: SparkSession) -> Column:
     return made
 
 
+def is_kept(spark: SparkSession) -> Column:
+    """The opposite of ``is_deleted``."""
+    made: Column = bridge_of(spark).once(("is kept",), lambda: ~is_deleted(spark))
+    return made
+
+
 def _is_deleted(bridge: Bridge) -> Column:
     data, position = F.col(DELETES), F.col(ROW_INDEX.name)
     forms = (is_bits(bridge, data), has_bit(bridge, data, position), _in_bitmap(bridge, data, position))

@@ -129,7 +129,7 @@ class Read:
 
     def frame(self) -> DataFrame:
         """The union of the sides that the snapshot needs."""
-        if second_path.foreign_schema(self.schema):
+        if self.is_foreign:
             return second_path.second_path_frame(self, lambda task: True)
         frames = self._native_frames()
         if self.is_mixed:
@@ -138,6 +138,13 @@ class Read:
         for other in frames[1:]:
             union = union.union(other)
         return union
+
+    @cached_property
+    def is_foreign(self) -> bool:
+        """True where Spark cannot read the columns: it lacks a type, or its row-by-row reader would look for them by names."""
+        if second_path.foreign_schema(self.schema):
+            return True
+        return (bool(self.columns.names) or has_had_other_names(self.metadata, self.schema)) and not is_vectorised(self.spark, self.schema)
 
     @cached_property
     def is_mixed(self) -> bool:
@@ -151,7 +158,7 @@ class Read:
     @property
     def is_one_relation(self) -> bool:
         """True if ``frame`` is a projection of a single relation."""
-        whole = not second_path.foreign_schema(self.schema) and not self.is_mixed
+        whole = not self.is_foreign and not self.is_mixed
         return whole and not self._delete_kinds()
 
     def shape(self) -> DataFrame:
@@ -183,10 +190,10 @@ class Read:
         columns, names = self._with_columns(self.with_deletes(self.columns), known, {i for ids, _, _ in groups for i in ids})
         columns = replace(columns, constants=(*columns.constants, equality.DATA_SEQUENCE, equality.DATA_PARTITION))
         frame = self.relation("with equality deletes", deletes.has_equality_deletes, columns)
-        by_position = deletes.is_deleted(self.spark)
         if "_deleted" not in self.settings.metadata_columns:
-            return self._projected(equality.without(frame.where(~by_position), names, groups))
-        return self._projected(equality.marked(frame.withColumn("_deleted", by_position), names, groups))
+            return self._projected(equality.without(frame.where(deletes.is_kept(self.spark)), names, groups))
+        marked = frame.withColumn("_deleted", deletes.is_deleted(self.spark))
+        return self._projected(equality.marked(marked, names, groups))
 
     def _with_columns(self, columns: ReadColumns, known: Schema, ids: set[int]) -> tuple[ReadColumns, dict[int, str]]:
         """Physical columns for the field ids as well, and the name of each id's column."""
@@ -207,17 +214,19 @@ class Read:
 
     def without_deleted(self, frame: DataFrame) -> DataFrame:
         """Drop deleted rows, or mark them where ``_deleted`` is shown."""
-        deleted = deletes.is_deleted(self.spark)
         if "_deleted" in self.settings.metadata_columns:
-            return self._projected(frame.select("*", deleted.alias("_deleted")))
-        return self._projected(frame.where(~deleted))
+            return self._projected(frame.select("*", deletes.is_deleted(self.spark).alias("_deleted")))
+        return self._projected(frame.where(deletes.is_kept(self.spark)))
 
     def _projected(self, frame: DataFrame) -> DataFrame:
         """The shown columns, of a relation that may have more."""
         texts = self.columns.projection
         if not texts:
-            names = self.columns.physical.names
-            return frame if frame.columns == names else frame.select(*map(quoted, names))
+            wanted, given = self.columns.physical.names, frame.columns
+            more = [name for name in given if name not in wanted]
+            if given == [*wanted, *more]:
+                return frame.drop(*more) if more else frame  # which is a few calls to the JVM, and a selection some for each column
+            return frame.select(*map(quoted, wanted))
         if "_deleted" not in frame.columns:
             texts = tuple("false AS `_deleted`" if text == "_deleted AS `_deleted`" else text for text in texts)
         whole = self.columns.whole
