@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from icesql.errors import IcesqlError
 from icesql.expr.tree import Expression
 from icesql.spark.columns import arrow_value, read_columns
+from icesql.spark.deletes import delete_kinds
 from icesql.spark.filters import Node, catalyst_tree, column_name, exact_condition_of
 from icesql.spark.local_rows import local_frame
 from icesql.spec.schema import Schema
@@ -31,6 +32,8 @@ def aggregate_frame(
 
     ``schema``: the columns the read shows; the snapshot's own are what metadata is about, so they must be the same.
     """
+    if delete_kinds(table.io, table.metadata, None if snapshot_id is None else table.metadata.snapshot(snapshot_id)):
+        return None  # known at once; the plan with its test for deleted rows takes long to look through
     plan = frame._jdf.queryExecution().optimizedPlan()
     if plan.nodeName() != "Aggregate" or plan.groupingExpressions().size():
         return None

@@ -11,6 +11,7 @@ from pyroaring import BitMap64
 from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 
 from icesql.io.delete_files import write_position_deletes
+from icesql.spark.aggregates import aggregate_frame
 from icesql.spark.columns import DELETES, ROW_INDEX
 from icesql.spark.deleted_bits import NOTHING_DELETED, deleted_bits, holds_bits, size_in_bytes
 from icesql.spark.deletes import BITS_LIMIT_BYTES, DeletedPositions, for_the_jvm, is_deleted
@@ -83,6 +84,15 @@ def test_files_with_and_without_deletes_are_one_relation(spark, make_table):
     assert sorted(tuple(row) for row in frame.where("_deleted").collect()) == [(0, 0, True), (9, 9, True), (35, 5, True)]
     named = scan_dataframe(spark, table, metadata_columns=("_file",))
     assert named.where(named["_file"] == paths[20]).count() == 10 and named.where(named["_file"] == paths[30]).count() == 9
+
+
+def test_where_rows_are_deleted_metadata_is_not_asked_and_the_query_not_planned_for_it(spark, make_table):
+    table = make_table("t", spark.range(0, 10).coalesce(1))
+    [file] = {row[0] for row in scan_dataframe(spark, table, metadata_columns=("_file",)).select("_file").collect()}
+    _delete(table, {file: [3]})
+    snapshot_id = table.metadata.current_snapshot_id
+    assert aggregate_frame(spark, None, table, snapshot_id=snapshot_id, schema=table.metadata.schema) is None
+    assert scan_dataframe(spark, table).selectExpr("count(*)", "max(id)").first()[:] == (9, 9)
 
 
 def test_a_column_may_have_the_name_of_sparks_positions(spark, make_table):
