@@ -16,6 +16,7 @@ from icesql.parser.parse import parse
 from icesql.parser.statements import Other, Query, Statement
 from icesql.session.catalogs import SPARK_CATALOG, Catalogs
 from icesql.session.dispatch import run_statement
+from icesql.session.double_quotes import with_back_ticks
 from icesql.session.frames import Frames
 from icesql.session.identifier_clauses import with_plain_identifiers
 from icesql.session.names import Address, Found, Names
@@ -80,7 +81,10 @@ class Session:
 
     def run(self, text: str, args: Mapping[str, Any] | Sequence[Any] | None = None) -> DataFrame:
         """A statement that is part of the one at work: what ``sql`` does, without beginning anew."""
-        text = with_plain_identifiers(self, self._substituted(text), args)
+        text = self._substituted(text)
+        if '"' in text and self.conf("spark.sql.ansi.doubleQuotedIdentifiers") == self.conf("spark.sql.ansi.enabled", "true") == "true":
+            text = with_back_ticks(text)
+        text = with_plain_identifiers(self, text, args)
         statement = self._parsed(text)
         if args and not isinstance(statement, Query | Other):
             statement, args = self._parsed(bind_parameters(text, args)), None

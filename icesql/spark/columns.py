@@ -131,6 +131,11 @@ def _is_unsafe(column: I.NestedField, clashing: frozenset[str] | None) -> bool:
     return any(name == top or name.startswith(top + ".") for name in clashing)
 
 
+def has_had_other_names(metadata: TableMetadata, schema: Schema) -> bool:
+    """True if a file may know some field by another name than the schema."""
+    return any(older.names_by_id.get(i, name) != name for older in metadata.schemas for i, name in schema.names_by_id.items())
+
+
 def _missing_value(column: I.NestedField) -> dict[str, str]:
     """What Spark's reader gives where a file lacks the column, if not null. Spec: "Column Projection", "Default values"."""
     return {} if column.initial_default is None else {"EXISTS_DEFAULT": sql_literal(column.type, column.initial_default)}

@@ -5,17 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from icesql.spark.bridge import Bridge
 from icesql.spark.file_index import Planner, PythonFileIndex
+from icesql.spec.schema import Schema
+from icesql.spec.types import UnknownType, children
+
+_VECTORISED = "spark.sql.parquet.enableVectorizedReader"
+_VECTORISED_NESTED = "spark.sql.parquet.enableNestedColumnVectorizedReader"
 
 # Options of one relation reach its readers' Hadoop configuration, so the user's session keeps its own settings.
 _READ_BY_ID = {
     "spark.sql.parquet.fieldId.read.enabled": "true",
     "spark.sql.parquet.fieldId.read.ignoreMissing": "true",
+    "datetimeRebaseMode": "CORRECTED",
+    "int96RebaseMode": "CORRECTED",
 }
+
+
+def is_vectorised(spark: SparkSession, schema: Schema) -> bool:
+    """Whether Spark reads these columns with its vectorised reader. The other one finds columns by field id only if the session says so."""
+    nested = any(children(field.type) for field in schema.fields)
+    if any(isinstance(field.type, UnknownType) for field in schema.fields):
+        return False
+    keys = (_VECTORISED, *((_VECTORISED_NESTED,) if nested else ()))
+    return all(spark.conf.get(key, "true") == "true" for key in keys)
 
 
 def parquet_relation(

@@ -24,11 +24,21 @@ from icesql.expr.tree import TRUE, Expression, Op, Predicate, and_
 from icesql.io.files import FileIO
 from icesql.spark import deletes, equality, second_path
 from icesql.spark.bridge import bridge_of
-from icesql.spark.columns import DELETES, ROW_INDEX, Constant, ReadColumns, deletes_constant, quoted, read_columns, shown_schema
+from icesql.spark.columns import (
+    DELETES,
+    ROW_INDEX,
+    Constant,
+    ReadColumns,
+    deletes_constant,
+    has_had_other_names,
+    quoted,
+    read_columns,
+    shown_schema,
+)
 from icesql.spark.file_index import FileSet
 from icesql.spark.foreign_files import learn, may_have_foreign_files
 from icesql.spark.local_rows import local_frame
-from icesql.spark.relation import parquet_relation
+from icesql.spark.relation import is_vectorised, parquet_relation
 from icesql.spark.types import FIELD_ID, to_spark_field
 from icesql.spec.files import FileContent
 from icesql.spec.metadata import TableMetadata

@@ -112,3 +112,26 @@ create table t using iceberg as select current_database() as d;
 select * from t where d = current_schema();
 show namespaces in {ns};
 use spark_catalog.default;
+
+-- case: double_quotes
+create namespace {ns};
+set spark.sql.ansi.doubleQuotedIdentifiers = true;
+create table {ns}."t t" ("a b" int, s string) using iceberg partitioned by ("a b");
+insert into {ns}."t t" values (1, 'it''s "x"');
+alter table {ns}."t t" add column "c""d" int;
+alter table {ns}."t t" create branch "b b";
+update {ns}."t t"."branch_b b" set "c""d" = "a b" where s like '%"x"';
+select "x y"."a b", s, "c""d" from {ns}."t t" version as of 'b b' "x y";
+
+-- case: row_by_row_reader
+create namespace {ns};
+create table {ns}.t (id int, f double, ts timestamp) using iceberg;
+insert into {ns}.t values (1, 1.5, timestamp'1500-01-01 00:00:00'), (2, 2.5, null);
+set spark.sql.parquet.datetimeRebaseModeInRead = LEGACY;
+alter table {ns}.t rename column id to key;
+select * from {ns}.t;
+set spark.sql.parquet.enableVectorizedReader = false;
+alter table {ns}.t add column id int;
+select * from {ns}.t;
+update {ns}.t set f = 3 where key = 2;
+select * from {ns}.t;
