@@ -118,11 +118,11 @@ def _fitted(session: Session, statement: s.Insert, target: WriteTarget, frame: A
         by_name = statement.by_name or accepts_any_schema(target)
         return assigned_frame(session.spark, frame, schema, table_name=name, by_name=by_name)
     if statement.by_name:
-        return assigned_frame(session.spark, _with_static(frame, static), schema, table_name=name, by_name=True)
+        return assigned_frame(session.spark, _with_static(session, frame, static), schema, table_name=name, by_name=True)
     if columns and not static and not _is_values(statement):
         return assigned_frame(session.spark, frame, schema, table_name=name, by_name=True, columns=columns)
     columns = columns or [field.name for field in schema.fields if field.name not in static]
-    named = _with_static(_renamed(session, frame, schema, columns, name), static)
+    named = _with_static(session, _renamed(session, frame, schema, columns, name), static)
     if len(set(named.columns)) < len(named.columns) or _lacks_defaults(session, schema, named.columns):
         return assigned_frame(session.spark, named, schema, table_name=name, by_name=True)
     return assigned_frame(session.spark, _in_order(named, schema), schema, table_name=name)
@@ -163,12 +163,13 @@ def _renamed(session: Session, frame: Any, schema: Schema, columns: Sequence[str
     return frame.toDF(*columns)
 
 
-def _with_static(frame: Any, static: Mapping[str, str]) -> Any:
+def _with_static(session: Session, frame: Any, static: Mapping[str, str]) -> Any:
     from pyspark.sql import functions as F
 
-    given = {name.lower() for name in frame.columns}
+    key = str if session.is_case_sensitive else str.lower
+    given = {key(name) for name in frame.columns}
     for name, value in static.items():
-        if name.lower() in given:
+        if key(name) in given:
             raise _both_static_and_given(name)
         frame = frame.withColumn(name, F.expr(value))
     return frame

@@ -119,9 +119,9 @@ set spark.sql.ansi.doubleQuotedIdentifiers = true;
 create table {ns}."t t" ("a b" int, s string) using iceberg partitioned by ("a b");
 insert into {ns}."t t" values (1, 'it''s "x"');
 alter table {ns}."t t" add column "c""d" int;
-alter table {ns}."t t" create branch "b b";
-update {ns}."t t"."branch_b b" set "c""d" = "a b" where s like '%"x"';
-select "x y"."a b", s, "c""d" from {ns}."t t" version as of 'b b' "x y";
+alter table {ns}.`t t` create branch b;
+update {ns}."t t"."branch_b" set "c""d" = "a b" where s like '%"x"';
+select "x y"."a b", s, "c""d" from {ns}."t t" version as of 'b' "x y";
 
 -- case: row_by_row_reader
 create namespace {ns};
