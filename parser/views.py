@@ -23,6 +23,7 @@ def create_view(cursor: Cursor) -> CreateView | None:
     columns = _columns(cursor)
     comment: str | None = None
     properties: Properties = ()
+    provider: str | None = None
     while not cursor.at("AS"):
         if cursor.accept("COMMENT"):
             comment = cursor.string()
@@ -37,24 +38,17 @@ def create_view(cursor: Cursor) -> CreateView | None:
             return None
         elif (temporary or global_temporary) and cursor.accept("USING"):
             provider = ".".join(cursor.name_parts())
-            options = clauses.properties(cursor, signed=True) if cursor.accept("OPTIONS") else ()
-            cursor.expect_end()
-            return CreateView(
-                text=cursor.text,
-                view=view,
-                replace=replace,
-                temporary=temporary,
-                global_temporary=global_temporary,
-                if_not_exists=if_not_exists,
-                columns=columns,
-                provider=provider,
-                options=options,
-                query=Span(0, 0),
-            )
+            break
         else:
             cursor.mismatch("AS")
-    cursor.expect("AS")
-    query = clauses.rest(cursor)
+    options: Properties = ()
+    query = Span(0, 0)
+    if provider is None:
+        cursor.expect("AS")
+        query = clauses.rest(cursor)
+    else:
+        options = clauses.properties(cursor, signed=True) if cursor.accept("OPTIONS") else ()
+        cursor.expect_end()
     return CreateView(
         text=cursor.text,
         view=view,
@@ -65,6 +59,8 @@ def create_view(cursor: Cursor) -> CreateView | None:
         columns=columns,
         comment=comment,
         properties=properties,
+        provider=provider,
+        options=options,
         query=query,
         references=references_between(cursor, query),
     )

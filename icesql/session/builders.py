@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame, DataFrameReader, DataFrameWriter
 
 from icesql.errors import InvalidArgumentError, SqlError
 from icesql.parser.identifiers import parse_name
+from icesql.parser.parameters import quoted_string
 from icesql.session.rewriting import quote
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ class EnabledWriter(DataFrameWriter):  # type: ignore[misc]
             self._session.drop_views([view])
 
     def _options_clause(self) -> str:
-        pairs = ", ".join(f"{_text(key)} = {_text(str(value))}" for key, value in self._asked.items())
+        pairs = ", ".join(f"{quoted_string(key)} = {quoted_string(str(value))}" for key, value in self._asked.items())
         return f" WITH ({pairs})" if pairs else ""
 
     def saveAsTable(self, name: str, format: str | None = None, mode: str | None = None, partitionBy: Any = None, **options: Any) -> None:
@@ -156,7 +157,3 @@ class EnabledWriter(DataFrameWriter):  # type: ignore[misc]
     def _writer(self, name: str) -> Any:
         writer = self._session.write_to(self._frame, name).options(**self._asked).partitionedBy(*(quote(c) for c in self._columns))
         return writer.using(self._source) if self._source else writer
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from icesql.parser.parameters import quoted_string
 from icesql.parser.tokens import Kind, Token, tokenize
 from icesql.session.describing import quoted_if_needed
 from icesql.session.rewriting import Edit, quote
@@ -36,7 +37,7 @@ def _literal(session: Session, shown: str) -> str:
     names = session.names
     namespace = ".".join(map(quoted_if_needed, names.current_namespace))
     value = names.current_catalog if shown == "current_catalog()" else namespace
-    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    return quoted_string(value)
 
 
 def _is_column(tokens: Sequence[Token], at: int) -> bool:

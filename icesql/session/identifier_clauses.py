@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from icesql.parser.parameters import quoted_string
 from icesql.parser.tokens import Kind, Token, tokenize
 from icesql.session.rewriting import Edit, rewrite
 
@@ -25,8 +26,7 @@ def with_plain_identifiers(session: Session, text: str, args: Any) -> str:
         if inner and not all(each.kind is Kind.STRING or each.key == "||" for each in inner):
             value = _value(session, text[inner[0].start : inner[-1].end], args)
             if value is not None:
-                literal = "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
-                edits.append(Edit(inner[0].start, inner[-1].end, literal))
+                edits.append(Edit(inner[0].start, inner[-1].end, quoted_string(value)))
     return rewrite(text, edits).text if edits else text
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import InvalidArgumentError, UnsupportedError
 from icesql.parser import statements as s
+from icesql.parser.parameters import quoted_string
 from icesql.procedures.arguments import UNKNOWN, Argument, bind
 from icesql.procedures.base import Procedure
 from icesql.procedures.context import ProcedureContext
@@ -140,7 +141,7 @@ def sql_literal(value: Any) -> str:
         case int() | float():
             return repr(value)
         case str():
-            return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+            return quoted_string(value)
         case datetime.datetime():
             return f"TIMESTAMP '{value.isoformat(sep=' ')}'"
         case datetime.date():

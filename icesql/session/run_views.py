@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, SqlError, UnsupportedError, ValidationError
 from icesql.parser import statements as s
 from icesql.parser.identifiers import parse_name
+from icesql.parser.parameters import quoted_string
 from icesql.parser.references import references
 from icesql.session.moving import moved
 from icesql.session.names import Address
@@ -100,16 +101,12 @@ def _create_over_table(session: Session, statement: s.CreateView) -> Any:
         raise SqlError("iceberg does not support user specified schema. Please don't specify the schema, and give the table as path.")
     if "/" in path:
         raise UnsupportedError(f"Cannot create view over a path: name the table: {path}")
-    given = ", ".join(f"'{_text(key)}' = '{_text(value)}'" for key, value in options.items())
+    given = ", ".join(f"{quoted_string(key)} = {quoted_string(value)}" for key, value in options.items())
     query = f"SELECT * FROM {'.'.join(map(quote, parse_name(path)))}" + (f" WITH ({given})" if given else "")
     session.temporary_views.create(
         statement.view.parts[-1], query, references(query), replace=statement.replace, is_global=statement.global_temporary
     )
     return session.nothing
-
-
-def _text(value: str) -> str:
-    return value.replace("\\", "\\\\").replace("'", "\\'")
 
 
 def _create_stored(session: Session, statement: s.CreateView, address: Address) -> Any:

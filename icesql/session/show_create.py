@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from icesql.parser.parameters import quoted_string
 from icesql.session import describing
 from icesql.session.names import Found
 
@@ -21,8 +22,8 @@ def create_table_text(session: Session, found: Found) -> str:
     text = f"CREATE TABLE {'.'.join(describing.quoted_if_needed(part) for part in found.parts)} (\n  {columns})\nUSING iceberg\n"
     if found.metadata_table is None:
         text += _partitioning_and_comment(metadata)
-    text += f"LOCATION '{_escaped(metadata.location)}'\n"
-    properties = ",\n  ".join(f"'{_escaped(k)}' = '{_escaped(v)}'" for k, v in sorted(describing.table_properties(found).items()))
+    text += f"LOCATION {quoted_string(metadata.location)}\n"
+    properties = ",\n  ".join(f"{quoted_string(k)} = {quoted_string(v)}" for k, v in sorted(describing.table_properties(found).items()))
     return text + (f"TBLPROPERTIES (\n  {properties})\n" if properties else "")
 
 
@@ -31,7 +32,7 @@ def _partitioning_and_comment(metadata: TableMetadata) -> str:
     text = f"PARTITIONED BY ({', '.join(partitioning)})\n" if partitioning else ""
     for clause in ("comment", "collation"):
         if clause in metadata.properties:
-            text += f"{clause.upper()} '{_escaped(metadata.properties[clause])}'\n"
+            text += f"{clause.upper()} {quoted_string(metadata.properties[clause])}\n"
     return text
 
 
@@ -43,7 +44,3 @@ def _column_ddl(session: Session, field: object) -> str:
     bare = StructType([StructField(field.name, field.dataType, field.nullable, comment)])
     jvm = session.spark._jvm
     return str(jvm.org.apache.spark.sql.types.DataType.fromJson(bare.json()).toDDL())
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("'", "\\'")

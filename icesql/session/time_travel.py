@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from icesql.errors import InvalidArgumentError, NotFoundError, SqlError, ValidationError, nearest
 from icesql.parser.names import TimeTravel
+from icesql.parser.parameters import quoted_string
 from icesql.session.names import Found, Selector
 from icesql.session.sql_errors import both_version_and_selector
 from icesql.spec.metadata import TableMetadata
@@ -183,7 +184,7 @@ def named_point(metadata: TableMetadata, options: Mapping[str, str], microsecond
         return at_version(metadata, version)
     if timestamp is None:
         return None
-    micros = microseconds("'" + timestamp.replace("\\", "\\\\").replace("'", "\\'") + "'")
+    micros = microseconds(quoted_string(timestamp))
     if micros is None:
         raise InvalidArgumentError(
             f"[INVALID_TIME_TRAVEL_TIMESTAMP_EXPR.OPTION] Timestamp string in the options must be able to cast to TIMESTAMP: {timestamp}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import NotFoundError, SqlError, UnsupportedError
 from icesql.parser import statements as s
+from icesql.parser.parameters import quoted_string
 from icesql.parser.parse import parse
 from icesql.session import describing
 from icesql.session.names import Address
@@ -172,18 +173,14 @@ def _describe(session: Session, statement: s.DescribeTable, address: Address, vi
 
 def create_view_text(address: Address, view: ViewMetadata) -> str:
     """The statement that would make the view again."""
-    columns = ",\n  ".join(field.name + (f" COMMENT '{_escaped(field.doc)}'" if field.doc else "") for field in view.schema.fields)
+    columns = ",\n  ".join(field.name + (f" COMMENT {quoted_string(field.doc)}" if field.doc else "") for field in view.schema.fields)
     text = f"CREATE VIEW {'.'.join(describing.quoted_if_needed(part) for part in address.parts)} (\n  {columns})\n"
     if view.properties.get("comment"):
-        text += f"COMMENT '{_escaped(view.properties['comment'])}'\n"
-    properties = ",\n  ".join(f"'{_escaped(k)}' = '{_escaped(v)}'" for k, v in sorted(_shown_properties(view).items()))
+        text += f"COMMENT {quoted_string(view.properties['comment'])}\n"
+    properties = ",\n  ".join(f"{quoted_string(k)} = {quoted_string(v)}" for k, v in sorted(_shown_properties(view).items()))
     text += f"TBLPROPERTIES (\n  {properties})\n"
     sql = view.current_version.sql_for(SPARK_DIALECT)
     return text + f"AS\n{sql.sql if sql else ''}\n"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("'", "\\'")
 
 
 def alter_as_view(session: Session, statement: s.AlterTable) -> Any:

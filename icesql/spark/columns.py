@@ -16,7 +16,7 @@ from pyspark.sql.types import BinaryType, IntegerType, LongType, StringType, Str
 
 from icesql.errors import NotFoundError, nearest
 from icesql.spark.arrow_schema import to_arrow_type
-from icesql.spark.defaults import sql_literal
+from icesql.spark.defaults import quoted_string, sql_literal
 from icesql.spark.types import FIELD_ID, to_spark_field, to_spark_type
 from icesql.spec import types as I
 from icesql.spec.metadata import TableMetadata
@@ -184,7 +184,7 @@ def _metadata_column(metadata: TableMetadata, name: str) -> tuple[list[StructFie
             return [], [Constant(StructField("__spec_id", IntegerType(), False), lambda file: file.spec_id)], "__spec_id"
         case "_partition":
             fields = union_partition_type(metadata).fields
-            parts = ", ".join(f"{_text(f.name)}, __partition_{f.id}" for f in fields)
+            parts = ", ".join(f"{quoted_string(f.name)}, __partition_{f.id}" for f in fields)
             return [], partition_constants(metadata), f"named_struct({parts})" if fields else "CAST(NULL AS STRUCT<>)"
         case "_row_id":
             stored = StructField("__row_id", LongType(), True, {FIELD_ID: ROW_ID_ID})
@@ -231,7 +231,3 @@ def arrow_value(type_: I.Type, value: Any) -> Any:
     if isinstance(type_, I.TimestampNanoType | I.TimestamptzNanoType):
         return value // 1000
     return value
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"

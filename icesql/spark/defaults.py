@@ -23,9 +23,9 @@ def sql_literal(type_: I.Type, value: Any) -> str:
         case I.DecimalType(precision=precision, scale=scale):
             return f"CAST('{Decimal(value):f}' AS DECIMAL({precision},{scale}))"
         case I.StringType():
-            return _string(str(value))
+            return quoted_string(str(value))
         case I.UUIDType():
-            return _string(str(value if isinstance(value, uuid.UUID) else uuid.UUID(str(value))))
+            return quoted_string(str(value if isinstance(value, uuid.UUID) else uuid.UUID(str(value))))
         case I.BinaryType() | I.FixedType():
             return f"X'{bytes(value).hex().upper()}'"
         case I.DateType():
@@ -41,7 +41,7 @@ def sql_literal(type_: I.Type, value: Any) -> str:
         case I.TimeType():
             return f"TIME'{_time(value)}'"
         case I.StructType(fields=fields):
-            parts = ", ".join(f"{_string(f.name)}, {sql_literal(f.type, v)}" for f, v in zip(fields, value, strict=True))
+            parts = ", ".join(f"{quoted_string(f.name)}, {sql_literal(f.type, v)}" for f, v in zip(fields, value, strict=True))
             return f"named_struct({parts})"
         case I.ListType():
             return f"array({', '.join(sql_literal(type_.element, v) for v in value)})"
@@ -50,7 +50,8 @@ def sql_literal(type_: I.Type, value: Any) -> str:
     return "NULL"
 
 
-def _string(value: str) -> str:
+def quoted_string(value: str) -> str:
+    """Between single quotes, escaped so that Spark reads it back unchanged."""
     return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 

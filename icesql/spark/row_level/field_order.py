@@ -8,6 +8,7 @@ from __future__ import annotations
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
 from icesql.spark.columns import quoted
+from icesql.spark.defaults import quoted_string
 
 NULL = "NULL"
 
@@ -41,12 +42,12 @@ def _struct(text: str, given: StructType, wanted: StructType, depth: int, instea
         other = instead if instead in (None, NULL) else f"{instead}.{quoted(field.name)}"
         source = places.get(field.name.lower())
         if source is None:
-            pieces.append(f"'{_escaped(field.name)}', {other}")
+            pieces.append(f"{quoted_string(field.name)}, {other}")
             continue
         value = f"{item}.{quoted(source.name)}"
         ordered = in_order_of(value, source.dataType, field.dataType, depth + 1, instead=other)
         changed = changed or ordered != value or given.fields[at] is not source
-        pieces.append(f"'{_escaped(source.name)}', {ordered}")
+        pieces.append(f"{quoted_string(source.name)}, {ordered}")
     if not changed:
         return text
     # A lambda names the value, so that it is written, and computed, once.
@@ -60,7 +61,3 @@ def _map(text: str, given: MapType, wanted: MapType, depth: int, instead: str | 
     if values != value:
         text = f"transform_values({text}, ({key}, {value}) -> {values})"
     return text if keys == key else f"transform_keys({text}, ({key}, {value}) -> {keys})"
-
-
-def _escaped(name: str) -> str:
-    return name.replace("\\", "\\\\").replace("'", "\\'")
