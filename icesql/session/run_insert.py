@@ -228,12 +228,12 @@ def _replaced_rows(session: Session, target: WriteTarget, where: str) -> Express
 
 
 def _folded(session: Session, target: WriteTarget, where: str) -> Expression | None:
-    from icesql.spark.row_level.found_rows import FILE, POS
+    from icesql.spark.row_level.found_rows import POS
     from icesql.spark.row_level.target import Target, exact_condition
 
     rows = Target(spark=session.spark, table=target.table, alias="__icesql_replaced", session=SessionSettings(session))
     try:
-        return exact_condition(rows, where, rows.matching([FILE, POS], where))
+        return exact_condition(rows, where, rows.matching([POS], where))
     finally:
         rows.close()
 

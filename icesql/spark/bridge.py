@@ -5,11 +5,12 @@ Every Py4J name look-up is a round trip, so modules of this room ask the bridge,
 
 from __future__ import annotations
 
+import base64
 import itertools
 import re
 import threading
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -209,6 +210,39 @@ class Bridge:
 
     def byte_channel(self, data: bytes) -> Any:
         return self._channels.newChannel(self._byte_stream(data))
+
+    def byte_arrays(self, iterator: Any) -> Iterator[bytes]:
+        """The byte arrays of a Scala iterator. They come as Base64 text: Py4J unpacks an array that it returns byte by byte in Python."""
+        arrays = iterator.toArray(self._byte_array_tag)
+        for place in range(len(arrays)):
+            arguments = self._new_array(self._object_class, 1)
+            self._copy_array(arrays, place, arguments, 0, 1)  # the array never leaves the JVM, or Py4J would take its content along
+            yield base64.b64decode(self._encode.invoke(self._base64_encoder, arguments))
+
+    @cached_property
+    def _byte_array_tag(self) -> Any:
+        return self.module("scala.reflect.ClassTag").apply(self.class_("[B"))
+
+    @cached_property
+    def _new_array(self) -> Any:
+        return self.gateway.new_array
+
+    @cached_property
+    def _object_class(self) -> Any:
+        return self.jvm.java.lang.Object
+
+    @cached_property
+    def _copy_array(self) -> Any:
+        return self.jvm.java.lang.System.arraycopy
+
+    @cached_property
+    def _base64_encoder(self) -> Any:
+        return self.jvm.java.util.Base64.getEncoder()
+
+    @cached_property
+    def _encode(self) -> Any:
+        """``Base64.Encoder.encodeToString``, to be called by reflection."""
+        return next(m for m in self.class_("java.util.Base64$Encoder").getMethods() if m.getName() == "encodeToString")
 
     def data_input(self, data: bytes) -> Any:
         return self._data_stream(self._byte_stream(data))

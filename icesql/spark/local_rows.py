@@ -57,11 +57,11 @@ def collect_arrow(frame: DataFrame) -> pa.Table:
 
 
 def _local_arrow(frame: DataFrame, plan: Any) -> pa.Table:
-    converters = bridge_of(frame.sparkSession).arrow_converters
-    batches = converters.toBatchWithSchemaIterator(plan.data().iterator(), plan.schema(), 1 << 30, 64 << 20, "UTC", True, False)
-    tables = []
-    while batches.hasNext():
-        tables.append(pa.ipc.open_stream(batches.next()).read_all())
+    bridge = bridge_of(frame.sparkSession)
+    batches = bridge.arrow_converters.toBatchWithSchemaIterator(
+        plan.data().iterator(), plan.schema(), 1 << 30, 64 << 20, "UTC", True, False
+    )
+    tables = [pa.ipc.open_stream(data).read_all() for data in bridge.byte_arrays(batches)]
     if tables:
         return pa.concat_tables(tables)
     return to_arrow_schema(frame.schema).empty_table()

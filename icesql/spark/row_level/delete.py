@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from icesql.expr.metrics import strict_metrics
 from icesql.expr.tree import AlwaysFalse, AlwaysTrue, Expression
 from icesql.spark.local_rows import is_local
 from icesql.spark.row_level.changes import RowLevelResult, change, check_settings
 from icesql.spark.row_level.checks import require_deterministic
-from icesql.spark.row_level.found_rows import FILE, POS, positions_by_file
+from icesql.spark.row_level.file_numbers import FILE_NUMBER
+from icesql.spark.row_level.found_rows import POS, positions_by_file
 from icesql.spark.row_level.target import Target, exact_condition
 from icesql.table.delete_files import DeleteFiles
 from icesql.table.scan import TableScan
 
 
-def delete_rows(target: Target, condition: str | None) -> RowLevelResult:
+def delete_rows(target: Target, condition: str | None, *, before_rows: Callable[[], None] = lambda: None) -> RowLevelResult:
     """Delete the rows for which ``condition`` (SQL text, ``None`` for all) is true. Nothing is committed yet.
 
+    ``before_rows`` is called where whole files are not enough, before rows are looked for; it may raise.
     Raises Spark's AnalysisException for a condition that does not fit, InvalidArgumentError for an unknown mode or isolation level.
     """
     try:
-        return _delete(target, condition)
+        return _delete(target, condition, before_rows)
     finally:
         target.close()
 
 
-def _delete(target: Target, condition: str | None) -> RowLevelResult:
-    frame = target.matching([FILE, POS], condition)
+def _delete(target: Target, condition: str | None, before_rows: Callable[[], None]) -> RowLevelResult:
+    frame = target.matching([FILE_NUMBER, POS], condition)
     if condition is not None:
         check_settings(target, "delete")
         require_deterministic(frame)
@@ -34,7 +38,8 @@ def _delete(target: Target, condition: str | None) -> RowLevelResult:
     expression = exact_condition(target, condition, frame)
     if expression is not None and all_or_nothing(target, expression):
         return RowLevelResult(builder=metadata_delete(target, expression), metadata_only=True)
-    gone = positions_by_file(frame, target.snapshot)
+    before_rows()
+    gone = positions_by_file(frame, target.files, target.snapshot)
     return RowLevelResult(builder=change(target, "delete", gone, None))
 
 

@@ -1,15 +1,23 @@
-"""Changes of small tables: all that is found comes to the driver at once, where a second Spark job would cost more than the rows."""
+"""Few changed rows: what is found comes to the driver at once, where a second Spark job would cost more than the rows."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import pyarrow as pa
 from pyspark.sql import DataFrame
 
+from icesql.spark.columns import quoted
 from icesql.spark.local_rows import arrow_frame, collect_arrow, size_in_bytes
 from icesql.spark.row_level.target import Target
 from icesql.spark.write import SMALL_BYTES, SMALL_VALUES, TOO_LARGE
 from icesql.spec.types import GeographyType, GeometryType, TimeType, Type, VariantType, children
 
 _ROW_BYTES = 8  # of a row without columns, as Spark's optimiser counts
+_MEDIUM_VALUES = 16 * SMALL_VALUES
+_MEDIUM_BYTES = 256 << 20
+_NUMBER_IN_PARTITION = "(monotonically_increasing_id() & 8589934591)"
+_VALUES = "__values"
 
 
 def is_small(target: Target, source: DataFrame | None = None) -> bool:
@@ -23,6 +31,14 @@ def is_small(target: Target, source: DataFrame | None = None) -> bool:
     if source is not None:
         pairs *= size_in_bytes(source) // _ROW_BYTES + 1
     return pairs * len(fields) <= SMALL_VALUES and all(_travels(field.type) for field in fields)
+
+
+def is_medium(target: Target, source: DataFrame) -> bool:
+    """Whether the driver could hold all rows of the table and the source, though it would not write them all itself."""
+    rows = target.snapshot.summary.get("total-records", "") if target.snapshot else "0"
+    fields = target.metadata.schema.fields
+    fits = rows.isdigit() and int(rows) * len(fields) <= _MEDIUM_VALUES and size_in_bytes(source) <= _MEDIUM_BYTES
+    return fits and all(_travels(field.type) for field in fields)
 
 
 def _travels(type_: Type) -> bool:
@@ -39,3 +55,21 @@ def in_driver(frame: DataFrame) -> DataFrame | None:
             return None
         raise
     return arrow_frame(frame.sparkSession, rows, frame.schema)
+
+
+def first_in_driver(frame: DataFrame, keys: Sequence[str]) -> tuple[pa.Table, DataFrame | None]:
+    """(the columns ``keys`` of all rows, the whole rows as a local relation), the latter ``None`` if they are many or large.
+
+    One Spark job: only the first rows of each partition bring their other columns along.
+    """
+    others = [name for name in frame.columns if name not in keys]
+    cores = frame.sparkSession.sparkContext.defaultParallelism
+    first = SMALL_VALUES // len(frame.columns) // cores
+    struct = ", ".join(quoted(name) for name in others)
+    chosen = f"CASE WHEN {_NUMBER_IN_PARTITION} < {first} THEN struct({struct}) END AS {_VALUES}"
+    rows = collect_arrow(frame.selectExpr(*map(quoted, keys), chosen))
+    found, values = rows.select(list(keys)), rows[_VALUES].combine_chunks()
+    if values.null_count:
+        return found, None
+    columns = {**{name: found[name] for name in keys}, **dict(zip(others, values.flatten(), strict=True))}
+    return found, arrow_frame(frame.sparkSession, pa.table([columns[name] for name in frame.columns], frame.columns), frame.schema)

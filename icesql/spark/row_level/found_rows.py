@@ -18,9 +18,10 @@ from pyspark.sql import functions as F
 
 from icesql.spark.columns import quoted
 from icesql.spark.local_rows import collect_arrow, size_in_bytes
+from icesql.spark.row_level.file_numbers import FILE_NUMBER, FileNumbers
 from icesql.spec.snapshots import Snapshot
 
-FILE, POS = "_file", "_pos"
+POS = "_pos"
 MANY_ROWS = 2_000_000
 MANY_BYTES = 512 << 20
 _BITS_A_ROW = 1 << 15  # positions in one bitmap of Spark's aggregate
@@ -29,13 +30,14 @@ _PART, _BITS, _COUNT = "__part", "__bits", "__count"
 
 @dataclass(frozen=True, slots=True)
 class FoundRows:
-    """Columns ``_file`` (null for rows that are not in the table) and the asked-for ones, and either ``_pos`` (one row each) or
-    bitmaps and counts."""
+    """Columns ``__file_number`` (null for rows that are not in the table) and the asked-for ones, and either ``_pos`` (one row each) or
+    bitmaps and counts. ``files``: what the numbers stand for."""
 
     table: pa.Table
+    files: FileNumbers
 
     def where(self, mask: Any) -> FoundRows:
-        return FoundRows(self.table.filter(mask))
+        return FoundRows(self.table.filter(mask), self.files)
 
     def column(self, name: str) -> Any:
         return self.table[name]
@@ -44,39 +46,42 @@ class FoundRows:
     def count(self) -> int:
         return int(pc.sum(self.table[_COUNT]).as_py() or 0) if _COUNT in self.table.column_names else self.table.num_rows
 
+    def paths(self) -> frozenset[str]:
+        """The files of the rows."""
+        return frozenset(self.files.paths[number] for number in self.table[FILE_NUMBER].unique().to_pylist())
+
     def positions(self) -> tuple[dict[str, Any], bool]:
         """A bitmap by file of the rows that are in one, and whether some row came twice."""
         from pyroaring import BitMap64
 
-        inside = self.where(pc.is_valid(self.table[FILE]))
+        inside = self.where(pc.is_valid(self.table[FILE_NUMBER]))
         found: dict[str, Any] = {}
-        for path, positions in inside._pieces():
-            found.setdefault(path, BitMap64()).update(positions.tolist())
+        for number, positions in inside._pieces():
+            found.setdefault(self.files.paths[number], BitMap64()).update(positions.tolist())
         return found, inside.count > sum(map(len, found.values()))
 
     def _pieces(self) -> Any:
-        """(file, positions) pairs, a file perhaps in several."""
+        """(number of a file, positions) pairs, a file perhaps in several."""
         if _BITS in self.table.column_names:
-            for path, part, bits in zip(*(self.table[name].to_pylist() for name in (FILE, _PART, _BITS)), strict=True):
+            for number, part, bits in zip(*(self.table[name].to_pylist() for name in (FILE_NUMBER, _PART, _BITS)), strict=True):
                 set_bits = np.flatnonzero(np.unpackbits(np.frombuffer(bits, np.uint8), bitorder="little"))
-                yield path, set_bits + part * _BITS_A_ROW
+                yield number, set_bits + part * _BITS_A_ROW
             return
-        for batch in self.table.select([FILE, POS]).to_batches():
-            encoded = batch.column(0).dictionary_encode()
-            codes, positions = encoded.indices.to_numpy(zero_copy_only=False), batch.column(1).to_numpy(zero_copy_only=False)
-            for code, path in enumerate(encoded.dictionary.to_pylist()):
-                yield path, positions[codes == code]
+        for batch in self.table.select([FILE_NUMBER, POS]).to_batches():
+            numbers, positions = (column.to_numpy(zero_copy_only=False) for column in batch.columns)
+            for number in np.unique(numbers).tolist():
+                yield number, positions[numbers == number]
 
 
-def found_rows(frame: DataFrame, *, many: bool, keys: Sequence[str] = ()) -> FoundRows:
-    """Collect a frame that has ``_file``, ``_pos`` and the columns ``keys``."""
-    wanted = [FILE, POS, *keys]
+def found_rows(frame: DataFrame, files: FileNumbers, *, many: bool, keys: Sequence[str] = ()) -> FoundRows:
+    """Collect a frame that has ``__file_number``, ``_pos`` and the columns ``keys``."""
+    wanted = [FILE_NUMBER, POS, *keys]
     if not many:
-        return FoundRows(collect_arrow(frame if frame.columns == wanted else frame.select(*wanted)))
+        return FoundRows(collect_arrow(frame if frame.columns == wanted else frame.select(*wanted)), files)
     part = F.expr(f"{POS} DIV {_BITS_A_ROW}").alias(_PART)
     bits = F.expr(f"bitmap_construct_agg({POS} % {_BITS_A_ROW})").alias(_BITS)
-    grouped = frame.groupBy(FILE, part, *map(quoted, keys)).agg(bits, F.count(F.lit(1)).alias(_COUNT))
-    return FoundRows(collect_arrow(grouped))
+    grouped = frame.groupBy(FILE_NUMBER, part, *map(quoted, keys)).agg(bits, F.count(F.lit(1)).alias(_COUNT))
+    return FoundRows(collect_arrow(grouped), files)
 
 
 def may_be_many(snapshot: Snapshot | None, source: DataFrame | None = None) -> bool:
@@ -87,6 +92,6 @@ def may_be_many(snapshot: Snapshot | None, source: DataFrame | None = None) -> b
     return source is not None and size_in_bytes(source) > MANY_BYTES
 
 
-def positions_by_file(frame: DataFrame, snapshot: Snapshot | None) -> Mapping[str, Any]:
+def positions_by_file(frame: DataFrame, files: FileNumbers, snapshot: Snapshot | None) -> Mapping[str, Any]:
     """Positions by file of a frame's rows, which are of that snapshot."""
-    return found_rows(frame, many=may_be_many(snapshot)).positions()[0]
+    return found_rows(frame, files, many=may_be_many(snapshot)).positions()[0]

@@ -19,9 +19,10 @@ from icesql.spark.columns import quoted
 from icesql.spark.row_level.assignments import Assignment, assigned_columns, below_table
 from icesql.spark.row_level.changes import COPY_ON_WRITE, RowLevelResult, change, mode_of, written
 from icesql.spark.row_level.checks import require_deterministic
-from icesql.spark.row_level.few_rows import in_driver, is_small
+from icesql.spark.row_level.few_rows import first_in_driver, in_driver, is_medium, is_small
 from icesql.spark.row_level.field_order import in_order_of
-from icesql.spark.row_level.found_rows import FILE, POS, FoundRows, found_rows, may_be_many
+from icesql.spark.row_level.file_numbers import FILE_NUMBER
+from icesql.spark.row_level.found_rows import POS, FoundRows, found_rows, may_be_many
 from icesql.spark.row_level.target import LAST_UPDATED, ROW_ID, Target
 from icesql.spark.store_assignment import assigned_frame, lineage_schema
 from icesql.spark.types import from_spark, sql_type, to_spark_type
@@ -34,6 +35,7 @@ CARDINALITY = (
     "with an update or delete operation and is not allowed. SQLSTATE: 23K01"
 )
 _ACTION, _MATCHED, _SOURCE = "__action", "__matched", "__in_source"
+_KEYS = (_MATCHED, _ACTION)
 _NONE = 0
 
 
@@ -138,12 +140,19 @@ class _Merge:
         joined = self._joined()
         require_deterministic(joined)
         if is_small(self.target, self.source_rows) and (few := in_driver(joined)) is not None:
-            return self._result(few)
+            return self._result(few, found_rows(few, self.target.files, many=False, keys=_KEYS))
         kept = joined.persist()
         try:
-            return self._result(kept)
+            return self._result(*self._found(kept))
         finally:
             kept.unpersist()
+
+    def _found(self, kept: DataFrame) -> tuple[DataFrame, FoundRows]:
+        """The rows, perhaps in the driver, and their places."""
+        if is_medium(self.target, self.source_rows):
+            table, few = first_in_driver(kept, (FILE_NUMBER, POS, *_KEYS))
+            return few or kept, FoundRows(table, self.target.files)
+        return kept, found_rows(kept, self.target.files, many=may_be_many(self.target.snapshot, self.source_rows), keys=_KEYS)
 
     # -- the join ------------------------------------------------------------------------------------------------
     @property
@@ -167,19 +176,19 @@ class _Merge:
         place = [
             f"{alias}.{name} AS {name}" if target_side else f"CAST(NULL AS {type_}) AS {name}" for name, type_ in self._place_columns()
         ]
-        matched = f"({alias}.{FILE} IS NOT NULL AND {_SOURCE} IS NOT NULL)" if target_side else "false"
+        matched = f"({alias}.{FILE_NUMBER} IS NOT NULL AND {_SOURCE} IS NOT NULL)" if target_side else "false"
         values = [f"{self._value(i)} AS __value_{i}" for i in range(self.width)]
         query = f"SELECT {', '.join([*place, f'{matched} AS {_MATCHED}', f'{self._action()} AS {_ACTION}', *values])} FROM {self._from()}"
         keep = f"{_ACTION} <> {_NONE} OR {_MATCHED}" if self._checks_cardinality or self._copies else f"{_ACTION} <> {_NONE}"
         return self.target.sql(f"SELECT * FROM ({query}) WHERE {keep}")
 
     def _place_columns(self) -> list[tuple[str, str]]:
-        return [(FILE, "STRING"), (POS, "BIGINT"), *([(ROW_ID, "BIGINT")] if self.target.keeps_lineage else [])]
+        return [(FILE_NUMBER, "INT"), (POS, "BIGINT"), *([(ROW_ID, "BIGINT")] if self.target.keeps_lineage else [])]
 
     def _action(self) -> str:
         """The number (from 1) of the first clause of the row's kind whose condition is true, else 0."""
         alias = quoted(self.target.alias)
-        in_target = "false" if self._join == "LEFT ANTI JOIN" else f"{alias}.{FILE} IS NOT NULL"
+        in_target = "false" if self._join == "LEFT ANTI JOIN" else f"{alias}.{FILE_NUMBER} IS NOT NULL"
         tests = {
             Kind.MATCHED: f"{in_target} AND {_SOURCE} IS NOT NULL",
             Kind.NOT_MATCHED: f"NOT ({in_target})",
@@ -216,13 +225,15 @@ class _Merge:
 
         Store assignment is checked for each clause by itself, so that a CASE over all of them cannot hide a type that does not fit.
         """
+        sees_both_sides = clause.kind is Kind.MATCHED  # as the whole join does, which is analysed anyway
+        values = [] if clause.action is Action.DELETE else self._clause_values(clause)
+        if (clause.condition is None or sees_both_sides) and (clause.action is Action.DELETE or self._fit_as_they_are(values)):
+            return values
         source = self.source if clause.kind is Kind.NOT_MATCHED else self._sides(Kind(clause.kind))
         where = "" if clause.condition is None else f" WHERE {clause.condition}"
         if clause.action is Action.DELETE:
-            if where:
-                self.target.sql(f"SELECT 1 FROM {source}{where}")  # a condition sees only the sides that its kind of row has
+            self.target.sql(f"SELECT 1 FROM {source}{where}")  # a condition sees only the sides that its kind of row has
             return []
-        values = self._clause_values(clause)
         named = [f"{v} AS {quoted(f.name)}" for v, f in zip(values, self.schema.fields, strict=True)]
         frame = self.target.sql(f"SELECT {', '.join(named)} FROM {source}{where}")
         assigned_frame(self.target.spark, frame, self.schema, table_name=self.target.table.name, by_name=True, fill=False)
@@ -230,6 +241,17 @@ class _Merge:
             return values
         wanted = [to_spark_type(field.type) for field in self.schema.fields]
         return [in_order_of(*each) for each in zip(values, [given.dataType for given in frame.schema.fields], wanted, strict=True)]
+
+    def _fit_as_they_are(self, values: Sequence[str]) -> bool:
+        """True if the values are the source's columns of the table's names and types, and none of them is required."""
+        given = {field.name: field.dataType for field in self.source_rows.schema.fields}
+        return all(
+            isinstance(field.type, PrimitiveType)
+            and field.optional
+            and value.strip("()") == f"{quoted(self.source_alias)}.{quoted(field.name)}"
+            and given.get(field.name) == to_spark_type(field.type)
+            for field, value in zip(self.schema.fields, values, strict=True)
+        )
 
     def _sides(self, kind: Kind) -> str:
         if kind is Kind.NOT_MATCHED_BY_SOURCE:
@@ -244,8 +266,7 @@ class _Merge:
         return bool(matched) and not only_delete
 
     # -- the result ----------------------------------------------------------------------------------------------
-    def _result(self, kept: DataFrame) -> RowLevelResult:
-        rows = found_rows(kept, many=may_be_many(self.target.snapshot, self.source_rows), keys=(_MATCHED, _ACTION))
+    def _result(self, kept: DataFrame, rows: FoundRows) -> RowLevelResult:
         if self._checks_cardinality and rows.where(rows.column(_MATCHED)).positions()[1]:
             raise ValidationError(CARDINALITY)
         taken = [rows.where(pc.equal(rows.column(_ACTION), n)).count for n in range(1, len(self.clauses) + 1)]
@@ -274,7 +295,7 @@ class _Merge:
         """
         if Kind.NOT_MATCHED_BY_SOURCE in self.kinds:
             return frozenset(self.target.planned_tasks())
-        return frozenset(rows.where(rows.column(_MATCHED)).column(FILE).unique().to_pylist())
+        return rows.where(rows.column(_MATCHED)).paths()
 
     def _new_rows(self, kept: DataFrame, numbers: Sequence[int]) -> DataFrame:
         names = [f.name for f in self.schema.fields]

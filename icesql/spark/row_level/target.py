@@ -19,7 +19,8 @@ from icesql.expr.tree import TRUE, Expression, or_
 from icesql.spark.columns import quoted
 from icesql.spark.deletes import DeletedPositions
 from icesql.spark.filters import exact_filter
-from icesql.spark.row_level.found_rows import FILE, POS
+from icesql.spark.row_level.file_numbers import FileNumbers
+from icesql.spark.row_level.found_rows import POS
 from icesql.spark.scan import Read, ReadSettings, ScanListener
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import MAIN, Snapshot
@@ -76,12 +77,21 @@ class Target:
     def hidden_columns(self) -> tuple[str, ...]:
         """Metadata columns that the view has behind the table's own."""
         lineage = (ROW_ID, LAST_UPDATED) if self.keeps_lineage else ()
-        return (FILE, POS, "_spec_id", "_partition", *lineage)
+        return ("_file", POS, "_spec_id", "_partition", *lineage)
+
+    @cached_property
+    def files(self) -> FileNumbers:
+        """The files that the view reads, by the number it shows of them (``FILE_NUMBER``)."""
+        return FileNumbers()
 
     @cached_property
     def read(self) -> Read:
         settings = ReadSettings(
-            schema=self.metadata.schema, metadata_columns=self.hidden_columns, options=self.options, listener=self.listener
+            schema=self.metadata.schema,
+            metadata_columns=self.hidden_columns,
+            extra=(self.files.constant,),
+            options=self.options,
+            listener=self.listener,
         )
         return Read(self.spark, self.table.io, self.metadata, self.table.name, self.snapshot, settings)
 

@@ -1,0 +1,36 @@
+"""Data files by number: what stands for a file's path in each row that a row-level statement joins, shuffles and collects."""
+
+from __future__ import annotations
+
+import threading
+from functools import cached_property
+
+from pyspark.sql.types import IntegerType, StructField
+
+from icesql.spark.columns import Constant
+from icesql.table.scan_tasks import ScannedFile
+
+FILE_NUMBER = "__file_number"
+
+
+class FileNumbers:
+    """Numbers from 0 on, in the order in which files are first planned. Thread safe."""
+
+    def __init__(self) -> None:
+        self.paths: list[str] = []
+        self._numbers: dict[str, int] = {}
+        self._lock = threading.Lock()
+
+    def number(self, file: ScannedFile) -> int:
+        path = file.file_path
+        with self._lock:
+            found = self._numbers.get(path)
+            if found is None:
+                found = self._numbers[path] = len(self.paths)
+                self.paths.append(path)
+            return found
+
+    @cached_property
+    def constant(self) -> Constant:
+        """The column of a read that shows the number of each row's file."""
+        return Constant(StructField(FILE_NUMBER, IntegerType(), False), self.number)
