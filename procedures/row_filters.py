@@ -30,12 +30,12 @@ def row_filter(context: ProcedureContext, table: Table, where: str | None) -> Ex
 def _by_spark(context: ProcedureContext, table: Table, where: str) -> Expression:
     from pyspark.errors import PySparkException
 
-    from icesql.spark.row_level.found_rows import FILE, POS
+    from icesql.spark.row_level.found_rows import POS
     from icesql.spark.row_level.target import Target, exact_condition
 
     target = Target(spark=context.spark, table=table, alias=table.identifier[-1])
     try:
-        found = exact_condition(target, where, target.matching([FILE, POS], where))
+        found = exact_condition(target, where, target.matching([POS], where))
     except PySparkException as error:
         raise InvalidArgumentError(f"Cannot parse predicates in where option: {where}: {_first_line(error)}", where=where) from error
     finally:
