@@ -5,19 +5,28 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
 
-settings.register_profile("icesql", deadline=None)  # machines under load are slow, not wrong
+from tests.effort import examples
+
+settings.register_profile("icesql", examples(100))  # machines under load are slow, not wrong
 settings.load_profile("icesql")
 
 os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
 os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
 # Every JVM of the tests runs many short jobs: in a short run the optimising compiler and parallel collection cost half the processor time.
-os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+# Without the optimising compiler Java keeps 48 MB of compiled code only and compiles what it dropped again: it is given its usual room.
+LIGHT_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m"
+ARCHIVE = Path(__file__).resolve().parents[1] / ".venv" / "spark-classes.jsa"  # ./dev test makes it: classes are loaded from there at once
+if ARCHIVE.exists() and " " not in str(ARCHIVE):
+    LIGHT_JAVA += f" -XX:SharedArchiveFile={ARCHIVE} -Xlog:disable"
+os.environ.setdefault("SPARK_SUBMIT_OPTS", LIGHT_JAVA)
+os.environ.setdefault("SPARK_LAUNCHER_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
 SPARK_CONF = {
     "spark.ui.enabled": "false",

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from icesql.errors import InvalidArgumentError
@@ -17,6 +17,7 @@ from icesql.expr.tree import FALSE, TRUE, And, BoundReference, Expression, Not, 
 from icesql.spec.schema import Schema
 from icesql.spec.transforms import DAY, bucket
 from icesql.spec.types import BinaryType, DateType, LongType, NestedField, StringType, Type
+from tests.effort import examples
 from tests.expr.strategies import VALUES
 from tests.expr.test_properties import rows_of, schema_of, tree_of
 
@@ -130,7 +131,7 @@ def test_what_cannot_be_read(form: Any, why: str) -> None:
 def test_bound_trees_come_back_equal_in_both_forms(type_: Type) -> None:
     schema = schema_of(type_)
 
-    @settings(max_examples=15, deadline=None)
+    @examples(15)
     @given(tree_of(type_), st.booleans())
     def check(tree: Expression, operands: bool) -> None:
         bound = bind(schema, tree)
@@ -144,7 +145,7 @@ def test_null_safe_forms_keep_sql_meaning() -> None:
     """What is written for a two-valued reader, read back as two-valued, keeps the same rows."""
     schema = schema_of(LongType())
 
-    @settings(max_examples=50, deadline=None)
+    @examples(50)
     @given(tree_of(LongType()), rows_of(LongType()))
     def check(tree: Expression, row: tuple[Any, Any]) -> None:
         back = expression_from_json(expression_to_json(tree, null_safe=True), null_safe=True)

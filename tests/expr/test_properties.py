@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from icesql.expr.evaluate import row_evaluator
@@ -34,11 +34,12 @@ from icesql.spec.transforms import (
 )
 from icesql.spec.types import NestedField, Type
 from icesql.spec.values import to_bytes, truncate_lower, truncate_upper
+from tests.effort import examples
 from tests.expr.reference import holds, order
 from tests.expr.strategies import VALUES, leaves_over, trees
 
 TRANSFORMS = (IDENTITY, bucket(4), truncate(3), truncate(10), YEAR, MONTH, DAY, HOUR)
-few = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+few = examples(15, suppress_health_check=[HealthCheck.too_slow])
 
 TYPES = list(VALUES)
 PAIRS = [(type_, transform) for type_ in TYPES for transform in TRANSFORMS if can_transform(transform, type_)]

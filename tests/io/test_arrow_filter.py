@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from icesql.expr.binding import bind
@@ -16,6 +16,7 @@ from icesql.io.arrow_types import to_arrow_schema, to_arrow_value
 from icesql.spec.schema import Schema
 from icesql.spec.transforms import bucket, transform_function
 from icesql.spec.types import LongType, NestedField, StructType, Type
+from tests.effort import examples
 from tests.expr.reference import holds
 from tests.expr.strategies import VALUES
 from tests.expr.test_properties import rows_of, schema_of, tree_of
@@ -33,7 +34,7 @@ def table_of(schema: Schema, rows: list[tuple[Any, ...]]) -> pa.Table:
 def test_filtering_is_sql(type_: Type) -> None:
     schema = schema_of(type_)
 
-    @settings(max_examples=15, deadline=None)
+    @examples(15)
     @given(tree_of(type_), st.lists(rows_of(type_), min_size=1, max_size=6))
     def check(tree: Expression, rows: list[tuple[Any, Any]]) -> None:
         mask = row_mask(table_of(schema, rows), schema, bind(schema, tree)).to_pylist()

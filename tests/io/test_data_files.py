@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from icesql.errors import CorruptMetadataError, InvalidArgumentError, NotFoundError, UnsupportedError
@@ -47,6 +47,7 @@ from icesql.spec.types import (
     UUIDType,
 )
 from icesql.spec.values import from_bytes
+from tests.effort import examples
 
 IO = ArrowFileIO()
 FORMATS = ["parquet", "orc", "avro"]
@@ -106,7 +107,7 @@ def same(a, b):
     return repr(a) == repr(b)  # NaN and the sign of zero compared as well
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(found=rows, file_format=st.sampled_from(FORMATS))
 def test_every_type_round_trips(tmp_path_factory, found, file_format):
     path = str(tmp_path_factory.mktemp("d") / "f")
@@ -133,7 +134,7 @@ def test_no_file_holds_a_column_of_unknown_type(tmp_path):
     assert rows_of(schema, read_data_file(IO, file, schema)) == [(None, (7, None)), (None, None)]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(found=rows, file_format=st.sampled_from(["parquet", "orc"]))
 def test_metrics_tell_the_truth(tmp_path_factory, found, file_format):
     path = str(tmp_path_factory.mktemp("d") / "f")
@@ -409,7 +410,7 @@ def test_damaged_files(tmp_path, file_format):
         list(read_data_file(IO, replace(file, file_path=str(tmp_path / "none")), ORIGINAL))
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(data=st.data())
 def test_spoiled_avro_files_end_in_an_error_that_names_them(tmp_path_factory, data):
     folder = tmp_path_factory.getbasetemp()

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyroaring import BitMap64
 
@@ -19,6 +19,7 @@ from icesql.io.puffin import MAGIC, NewBlob, puffin_bytes, read_blob, read_puffi
 from icesql.spec.files import DataFile, FileContent
 from icesql.spec.schema import Schema
 from icesql.spec.types import LongType, NestedField, StringType
+from tests.effort import examples
 
 IO = ArrowFileIO()
 positions = st.sets(st.one_of(st.integers(0, 200), st.integers(0, 2**40)), min_size=1, max_size=50)
@@ -46,7 +47,7 @@ def test_compressed_footer(tmp_path):
     assert read_puffin(IO, str(tmp_path / "p")).properties == {"k": "v"}
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(data=st.data())
 def test_damaged_puffin_files(tmp_path_factory, data):
     content = bytearray(
@@ -63,7 +64,7 @@ def test_damaged_puffin_files(tmp_path_factory, data):
         assert "spoiled.puffin" in str(error)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(positions)
 def test_vector_round_trip_and_layout(found):
     blob = serialize_dv(found)
@@ -74,7 +75,7 @@ def test_vector_round_trip_and_layout(found):
     assert struct.unpack_from("<Q", blob, 8)[0] == len({p >> 32 for p in found})
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.data())
 def test_damaged_vectors(data):
     blob = bytearray(serialize_dv([1, 5, 70_000, 2**33, *range(100, 5000)]))

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from icesql.errors import CorruptMetadataError, UnsupportedError
@@ -18,6 +18,7 @@ from icesql.io.native import native
 from icesql.spec.files import DataFile, EntryStatus, ManifestContent
 from icesql.spec.types import IntegerType, LongType
 from icesql.spec.values import to_bytes
+from tests.effort import examples
 
 from .test_manifests import SCHEMA, SPEC, data_files, entries_of, write
 
@@ -34,7 +35,7 @@ def test_native_module_is_built():
     assert native is not None, "build it: python setup.py build_ext --inplace"
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(files=files, version=st.sampled_from([1, 2, 3]), use_native=st.booleans())
 def test_columns_agree_with_entries(tmp_path_factory, files, version, use_native):
     path = tmp_path_factory.mktemp("m") / "m.avro"
@@ -66,7 +67,7 @@ def test_columns_agree_with_entries(tmp_path_factory, files, version, use_native
         ]
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(files=files, version=st.sampled_from([2, 3]))
 def test_raw_entries_rewrite_a_manifest(tmp_path_factory, files, version):
     folder = tmp_path_factory.mktemp("m")
@@ -141,7 +142,7 @@ def sample(tmp_path_factory):
     return manifest, path.read_bytes()
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(data=st.data())
 def test_damaged_records_never_crash_and_both_decoders_agree(sample, data):
     manifest, content = sample
@@ -160,7 +161,7 @@ def decoded(decode, buffer):
         return "damage"
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(data=st.data())
 def test_whole_records_decode_alike_also_when_damaged(sample, data):
     records = read_records(sample[1], "m")
@@ -172,7 +173,7 @@ def test_whole_records_decode_alike_also_when_damaged(sample, data):
     assert decoded(record_decoder(schema), buffer) == decoded(compile_decoder(schema), buffer)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(data=st.data())
 def test_damaged_files_end_in_one_of_two_errors(sample, data, tmp_path_factory):
     manifest, content = sample

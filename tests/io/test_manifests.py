@@ -9,7 +9,7 @@ from pathlib import Path
 
 import fastavro
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from icesql.errors import CorruptMetadataError, InvalidArgumentError, NotFoundError, UnsupportedError
@@ -36,6 +36,7 @@ from icesql.spec.types import (
     TimeType,
     UUIDType,
 )
+from tests.effort import examples
 
 IO = ArrowFileIO()
 TYPES = {
@@ -106,7 +107,7 @@ def write(path, entries, version=2, **options):
     return write_manifest(IO, str(path), format_version=version, entries=entries, **options)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     files=st.lists(data_files, max_size=4),
     version=st.sampled_from([1, 2, 3]),

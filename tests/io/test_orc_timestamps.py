@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from icesql.errors import UnsupportedError
@@ -17,6 +17,7 @@ from icesql.io.file_systems import LocalFileIO
 from icesql.io.orc_runs import bits, numbers
 from icesql.spec.schema import Schema
 from icesql.spec.types import LongType, NestedField, StringType, StructType, TimestampType, TimestamptzType, Type
+from tests.effort import examples
 
 SECOND = 1_000_000
 FIRST, LAST = -62_135_596_800 * SECOND, 253_402_300_799 * SECOND  # the years 1 to 9999
@@ -42,7 +43,7 @@ columns = st.one_of(
 )
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(values=columns, codec=st.sampled_from(["zlib", "none", "zstd", "snappy", "lz4"]))
 def test_timestamps_of_any_year(values: list[int | None], codec: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     far = [*values, LAST, None, FIRST]  # so that pyarrow alone would refuse the file

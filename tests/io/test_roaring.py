@@ -7,17 +7,18 @@ import struct
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyroaring import BitMap64
 
 from icesql.io.roaring import positions_in
+from tests.effort import examples
 
 positions = st.integers(0, 2**20) | st.integers(0, 2**40) | st.integers(0, 2**63 - 1)
 runs = st.tuples(positions, st.integers(1, 70_000)).map(lambda run: range(run[0], min(run[0] + run[1], 2**63)))
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.lists(positions, max_size=50), st.lists(runs, max_size=5), st.booleans())
 def test_positions_are_those_put_in(single: list[int], ranges: list[range], optimized: bool) -> None:
     bitmap = BitMap64(single)

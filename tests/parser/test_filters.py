@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from icesql.errors import SqlError
@@ -13,6 +13,7 @@ from icesql.parser.filters import parse_filter
 from icesql.spec.schema import Schema
 from icesql.spec.transforms import DAY, bucket
 from icesql.spec.types import BooleanType, DoubleType, IntegerType, NestedField, StringType
+from tests.effort import examples
 
 SCHEMA = Schema(
     fields=(
@@ -124,7 +125,7 @@ trees = st.recursive(
 
 
 @given(trees)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_a_filter_and_its_negation_never_keep_the_same_row(text):
     positive, negative = kept(text), kept(f"not ({text})")
     assert not [row for row in positive if any(row is other for other in negative)]

@@ -4,13 +4,14 @@ import datetime as dt
 from decimal import Decimal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from icesql.errors import InvalidArgumentError, SqlError
 from icesql.parser.folding import fold
 from icesql.parser.parameters import bind_parameters, parameter_markers, sql_literal, substitute_variables
 from icesql.parser.sort_orders import parse_sort_order
+from tests.effort import examples
 
 
 def test_markers_are_told_from_other_colons():
@@ -48,7 +49,7 @@ def test_values_without_a_literal_are_refused():
 
 
 @given(st.one_of(st.integers(-(2**63), 2**63 - 1), st.text(), st.booleans(), st.binary(), st.none()))
-@settings(max_examples=100)
+@examples(100)
 def test_a_literal_folds_to_its_value(value):
     folded = fold(sql_literal(value))
     assert folded is not None

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from icesql.errors import SqlError
 from icesql.parser.parameters import quoted_string
 from icesql.parser.tokens import Kind, string_value, tokenize
+from tests.effort import examples
 
 
 @pytest.mark.parametrize(
@@ -50,7 +51,7 @@ def test_string_values(literal, value):
 
 
 @given(st.text(max_size=40))
-@settings(max_examples=100)
+@examples(100)
 def test_a_quoted_string_reads_back(value):
     (token, _) = tokenize(quoted_string(value))
     assert token.kind is Kind.STRING
@@ -58,7 +59,7 @@ def test_a_quoted_string_reads_back(value):
 
 
 @given(st.text(alphabet="ab '\"`-/*\n;.$\\1é", max_size=60))
-@settings(max_examples=100)
+@examples(100)
 def test_tokens_lie_in_the_text_in_order(text):
     try:
         tokens = tokenize(text)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from icesql.parser.names import Span
 from icesql.session.rewriting import Edit, line_and_column, offset_of, padded, rewrite
+from tests.effort import examples
 
 
 def test_places_behind_a_replacement_map_back() -> None:
@@ -24,7 +25,7 @@ def test_pieces_are_joined_by_blanks_and_keep_their_edits() -> None:
     assert done.offset(done.text.index("SELECT *")) == text.index("SELECT *")
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.text(alphabet="ab \n", max_size=40), st.data())
 def test_unedited_characters_map_to_themselves(text: str, data: st.DataObject) -> None:
     places = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=6, unique=True)))

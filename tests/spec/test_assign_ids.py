@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from icesql.spec.assign_ids import Counter, assign_fresh_ids, assign_fresh_type, reassign_ids
 from icesql.spec.schema import Schema
 from icesql.spec.types import IntegerType, ListType, LongType, MapType, NestedField, StringType, StructType
+from tests.effort import examples
 from tests.spec.strategies import schemas
 
 POINT = StructType((NestedField(0, "x", IntegerType()), NestedField(0, "y", IntegerType())))
@@ -31,7 +32,7 @@ def test_ids_follow_java_all_fields_of_a_struct_before_what_is_nested() -> None:
     assert last == 14
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(schemas)
 def test_fresh_ids_are_unique_dense_and_change_nothing_else(schema: Schema) -> None:
     fresh, last = assign_fresh_ids(schema, 100)
@@ -40,7 +41,7 @@ def test_fresh_ids_are_unique_dense_and_change_nothing_else(schema: Schema) -> N
     assert assign_fresh_ids(fresh, 1)[0] == assign_fresh_ids(schema, 1)[0]
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(schemas, schemas)
 def test_replacing_keeps_ids_of_equal_names_and_reuses_no_other(schema: Schema, base: Schema) -> None:
     replaced, last = reassign_ids(schema, base, base.highest_field_id + 5)

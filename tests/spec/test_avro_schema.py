@@ -7,7 +7,7 @@ from typing import Any
 
 import fastavro
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from icesql.errors import CorruptMetadataError, UnsupportedError
 from icesql.spec.avro_schema import compatible_name, decimal_bytes, has_field_ids, struct_from_avro, struct_to_avro
@@ -32,6 +32,7 @@ from icesql.spec.types import (
     UUIDType,
     VariantType,
 )
+from tests.effort import examples
 from tests.spec.strategies import schemas
 
 STRUCT = StructType(
@@ -83,7 +84,7 @@ def test_schemas_are_javas() -> None:
     assert struct_from_avro(JAVA) == STRUCT
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(schemas)
 def test_structs_round_trip_and_fastavro_takes_them(schema: Schema) -> None:
     avro = struct_to_avro(schema.as_struct(), "table")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from icesql.errors import CorruptMetadataError, UnsupportedError
@@ -30,6 +30,7 @@ from icesql.spec.snapshots_json import (
     statistics_to_json,
 )
 from icesql.spec.transforms import bucket
+from tests.effort import examples
 from tests.spec.strategies import schemas
 
 DOCUMENTS = Path(__file__).parent / "documents"
@@ -153,7 +154,7 @@ def test_large_documents_parse_summaries_late_and_name_their_faults() -> None:
         dict(broken.snapshots[1998].summary)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(schemas, st.dictionaries(st.text(max_size=5), st.text(max_size=5), max_size=3))
 def test_any_schema_and_properties_round_trip(schema: Schema, properties: dict[str, str]) -> None:
     metadata = replace(
@@ -200,7 +201,7 @@ def read_or_refuse(data: bytes) -> None:
         assert metadata_from_json(metadata_to_json(metadata), LOCATION) == metadata
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(st.sampled_from(SEEDS), st.lists(st.tuples(st.integers(0, 10**6), st.binary(max_size=3)), min_size=1, max_size=4))
 def test_mutated_bytes_are_read_or_refused(seed: bytes, cuts: list[tuple[int, bytes]]) -> None:
     data = bytearray(seed)
@@ -215,7 +216,7 @@ def paths(node: Any, here: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [here, *(path for key, child in items for path in paths(child, (*here, key)))]
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.data(), st.sampled_from(SEEDS), json_values)
 def test_any_value_in_any_place_is_read_or_refused(data: st.DataObject, seed: bytes, value: Any) -> None:
     document = json.loads(seed)

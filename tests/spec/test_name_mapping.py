@@ -6,7 +6,7 @@ import json
 import textwrap
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from icesql.errors import CorruptMetadataError
 from icesql.spec.name_mapping import (
@@ -21,6 +21,7 @@ from icesql.spec.name_mapping import (
 )
 from icesql.spec.schema import Schema
 from icesql.spec.types import IntegerType, ListType, MapType, NestedField, StringType, StructType
+from tests.effort import examples
 from tests.spec.strategies import schemas
 
 X = NestedField(6, 'x"', IntegerType())
@@ -69,7 +70,7 @@ def test_the_specifications_example() -> None:
     assert mapping.by_id[4].names == ("latitude", "lat")
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(schemas)
 def test_mappings_of_schemas_round_trip_and_give_the_ids_back(schema: Schema) -> None:
     mapping = mapping_for(schema)

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from icesql.errors import CorruptMetadataError
@@ -40,6 +40,7 @@ from icesql.spec.types import (
     VariantType,
 )
 from icesql.spec.types_json import schema_from_json, schema_to_json, type_from_json, type_to_json
+from tests.effort import examples
 from tests.spec.strategies import schemas, types
 
 APPENDIX_C = [
@@ -97,14 +98,14 @@ def test_types_round_trip(type_: Type) -> None:
         pytest.fail(str(type_))
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(schemas, st.integers(0, 9))
 def test_schemas_round_trip(schema: Schema, schema_id: int) -> None:
     identified = Schema(schema.fields, schema_id, (schema.fields[0].id,))
     assert schema_from_json(json.loads(json.dumps(schema_to_json(identified)))) == identified
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(schemas)
 def test_schemas_are_read_by_pyiceberg(schema: Schema) -> None:
     from pyiceberg.schema import Schema as PeerSchema

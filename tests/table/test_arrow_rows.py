@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from icesql.errors import ValidationError
@@ -32,6 +32,7 @@ from icesql.spec.types import (
     Type,
 )
 from icesql.table.arrow_rows import by_partition, fitted
+from tests.effort import examples
 
 NESTED = Schema(
     (
@@ -138,7 +139,7 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(ROWS)
 def test_every_row_is_in_the_partition_its_transforms_give(given_rows: list[tuple[Any, Any, Any]]) -> None:
     plain = pa.table(

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import icesql
@@ -20,6 +20,7 @@ from icesql.spec.schema import Schema
 from icesql.spec.transforms import parse_transform
 from icesql.spec.types import LongType, NestedField, StringType, TimestampType
 from icesql.table.table import Table
+from tests.effort import examples
 
 SCHEMA = Schema(
     (NestedField(1, "id", LongType(), required=True), NestedField(2, "kind", StringType()), NestedField(3, "at", TimestampType()))
@@ -288,7 +289,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(STEPS, st.sampled_from(SPECS), st.sampled_from(["1", "2", "3"]))
 def test_writes_do_what_they_say(tmp_path_factory: pytest.TempPathFactory, steps: list[Any], spec: PartitionSpec, version: str) -> None:
     catalog = icesql.connect_catalog("c", type="memory", warehouse=tmp_path_factory.mktemp("w"))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import icesql
@@ -21,6 +21,7 @@ from icesql.catalog.base import Catalog
 from icesql.errors import CommitFailedError, NotFoundError, ValidationError
 from icesql.io.locations import local_path
 from icesql.table.table import Table
+from tests.effort import examples
 from tests.table import works
 from tests.table.maintained import BY_P, SCHEMA, delete_positions, ids, new_table, paths, read_everything, rows
 
@@ -132,7 +133,7 @@ steps = st.lists(st.sampled_from(["append", "delete", "compact", "tag", "overwri
 
 
 @given(steps=steps, version=st.sampled_from([2, 3]))
-@settings(max_examples=8)
+@examples(8)
 def test_after_any_history_all_that_remains_reads(steps: list[str], version: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         table = new_table(Path(folder), version=version)

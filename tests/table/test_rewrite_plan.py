@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from icesql.errors import InvalidArgumentError
@@ -15,6 +15,7 @@ from icesql.table.create import new_metadata
 from icesql.table.rewrite_options import RewriteOptions, data_rewrite_options, delete_rewrite_options
 from icesql.table.rewrite_plan import RewritePlan, expected_output_files, pack, plan_data_files
 from icesql.table.scan_tasks import FileScanTask
+from tests.effort import examples
 from tests.table.maintained import BY_P, SCHEMA
 
 MB = 1 << 20
@@ -146,7 +147,7 @@ def test_sort_and_zorder_have_options_of_their_own():
 
 
 @given(st.lists(st.integers(0, 400), max_size=40), st.integers(1, 500), st.integers(1, 10))
-@settings(max_examples=80)
+@examples(80)
 def test_packing_keeps_every_item_in_order_and_within_the_bounds(sizes: list[int], limit: int, items: int):
     bins = pack(sizes, lambda size: size, limit, items)
     assert [size for one in bins for size in one] == sizes
@@ -154,7 +155,7 @@ def test_packing_keeps_every_item_in_order_and_within_the_bounds(sizes: list[int
 
 
 @given(st.integers(1, 1 << 44))
-@settings(max_examples=80)
+@examples(80)
 def test_expected_files_fit_between_the_bounds(total: int):
     options = RewriteOptions(target_file_size_bytes=512 * MB, min_file_size_bytes=384 * MB, max_file_size_bytes=921 * MB)
     count = expected_output_files(total, options)

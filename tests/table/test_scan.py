@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from icesql.errors import InvalidArgumentError, NotFoundError, ValidationError
@@ -21,6 +21,7 @@ from icesql.spec.transforms import IDENTITY, Transform, bucket, can_transform, t
 from icesql.spec.types import IntegerType, LongType, NestedField, StringType, Type
 from icesql.spec.values import to_bytes
 from icesql.table.scan import ScanPlan, TableScan
+from tests.effort import examples
 from tests.expr.strategies import VALUES, leaves_over, trees
 from tests.expr.test_properties import metrics_file, rows_of
 from tests.table.forge import Forge
@@ -226,7 +227,7 @@ def test_equality_deletes_with_other_bounds_are_left_out(tmp_path: Path) -> None
 
 # -- columns and single files say the same -----------------------------------------------------------------------
 
-FEW = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+FEW = examples(8, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 PAIRS = [(type_, IDENTITY) for type_ in VALUES] + [
     (type_, t) for type_ in VALUES for t in (bucket(4), truncate(3)) if can_transform(t, type_)
 ]

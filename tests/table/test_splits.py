@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from icesql.errors import InvalidArgumentError
 from icesql.spec.files import DataFile
 from icesql.table.scan_tasks import FileScanTask
 from icesql.table.splits import SplitOptions, plan_combined, row_groups_in, split, split_options
+from tests.effort import examples
 
 
 def task(name: str, size: int, offsets: tuple[int, ...] = (), file_format: str = "parquet") -> FileScanTask:
@@ -35,7 +36,7 @@ def test_row_groups_belong_to_the_piece_they_start_in() -> None:
     assert [list(row_groups_in(starts, start, length)) for start, length in ((0, 40), (40, 30), (70, 30), (41, 5))] == [[0], [1], [2], []]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(st.tuples(st.integers(0, 500), st.booleans()), max_size=12), st.integers(1, 300), st.integers(1, 5), st.integers(0, 50))
 def test_every_byte_is_planned_once(files: list[tuple[int, bool]], target: int, lookback: int, cost: int) -> None:
     tasks = [task(f"f{n}", size, tuple(range(4, size, 97)) if cut else ()) for n, (size, cut) in enumerate(files)]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from icesql.errors import IcesqlError, InvalidArgumentError, ValidationError
@@ -31,6 +31,7 @@ from icesql.spec.types import (
 from icesql.table.schema_editor import SchemaEditor
 from icesql.table.update_properties import UpdateProperties
 from icesql.table.update_schema import NAME_MAPPING, UpdateSchema
+from tests.effort import examples
 from tests.table.memory import BY_P, MemoryOperations, new_table
 
 POINT = StructType((NestedField(10, "x", IntegerType(), True), NestedField(11, "y", IntegerType())))
@@ -288,7 +289,7 @@ STEPS = st.one_of(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.lists(st.lists(STEPS, max_size=4), max_size=5))
 def test_evolution_never_moves_a_value_to_another_column(batches: list[list[tuple[Any, ...]]]) -> None:
     """A field id keeps its type family and its place in the tree for ever, and an id once dropped never comes back."""
