@@ -19,7 +19,16 @@ from icesql.io.files import FileIO
 from icesql.io.roaring import positions_in
 from icesql.spark.bridge import Bridge, bridge_of
 from icesql.spark.columns import DELETES, ROW_INDEX
-from icesql.spark.deleted_bits import NOTHING_DELETED, deleted_bits, has_bit, holds_bits, is_bits, size_in_bytes
+from icesql.spark.deleted_bits import (
+    NOTHING_DELETED,
+    deleted_bits,
+    has_bit_in_a_row,
+    has_bit_in_pages,
+    holds_bits,
+    is_in_a_row,
+    is_in_pages,
+    size_in_bytes,
+)
 from icesql.spec.files import DataFile, FileContent, ManifestContent
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import Snapshot
@@ -63,8 +72,12 @@ def is_kept(spark: SparkSession) -> Column:
 
 def _is_deleted(bridge: Bridge) -> Column:
     data, position = F.col(DELETES), F.col(ROW_INDEX.name)
-    forms = (is_bits(bridge, data), has_bit(bridge, data, position), _in_bitmap(bridge, data, position))
-    return bridge.column(bridge.expressions.If(*map(bridge.expression, forms)))
+    otherwise = _either(bridge, is_in_pages(bridge, data), has_bit_in_pages(bridge, data, position), _in_bitmap(bridge, data, position))
+    return _either(bridge, is_in_a_row(bridge, data), has_bit_in_a_row(bridge, data, position), otherwise)
+
+
+def _either(bridge: Bridge, *condition_and_both: Column) -> Column:
+    return bridge.column(bridge.expressions.If(*map(bridge.expression, condition_and_both)))
 
 
 def _in_bitmap(bridge: Bridge, data: Column, position: Column) -> Column:

@@ -50,6 +50,9 @@ def test_the_form_is_chosen_by_size():
     assert for_the_jvm(many, "f")[0] == 0x3A and for_the_jvm(many, "f", limit_bytes=1 << 20)[0] == 0
     widest = np.arange(0, 1_900_000, 50)
     assert size_in_bytes(widest) <= BITS_LIMIT_BYTES and size_in_bytes(widest) == len(deleted_bits(widest))
+    in_a_row, in_pages = deleted_bits(widest), deleted_bits(np.array([5, 30_000_000]))
+    assert in_a_row[:4] == bytes(4) and len(in_a_row) == 4 + 1_899_950 // 8 + 1 + 1
+    assert in_pages[:4] != bytes(4) and size_in_bytes(np.array([5, 30_000_000])) == len(in_pages)
 
 
 def test_bits_of_all_files_are_bounded():
