@@ -19,6 +19,7 @@ from icesql.spec.files import FileContent
 from icesql.spec.schema import Schema
 from icesql.spec.types import LongType, NestedField, StringType
 from icesql.table.table import Table
+from tests.effort import scaled
 
 SCHEMA = Schema((NestedField(1, "id", LongType()), NestedField(2, "s", StringType())))
 ROWS = pa.table({"id": pa.array(range(50), pa.int64()), "s": [f"row {n}" for n in range(50)]})
@@ -101,7 +102,7 @@ def test_a_damaged_file_is_named(tmp_path: Path, version: int, file_format: str,
             error = home.refusal()
             assert error is not None, (kind, number)
             assert path.name in str(error), (kind, number, str(error))
-        for _ in range(25):  # a flipped bit may go unnoticed, or lead to a file that is not there
+        for _ in range(scaled(25)):  # a flipped bit may go unnoticed, or lead to a file that is not there
             flipped = bytearray(whole)
             flipped[chance.randrange(len(whole))] ^= 1 << chance.randrange(8)
             path.write_bytes(flipped)
