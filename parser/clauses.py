@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
+
 from icesql.parser.cursor import Cursor
-from icesql.parser.ddl_statements import ColumnDefinition, Position, Properties
+from icesql.parser.ddl_statements import ColumnDefinition, Options, Position, Properties
 from icesql.parser.folding import fold
 from icesql.parser.names import NameParts, Span
 from icesql.parser.tokens import Kind
 from icesql.parser.types import TypeReader
 
+_PLAIN_NUMBER = re.compile(r"(0|-?[1-9]\d*)|-?(0\.\d*[1-9]\d*|[1-9]\d*\.\d+)|0\.0+")
+"""Numbers that Spark shows as they were written."""
 
-def properties(cursor: Cursor, *, signed: bool = False) -> Properties:
-    """``('k' = 'v', a.b = 5, c true)``; values as text. ``signed``: numbers may be negative, as those of options.
+
+def properties(cursor: Cursor) -> Properties:
+    """``('k' = 'v', a.b = 5, c true)``; values as text.
 
     Raises SqlError for a key without a value or given twice.
     """
@@ -24,7 +29,7 @@ def properties(cursor: Cursor, *, signed: bool = False) -> Properties:
         key = _property_key(cursor)
         if key in (known for known, _ in pairs):
             cursor.fail(f"Found duplicate keys '{key}'.")
-        value = _property_value(cursor, signed=signed)
+        value = _property_value(cursor)
         if value is None:
             missing.append(key)
         else:
@@ -33,6 +38,43 @@ def properties(cursor: Cursor, *, signed: bool = False) -> Properties:
     if missing:
         cursor.fail(f"Operation not allowed: Values must be specified for key(s): [{','.join(missing)}].")
     return tuple(pairs)
+
+
+def write_options(cursor: Cursor) -> Properties:
+    """``WITH ('k' = 'v')`` behind the table that an INSERT writes; ``()`` where there is none."""
+    return properties(cursor) if cursor.at("WITH", "(") and cursor.accept("WITH") else ()
+
+
+def options(cursor: Cursor) -> Options:
+    """``('k' = 'v', a.b = 1 + 1)``: as ``properties``, but values may be any expressions, and of a key given twice the last one holds."""
+    found: dict[str, str | Span] = {}
+    cursor.expect("(")
+    while not found or cursor.accept(","):
+        key = _property_key(cursor)
+        cursor.accept_any("=", "==")
+        if cursor.at_any(",", ")"):
+            cursor.fail(f"Operation not allowed: A value must be specified for the key: {key}.")
+        found[key] = _option_value(cursor)
+    cursor.expect(")")
+    return tuple(found.items())
+
+
+def _option_value(cursor: Cursor) -> str | Span:
+    """The text of a plain constant, else where the expression stands."""
+    start = cursor.position
+    sign = "-" if cursor.peek().kind is Kind.NUMBER and cursor.accept("-") else ""
+    token = cursor.token
+    value: str | None = None
+    if token.kind is Kind.STRING:
+        value = cursor.string()
+    elif token.kind is Kind.NUMBER and _PLAIN_NUMBER.fullmatch(sign + token.text):
+        value = sign + cursor.next().text
+    elif token.key in ("TRUE", "FALSE") and not sign:
+        value = cursor.next().key.lower()
+    if value is not None and cursor.at_any(",", ")"):
+        return value
+    cursor.position = start
+    return cursor.expression_until(",")
 
 
 def property_keys(cursor: Cursor) -> tuple[str, ...]:
@@ -54,16 +96,15 @@ def _property_key(cursor: Cursor) -> str:
     return cursor.next().string if cursor.token.kind is Kind.STRING else ".".join(cursor.name_parts())
 
 
-def _property_value(cursor: Cursor, *, signed: bool) -> str | None:
+def _property_value(cursor: Cursor) -> str | None:
     equals = cursor.accept_any("=", "==") is not None
     token = cursor.token
     if token.kind is Kind.STRING:
-        return cursor.string() if equals else cursor.next().string
-    if token.kind is Kind.NUMBER or (signed and token.key == "-" and cursor.peek().kind is Kind.NUMBER):
-        sign = "-" if cursor.accept("-") else ""
+        return cursor.string()
+    if token.kind is Kind.NUMBER:
         if not cursor.token.text.replace(".", "", 1).isdigit():
             cursor.no_alternative()
-        return sign + cursor.next().text
+        return cursor.next().text
     if token.key in ("TRUE", "FALSE"):
         return cursor.next().key.lower()
     return cursor.no_alternative() if equals else None

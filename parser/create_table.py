@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from icesql.parser import clauses, hive_format
 from icesql.parser.base_statement import Statement
 from icesql.parser.cursor import Cursor
-from icesql.parser.ddl_statements import ColumnDefinition, CreateTable, CreateTableLike, Properties, TransformTerm
+from icesql.parser.ddl_statements import ColumnDefinition, CreateTable, CreateTableLike, Options, Properties, TransformTerm
 from icesql.parser.names import Span, TableName
 from icesql.parser.references import references_between
 from icesql.parser.tokens import Kind
@@ -28,7 +28,7 @@ class _Clauses:
     comment: str | None = None
     collation: str | None = None
     properties: Properties = ()
-    options: Properties = ()
+    options: Options = ()
     stored_as: Properties = ()
     row_format: Properties = ()
 
@@ -157,7 +157,7 @@ def _read_clause(cursor: Cursor, types: TypeReader, found: _Clauses) -> bool:
         found.properties = clauses.properties(cursor)
     elif cursor.accept("OPTIONS"):
         _once(cursor, found, "OPTIONS")
-        found.options = clauses.properties(cursor, signed=True)
+        found.options = clauses.options(cursor)
     elif cursor.accept("DEFAULT", "COLLATION"):
         _once(cursor, found, "DEFAULT COLLATION")
         found.collation = ".".join(cursor.name_parts())

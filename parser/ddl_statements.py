@@ -12,6 +12,7 @@ from icesql.spec.transforms import Transform
 from icesql.spec.types import Type
 
 Properties = tuple[tuple[str, str], ...]
+Options = tuple[tuple[str, "str | Span"], ...]  # a span: an expression, which Spark evaluates
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +98,7 @@ class CreateTable(Statement):
     location: str | None = None
     comment: str | None = None
     properties: Properties = ()
-    options: Properties = ()
+    options: Options = ()
     storage: Properties = ()  # STORED AS and ROW FORMAT, as the properties that Spark turns them into
     collation: str | None = None
     query: tuple[Span, ...] = ()

@@ -65,7 +65,6 @@ class Delete(Statement):
     alias: str | None = None
     condition: Span | None = None
     ctes: Span | None = None
-    options: Properties = ()
     references: References = field(default_factory=References)
 
 
@@ -86,7 +85,6 @@ class Update(Statement):
     assignments: tuple[Assignment, ...]
     condition: Span | None = None
     ctes: Span | None = None
-    options: Properties = ()
     references: References = field(default_factory=References)
 
 
@@ -130,7 +128,6 @@ class Merge(Statement):
     condition: Span
     clauses: tuple[MergeClause, ...]
     ctes: Span | None = None
-    options: Properties = ()
     references: References = field(default_factory=References)
 
 

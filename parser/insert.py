@@ -54,7 +54,7 @@ def _insert(cursor: Cursor, before: tuple[Span | None, ...], *, stop_at_insert: 
         return None, first
     cursor.accept("TABLE")
     target = cursor.table_name()
-    options = clauses.properties(cursor, signed=True) if cursor.at("WITH", "(") and cursor.accept("WITH") else ()
+    options = clauses.write_options(cursor)
     partition = _partition(cursor)
     if_not_exists = clauses.if_not_exists(cursor)
     by_name = cursor.accept("BY", "NAME")

@@ -29,7 +29,6 @@ def merge(cursor: Cursor, ctes: Span | None) -> Merge:
     schema_evolution = cursor.accept("WITH", "SCHEMA", "EVOLUTION")
     cursor.expect("INTO")
     target = cursor.table_name()
-    options = clauses.properties(cursor, signed=True) if cursor.at("WITH", "(") and cursor.accept("WITH") else ()
     alias = clauses.table_alias(cursor)
     cursor.expect("USING")
     source, source_alias = _source(cursor)
@@ -47,7 +46,6 @@ def merge(cursor: Cursor, ctes: Span | None) -> Merge:
         condition=condition,
         clauses=found,
         ctes=ctes,
-        options=options,
         references=references_between(cursor, ctes, source, condition, *(clause.span for clause in found)),
     )
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from icesql.errors import SqlError
+from icesql.parser import clauses
+from icesql.parser.cursor import Cursor
 from icesql.parser.names import NameParts, Place, Span, TableReference, TimeTravel
 from icesql.parser.tokens import Kind, Token, tokenize
 
@@ -50,7 +52,7 @@ def read_relation(text: str, tokens: tuple[Token, ...], position: int, *, place:
         reference = TableReference(parts=parts, start=start, end=end, place=place, clause_end=end, identifier_clause=identifier_clause)
         return FoundRelation(reference, position)
     travel, position = _time_travel(tokens, position)
-    options, position = _options(tokens, position)
+    options, position = _options(text, tokens, position)
     clause_end = tokens[position - 1].end
     position = _sample_and_watermark(tokens, position)
     alias_at = tokens[position - 1].end
@@ -204,36 +206,15 @@ def _case(tokens: tuple[Token, ...], at: int) -> int:
     return at
 
 
-def _options(tokens: tuple[Token, ...], position: int) -> tuple[tuple[tuple[str, str], ...], int]:
-    """``WITH ('k' = 'v', ...)``."""
+def _options(text: str, tokens: tuple[Token, ...], position: int) -> tuple[tuple[tuple[str, str], ...], int]:
+    """``WITH ('k' = 'v', ...)``; a list that Spark will refuse is left where it is."""
     if tokens[position].key != "WITH" or tokens[position + 1].key != "(":
         return (), position
-    end = _closing(tokens, position + 1)
-    pairs: list[tuple[str, str]] = []
-    at = position + 2
-    while at < end - 1:
-        key_end = at
-        while key_end < end - 1 and tokens[key_end].key not in ("=", ",") and (key_end == at or _continues_key(tokens, key_end)):
-            key_end += 1
-        key = "".join(_word_value(token) for token in tokens[at:key_end])
-        at = key_end + (tokens[key_end].key == "=")
-        value_start = at
-        while at < end - 1 and tokens[at].key != ",":
-            at += 1
-        value = "".join(_word_value(token) for token in tokens[value_start:at])
-        pairs.append((key, value))
-        at += 1
-    return tuple(pairs), end
-
-
-def _continues_key(tokens: tuple[Token, ...], at: int) -> bool:
-    return tokens[at].key == "." or tokens[at - 1].key == "."
-
-
-def _word_value(token: Token) -> str:
-    if token.kind is Kind.STRING:
-        return token.string
-    return token.name if token.is_identifier else token.text
+    cursor = Cursor(text, position + 1, tokens)
+    try:
+        return clauses.properties(cursor), cursor.position
+    except SqlError:
+        return (), position
 
 
 def _sample_and_watermark(tokens: tuple[Token, ...], position: int) -> int:

@@ -13,19 +13,17 @@ def delete(cursor: Cursor, ctes: Span | None) -> Delete:
     """``DELETE FROM t [AS a] [WHERE condition]``."""
     cursor.expect("DELETE", "FROM")
     target = cursor.table_name()
-    options = clauses.properties(cursor, signed=True) if cursor.at("WITH", "(") and cursor.accept("WITH") else ()
     alias = clauses.table_alias(cursor)
     condition = _where(cursor)
     cursor.expect_end()
     references = references_between(cursor, ctes, condition)
-    return Delete(text=cursor.text, target=target, alias=alias, condition=condition, ctes=ctes, options=options, references=references)
+    return Delete(text=cursor.text, target=target, alias=alias, condition=condition, ctes=ctes, references=references)
 
 
 def update(cursor: Cursor, ctes: Span | None) -> Update:
     """``UPDATE t [AS a] SET c = e, ... [WHERE condition]``."""
     cursor.expect("UPDATE")
     target = cursor.table_name()
-    options = clauses.properties(cursor, signed=True) if cursor.at("WITH", "(") and cursor.accept("WITH") else ()
     alias = clauses.table_alias(cursor)
     cursor.expect("SET")
     assigned = assignments(cursor, "WHERE")
@@ -38,7 +36,6 @@ def update(cursor: Cursor, ctes: Span | None) -> Update:
         assignments=assigned,
         condition=condition,
         ctes=ctes,
-        options=options,
         references=references_between(cursor, ctes, condition, *(assignment.value for assignment in assigned)),
     )
 

@@ -78,7 +78,7 @@ def cache_table(cursor: Cursor) -> CacheTable:
     lazy = cursor.accept("LAZY")
     cursor.expect("TABLE")
     table = cursor.table_name()
-    options = clauses.properties(cursor, signed=True) if cursor.accept("OPTIONS") else ()
+    options = clauses.properties(cursor) if cursor.accept("OPTIONS") else ()
     cursor.accept("AS")
     query = None if cursor.at_end or cursor.at(";") else clauses.rest(cursor)
     references = references_between(cursor, query)

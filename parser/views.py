@@ -47,7 +47,7 @@ def create_view(cursor: Cursor) -> CreateView | None:
         cursor.expect("AS")
         query = clauses.rest(cursor)
     else:
-        options = clauses.properties(cursor, signed=True) if cursor.accept("OPTIONS") else ()
+        options = clauses.properties(cursor) if cursor.accept("OPTIONS") else ()
         cursor.expect_end()
     return CreateView(
         text=cursor.text,

@@ -1,14 +1,20 @@
-"""create_changelog_view(table, changelog_view, ...): a temporary view of the rows that came and went between snapshots."""
+"""create_changelog_view(table, changelog_view, ...): a temporary view of the rows that came and went between snapshots.
+
+The view shows the table as it is when the view is read; options that fit no changes are refused then, too.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from icesql.errors import InvalidArgumentError
 from icesql.procedures.base import TABLE, Output, Parameter, Procedure, Row
 from icesql.procedures.context import ProcedureContext
 from icesql.spec.schema import Schema
 from icesql.spec.types import MapType, VariantType
+
+_TRAVEL = frozenset({"versionasof", "timestampasof"})
 
 
 def call(
@@ -37,16 +43,19 @@ def call(
         raise InvalidArgumentError("Cannot compute the update images because identifier columns are not set")
     if updates and net_changes:
         raise InvalidArgumentError("Not support net changes with update images")
-    changes = changelog_frame(context.spark, loaded, options=options or {})
-    if updates:
-        shown = with_update_images(changes, identifiers)
-    elif net_changes:
-        shown = netted(changes)
-    else:
-        shown = without_carried_over(changes)
+    if not _TRAVEL.isdisjoint(key.lower() for key in options or {}):
+        raise InvalidArgumentError("Can't time travel in changelog")
+    parts = (context.catalog.name, *loaded.identifier)
+
+    def shown() -> Any:
+        found = context.session.require(parts)
+        changes = changelog_frame(context.spark, found.table, options=options or {})
+        if updates:
+            return with_update_images(changes, identifiers)
+        return netted(changes) if net_changes else without_carried_over(changes)
+
     name = f"`{loaded.identifier[-1]}_changes`" if changelog_view is None else changelog_view
-    context.session.temporary_views.forget(name.strip("`"))
-    shown.createOrReplaceTempView(name)
+    context.session.temporary_views.create_from(name, shown, parts)
     yield (name,)
 
 

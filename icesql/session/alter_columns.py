@@ -74,13 +74,16 @@ class Columns:
         return tuple(self.key(name) for name in names)
 
     def resolve(self, path: Sequence[str]) -> tuple[str, NestedField]:
-        """The dotted name as the table spells it, and the field. Raises SqlError with the nearest name."""
+        """The dotted name as the table spells it, and the field. Raises SqlError: with the nearest name, or for two such fields."""
         fields: Sequence[NestedField] = self.schema.fields
         names: list[str] = []
         found: NestedField | None = None
         for part in path:
-            found = next((field for field in fields if field.name == part), None)
-            found = found or next((field for field in fields if self.key(field.name) == self.key(part)), None)
+            matches = [field for field in fields if self.key(field.name) == self.key(part)]
+            if len(matches) > 1:
+                count = f"is ambiguous and has {len(matches)} matches"
+                raise SqlError(f"[AMBIGUOUS_COLUMN_OR_FIELD] Column or field {quoted(path)} {count}. SQLSTATE: 42702")
+            found = matches[0] if matches else None
             if found is None:
                 known = [".".join((*names, field.name)) for field in fields] or list(self.schema.ids_by_name)
                 raise SqlError(

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, DataFrameReader, DataFrameWriter
 from icesql.errors import InvalidArgumentError, SqlError
 from icesql.parser.identifiers import parse_name
 from icesql.parser.parameters import quoted_string
+from icesql.session import describing
 from icesql.session.rewriting import quote
 
 if TYPE_CHECKING:
@@ -29,6 +30,25 @@ def is_ours(session: Session, name: object) -> bool:
         return False
 
 
+def is_table(session: Session, name: object) -> bool:
+    """As ``is_ours``, but for names that a temporary view has taken."""
+    if not isinstance(name, str) or not is_ours(session, name):
+        return False
+    parts = parse_name(name)
+    return not (len(parts) == 1 and session.is_temporary_view(parts[0]))
+
+
+def shows_ours(session: Session, name: object) -> bool:
+    """Whether what is read by a name is icesql's to show: tables of ours, and temporary views over them, which follow their tables."""
+    try:
+        parts = parse_name(name) if isinstance(name, str) else ()
+    except SqlError:
+        return False
+    if session.temporary_views.find(parts) is not None:
+        return True
+    return is_table(session, name)
+
+
 def read_table(session: Session, name: str) -> DataFrame:
     """What SQL reads by that name: a table, a version of it, a metadata table, a view. Raises NotFoundError."""
     return session.sql(f"SELECT * FROM {'.'.join(quote(part) for part in parse_name(name))}")
@@ -37,7 +57,7 @@ def read_table(session: Session, name: str) -> DataFrame:
 class EnabledReader(DataFrameReader):  # type: ignore[misc]  # PySpark's classes are untyped to us
     def __init__(self, session: Session) -> None:
         super().__init__(session.spark)
-        self._session, self._asked, self._source = session, dict[str, Any](), ""
+        self._session, self._asked, self._source, self._has_schema = session, dict[str, Any](), "", False
 
     def format(self, source: str) -> DataFrameReader:
         self._source = source
@@ -51,19 +71,29 @@ class EnabledReader(DataFrameReader):  # type: ignore[misc]  # PySpark's classes
         self._asked.update(options)
         return super().options(**options)
 
+    def schema(self, schema: Any) -> DataFrameReader:
+        self._has_schema = True
+        return super().schema(schema)
+
     def table(self, tableName: str) -> DataFrame:
-        if not is_ours(self._session, tableName):
+        if not shows_ours(self._session, tableName):
             return super().table(tableName)
+        if self._has_schema:
+            raise SqlError("User specified schema not supported with `table`.")
         if not self._asked:
             return read_table(self._session, tableName)
         frame: DataFrame = self._session.read.options(**self._asked).table(tableName)
         return frame
 
     def load(self, path: Any = None, format: str | None = None, schema: Any = None, **options: Any) -> DataFrame:
-        if (format or self._source).lower() != _FORMAT or not is_ours(self._session, path):
+        named = path if path is not None else options.get("path", self._asked.get("path"))
+        if (format or self._source).lower() != _FORMAT or not is_ours(self._session, named):
             return super().load(path, format, schema, **options)
+        if schema is not None or self._has_schema:
+            raise SqlError("iceberg does not support user specified schema. Please don't specify the schema.")
         self._asked.update(options)
-        return self.table(path)
+        self._asked.pop("path", None)
+        return self.table(str(named))
 
 
 class EnabledWriter(DataFrameWriter):  # type: ignore[misc]
@@ -71,6 +101,7 @@ class EnabledWriter(DataFrameWriter):  # type: ignore[misc]
         super().__init__(frame)
         self._session, self._frame = session, frame
         self._asked, self._source, self._mode, self._columns = dict[str, Any](), "", "default", list[str]()
+        self._buckets, self._is_sorted = "", False
 
     def mode(self, saveMode: str | None) -> DataFrameWriter:
         if saveMode is not None:
@@ -89,6 +120,15 @@ class EnabledWriter(DataFrameWriter):  # type: ignore[misc]
         self._asked.update(options)
         return super().options(**options)
 
+    def bucketBy(self, numBuckets: int, col: Any, *cols: Any) -> DataFrameWriter:
+        names = [*col, *cols] if isinstance(col, list | tuple) else [col, *cols]
+        self._buckets = f"bucket({int(numBuckets)}, {', '.join(map(quote, names))})"
+        return super().bucketBy(numBuckets, col, *cols)
+
+    def sortBy(self, col: Any, *cols: Any) -> DataFrameWriter:
+        self._is_sorted = True
+        return super().sortBy(col, *cols)
+
     def partitionBy(self, *cols: Any) -> DataFrameWriter:
         self._columns = [*cols[0]] if len(cols) == 1 and isinstance(cols[0], list | tuple) else [*cols]
         return super().partitionBy(*cols)
@@ -98,6 +138,11 @@ class EnabledWriter(DataFrameWriter):  # type: ignore[misc]
         if not is_ours(self._session, tableName):
             super().insertInto(tableName, overwrite)
             return
+        if self._columns:
+            raise SqlError(
+                "insertInto() can't be used together with partitionBy(). Partition columns have already been defined for the table. "
+                "It is not necessary to use partitionBy()."
+            )
         replaces = self._mode == "overwrite" if overwrite is None else overwrite
         view = f"_ice_frame{next(_numbers)}"
         self._frame.createOrReplaceTempView(view)
@@ -118,6 +163,7 @@ class EnabledWriter(DataFrameWriter):  # type: ignore[misc]
             super().saveAsTable(name, format, mode, partitionBy, **options)
             return
         self._take(format, mode, partitionBy, options)
+        self._source = self._source or str(self._session.conf("spark.sql.sources.default", "parquet"))
         if self._mode == "overwrite":
             self._writer(name).createOrReplace()
         else:
@@ -127,15 +173,20 @@ class EnabledWriter(DataFrameWriter):  # type: ignore[misc]
         self, path: str | None = None, format: str | None = None, mode: str | None = None, partitionBy: Any = None, **options: Any
     ) -> None:
         """As ``saveAsTable``, but mode ``overwrite`` keeps the table and replaces its rows."""
-        if (format or self._source).lower() != _FORMAT or not is_ours(self._session, path):
+        named = path if path is not None else options.pop("path", self._asked.get("path"))
+        if (format or self._source).lower() != _FORMAT or not is_ours(self._session, named):
             super().save(path, format, mode, partitionBy, **options)
             return
-        assert path is not None
+        assert isinstance(named, str)
+        self._asked.pop("path", None)
+        path = named
         self._take(format, mode, partitionBy, options)
         if self._mode == "overwrite":
             writer = self._writer(path)
             writer.overwritePartitions() if str(self._asked.get("overwrite-mode")).lower() == "dynamic" else writer.overwrite("true")
         else:
+            if self._mode == "append":
+                self._session.require(parse_name(path))
             self._save(path)
 
     def _take(self, format: str | None, mode: str | None, partitionBy: Any, options: dict[str, Any]) -> None:
@@ -146,14 +197,34 @@ class EnabledWriter(DataFrameWriter):  # type: ignore[misc]
             self.partitionBy(partitionBy)
         if self._mode not in _MODES:
             raise InvalidArgumentError(f"Cannot save: unknown save mode: {self._mode}")
+        if self._is_sorted and not self._buckets:
+            raise SqlError("[SORT_BY_WITHOUT_BUCKETING] sortBy must be used together with bucketBy. SQLSTATE: 42601")
+        if self._is_sorted:
+            raise SqlError(f"Cannot convert transform with more than one column reference: sorted_{self._buckets}")
 
     def _save(self, name: str) -> None:
         exists = self._session.find(parse_name(name)) is not None
         if exists and self._mode == "append":
+            self._check_partitioning(name)
             self._writer(name).append()
         elif not (exists and self._mode == "ignore"):
             self._writer(name).create()
 
+    def _check_partitioning(self, name: str) -> None:
+        """Raises InvalidArgumentError for ``partitionBy`` or ``bucketBy`` that are not the table's own partitioning."""
+        metadata = self._session.require(parse_name(name)).table.metadata
+        given = [*self._columns, *([self._buckets.replace("`", "")] if self._buckets else [])]
+        known = describing.partitioning(metadata.spec, metadata.schema)
+        if given and [term.lower() for term in given] != [term.lower() for term in known]:
+            raise InvalidArgumentError(
+                "requirement failed: The provided partitioning or clustering columns do not match the existing table's.\n"
+                f" - provided: {', '.join(given)}\n - table: {', '.join(known)}"
+            )
+
     def _writer(self, name: str) -> Any:
-        writer = self._session.write_to(self._frame, name).options(**self._asked).partitionedBy(*(quote(c) for c in self._columns))
+        terms = [*map(quote, self._columns), *([self._buckets] if self._buckets else [])]
+        options = {key: value for key, value in self._asked.items() if key.lower() != "path"}
+        writer = self._session.write_to(self._frame, name).options(**options).partitionedBy(*terms)
+        if "path" in self._asked:
+            writer.tableProperty("location", str(self._asked["path"]))
         return writer.using(self._source) if self._source else writer

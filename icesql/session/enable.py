@@ -1,5 +1,5 @@
-"""``icesql.enable(spark)``: ``spark.sql``, ``spark.table``, ``spark.read``, ``df.write`` and ``df.writeTo`` of that session understand
-our catalogs; ``disable`` undoes it."""
+"""``icesql.enable(spark)``: ``spark.sql``, ``spark.table``, ``spark.read``, ``df.write``, ``df.writeTo``, ``df.mergeInto`` and
+``spark.catalog`` of that session understand our catalogs; ``disable`` undoes it."""
 
 from __future__ import annotations
 
@@ -37,26 +37,34 @@ def _patch() -> None:
     """Methods that look for the icesql session of their Spark session, and do as before where there is none."""
     from pyspark.sql import SparkSession
     from pyspark.sql.classic.dataframe import DataFrame
+    from pyspark.sql.sql_formatter import SQLStringFormatter
 
-    from icesql.session.builders import EnabledReader, EnabledWriter, is_ours, read_table
+    from icesql.session.builders import EnabledReader, EnabledWriter, is_ours, is_table, read_table, shows_ours
+    from icesql.session.enabled_catalog import EnabledCatalog
 
     if hasattr(SparkSession.sql, "__wrapped__"):
         return
-    plain_sql, plain_table, plain_write_to = SparkSession.sql, SparkSession.table, DataFrame.writeTo
-    plain_read, plain_write = SparkSession.read.fget, DataFrame.write.fget
+    plain_sql, plain_table, plain_write_to, plain_merge_into = SparkSession.sql, SparkSession.table, DataFrame.writeTo, DataFrame.mergeInto
+    plain_read, plain_write, plain_catalog = SparkSession.read.fget, DataFrame.write.fget, SparkSession.__dict__["catalog"]
     assert plain_read is not None and plain_write is not None
 
     @functools.wraps(plain_sql)
     def sql(self: Any, sqlQuery: str, args: Any = None, **kwargs: Any) -> Any:
         session = getattr(self, _ATTRIBUTE, None)
-        if session is None or kwargs or session.is_inside:
+        if session is None or session.is_inside:
             return plain_sql(self, sqlQuery, args, **kwargs)
-        return session.sql(sqlQuery, args)
+        if not kwargs:
+            return session.sql(sqlQuery, args)
+        formatter = SQLStringFormatter(self)  # makes temporary views of the DataFrames among the arguments
+        try:
+            return session.sql(formatter.format(sqlQuery, **kwargs), args)
+        finally:
+            formatter.clear()
 
     @functools.wraps(plain_table)
     def table(self: Any, tableName: str) -> Any:
         session = _session(self)
-        return plain_table(self, tableName) if session is None or not is_ours(session, tableName) else read_table(session, tableName)
+        return plain_table(self, tableName) if session is None or not shows_ours(session, tableName) else read_table(session, tableName)
 
     @functools.wraps(plain_read)
     def read(self: Any) -> Any:
@@ -71,15 +79,28 @@ def _patch() -> None:
     @functools.wraps(plain_write_to)
     def write_to(self: Any, table: str) -> Any:
         session = _session(self.sparkSession)
-        if session is None or not is_ours(session, table):
+        if session is None or not is_table(session, table):
             return plain_write_to(self, table)
         return session.write_to(self, table)
 
+    @functools.wraps(plain_merge_into)
+    def merge_into(self: Any, table: str, condition: Any) -> Any:
+        session = _session(self.sparkSession)
+        if session is None or not is_ours(session, table):
+            return plain_merge_into(self, table, condition)
+        return session.merge_into(self, table, condition)
+
+    def catalog(self: Any) -> Any:
+        session = _session(self)
+        return plain_catalog.__get__(self, type(self)) if session is None else EnabledCatalog(session)
+
+    SparkSession.catalog = property(catalog)
     SparkSession.sql = sql
     SparkSession.table = table
     SparkSession.read = property(read)
     DataFrame.write = property(write)
     DataFrame.writeTo = write_to
+    DataFrame.mergeInto = merge_into
 
 
 def _session(spark: Any) -> Session | None:

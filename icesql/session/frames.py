@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from icesql.expr.tree import TRUE, Expression
-from icesql.session.names import Found
+from icesql.session.ambiguous_columns import refuse_ambiguous
+from icesql.session.names import CHANGES, Found
+from icesql.session.planning_modes import check_planning_modes
 from icesql.session.pruning_line import Planning
 from icesql.session.time_travel import ReadPoint
 from icesql.spec.snapshots import MAIN, Snapshot
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from icesql.session.session import Session
 
 _KEPT = 64
+_SHOW_COLUMNS = re.compile(r"(all_)?(files|data_files|delete_files|entries)|changes")  # metadata tables that show the table's columns
 INCREMENTAL = frozenset({"start-snapshot-id", "end-snapshot-id"})
 
 
@@ -41,8 +45,13 @@ class Frames:
     ) -> Any:
         """A frame of what ``found`` names, as of ``point``; metadata columns come behind the table's own.
 
-        ``columns``: those of a metadata table that are needed (default: all).
+        ``columns``: those of a metadata table that are needed (default: all). Raises SqlError for columns that differ by case only in
+        a session that does not tell them apart, InvalidArgumentError for an unknown planning mode.
         """
+        if found.metadata_table is None or _SHOW_COLUMNS.fullmatch(found.metadata_table):
+            refuse_ambiguous(self._session, point.schema)
+        if found.metadata_table in (None, CHANGES):
+            check_planning_modes(self._session, found.table.metadata.properties)
         key = self._key(found, point, options, (metadata_columns, columns))
         frame = self._frames.get(key) if key is not None else None
         if frame is None:

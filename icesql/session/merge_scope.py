@@ -22,7 +22,7 @@ def qualified(text: str, names: frozenset[str], alias: str, qualifiers: frozense
     columns = names - _lambda_variables(tokens)
     edits = [
         Edit(token.start, token.start, f"{quote(alias)}.")
-        for at, token in _outside_subqueries(tokens)
+        for at, token in outside_subqueries(tokens)
         if token.is_identifier
         and token.name.lower() in columns
         and _is_column(tokens, at)
@@ -31,7 +31,8 @@ def qualified(text: str, names: frozenset[str], alias: str, qualifiers: frozense
     return rewrite(text, edits).text
 
 
-def _outside_subqueries(tokens: Sequence[Token]) -> Iterator[tuple[int, Token]]:
+def outside_subqueries(tokens: Sequence[Token]) -> Iterator[tuple[int, Token]]:
+    """The tokens with their places, but for those of subqueries in brackets."""
     depth = 0
     for at, token in enumerate(tokens):
         if depth:

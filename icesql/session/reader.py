@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import InvalidArgumentError
 from icesql.parser.identifiers import parse_name
 from icesql.session.names import Found
-from icesql.session.time_travel import ReadPoint, at_ref, named_point, read_point
+from icesql.session.time_travel import ReadPoint, optioned_point, read_point
 from icesql.session.write_target import wap_of
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
-
-_GONE = {"snapshot-id": "versionAsOf", "as-of-timestamp": "timestampAsOf", "tag": "versionAsOf"}
 
 
 class Reader:
@@ -50,14 +48,7 @@ class Reader:
 
     def _point(self, found: Found) -> tuple[ReadPoint, dict[str, str]]:
         rest = {key: value for key, value in self._options.items() if key.lower() not in ("versionasof", "timestampasof", "branch")}
-        for gone, instead in _GONE.items():
-            if gone in rest:
-                raise InvalidArgumentError(f"Time travel option `{gone}` is no longer supported, use Spark built-in `{instead}` instead")
         asked = {key.lower(): value for key, value in self._options.items()}
-        metadata, branch = found.table.metadata, asked.get("branch")
-        named = named_point(metadata, asked, self._session.microseconds)
-        if named is not None:
-            return named, rest
-        if branch is not None:
-            return at_ref(metadata, branch), rest
-        return read_point(found, None, "", self._session.microseconds, wap_of(self._session, metadata)[1]), rest
+        point = read_point(found, None, "", self._session.microseconds, wap_of(self._session, found.table.metadata)[1])
+        travels = not found.selector.is_empty
+        return optioned_point(found, point, asked, self._session.microseconds, travels=travels), rest

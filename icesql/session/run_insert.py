@@ -16,6 +16,7 @@ from icesql.session.row_commits import RowCommit, commit_rows, isolation_level
 from icesql.session.run_query import BoundText, bound, run_query
 from icesql.session.schema_merge import accepts_any_schema, evolved, filled
 from icesql.session.sql_errors import quoted
+from icesql.session.view_targets import refuse_insert
 from icesql.session.write_target import SessionSettings, WriteTarget, write_target
 from icesql.spark.store_assignment import assigned_frame
 from icesql.spark.write import WriteSettings, write_frame
@@ -32,6 +33,7 @@ _OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
 def run_insert(session: Session, statement: s.Insert, args: Any = None) -> Any:
     """Nothing of the table changes unless all rows were written. Raises Spark's errors for columns and types that do not fit."""
     options = dict(statement.options)
+    refuse_insert(session, statement.target, statement.text)
     target = write_target(session, statement.target.parts, text=statement.text, offset=statement.target.start, options=options)
     if target is None:
         return run_query(session, statement.text, statement.references, args)

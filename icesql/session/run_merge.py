@@ -75,10 +75,14 @@ def _check_conditions(statement: s.Merge) -> None:
     for place, span in conditions:
         text = "" if span is None else span.of(statement.text)
         if any(token.key == "SELECT" for token in tokenize(text)):
-            raise SqlError(
-                f"[UNSUPPORTED_MERGE_CONDITION.SUBQUERY] MERGE operation contains unsupported {place} condition. "
-                f"Subqueries are not allowed: {text}. SQLSTATE: 42K0E"
-            )
+            raise subquery_in_condition(place, text)
+
+
+def subquery_in_condition(place: str, text: str) -> SqlError:
+    return SqlError(
+        f"[UNSUPPORTED_MERGE_CONDITION.SUBQUERY] MERGE operation contains unsupported {place} condition. "
+        f"Subqueries are not allowed: {text}. SQLSTATE: 42K0E"
+    )
 
 
 def _source_alias(statement: s.Merge) -> str:

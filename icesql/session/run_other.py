@@ -12,6 +12,7 @@ from icesql.session.names import Found
 from icesql.session.run_query import run_query
 from icesql.session.sql_errors import not_for_v2
 from icesql.session.time_travel import current, read_point
+from icesql.session.views import find_view
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
@@ -59,6 +60,8 @@ def _cache(session: Session, statement: s.CacheTable, args: Any) -> Any:
         name = statement.table.parts[-1]
         session.temporary_views.create(name, query, _moved(statement.references, statement.query.start))
         return session.spark_sql(f"CACHE {'LAZY ' if statement.lazy else ''}TABLE `{name}`")
+    if _is_stored_view(session, statement.table):
+        return session.nothing
     found = _ours(session, statement.table, statement.text)
     if found is None:
         return session.spark_sql(statement.text, args)
@@ -69,13 +72,20 @@ def _cache(session: Session, statement: s.CacheTable, args: Any) -> Any:
     return session.nothing
 
 
+def _is_stored_view(session: Session, name: s.TableName) -> bool:
+    """A view of one of our catalogs, which is not kept in memory: its query is run each time it is read."""
+    address = session.names.address(name.parts)
+    is_temporary = len(name.parts) == 1 and session.is_temporary_view(name.parts[0])
+    return address is not None and not is_temporary and session.find(name.parts) is None and find_view(address) is not None
+
+
 def _uncache(session: Session, statement: s.UncacheTable) -> Any:
     if session.names.address(statement.table.parts) is None or session.is_temporary_view(statement.table.parts[-1]):
         return session.spark_sql(statement.text)
     found = session.find(statement.table.parts)
     if found is not None:
         session.frames.scan(found, current(found.table.metadata), {}).unpersist()
-    elif not statement.if_exists:
+    elif not statement.if_exists and not _is_stored_view(session, statement.table):
         raise session.names.not_found(statement.table.parts, text=statement.text, offset=statement.table.start)
     return session.nothing
 

@@ -3,41 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from icesql.errors import UnsupportedError
 from icesql.parser import statements as s
+from icesql.session.planning_modes import check_planning_modes
+from icesql.session.refused_expressions import refuse_expressions
 from icesql.session.run_query import BoundText, bound
 from icesql.session.spark_errors import user_positions
-from icesql.session.write_target import SessionSettings, WriteTarget, write_target
+from icesql.session.sql_errors import MissingTableError
+from icesql.session.view_targets import stored_target, temporary_target
+from icesql.session.write_target import SessionSettings, WriteTarget, target_of, write_target
 from icesql.spark.defaults import sql_literal
 from icesql.spark.row_level.target import Target
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
 
+_OPERATIONS = {s.Delete: "DELETE FROM TABLE", s.Update: "UPDATE TABLE", s.Merge: "MERGE INTO TABLE"}
 _VERBS = {s.Delete: "delete from", s.Update: "modify", s.Merge: "modify"}
 
 
 def run_row_level(session: Session, statement: s.Delete | s.Update | s.Merge, args: Any = None) -> Any:
     """Nothing is visible before the commit; an error leaves the table as it was."""
     name = statement.target
-    target = write_target(
-        session, name.parts, text=statement.text, offset=name.start, options=dict(statement.options), verb=_VERBS[type(statement)]
-    )
+    target, is_view = _target(session, statement)
     if target is None:
         from icesql.session.run_query import run_query
 
         return run_query(session, statement.text, statement.references, args)
+    properties = target.table.metadata.properties
+    if not isinstance(statement, s.Delete) or statement.condition is None:
+        check_planning_modes(session, properties)
+    refuse_expressions(statement, properties.get(f"write.{type(statement).__name__.lower()}.mode", "copy-on-write").lower())
     alias = statement.alias or name.parts[-1]
     session.temporary_views.refresh(statement.references)
     with bound(
         session, statement.text, statement.references, target=(name, target.found, alias) if statement.alias is None else None
     ) as text:
         with user_positions(session.spark, text.rewritten(), statement.text):
-            result = _changed(session, statement, target, alias, text)
+            result = _changed(session, statement, target, alias, text, whole_files=is_view)
         if result.builder is not None:
             _commit(session, target, result)
     return session.nothing
+
+
+def _target(session: Session, statement: s.Delete | s.Update | s.Merge) -> tuple[WriteTarget | None, bool]:
+    """What is changed, and whether it is changed through a view. ``None``: it is Spark's."""
+    name, verb = statement.target, _VERBS[type(statement)]
+    through = temporary_target(session, name.parts)
+    if through is None:
+        try:
+            return write_target(session, name.parts, text=statement.text, offset=name.start, options={}, verb=verb), False
+        except MissingTableError:
+            through = stored_target(session, name.parts)
+            if through is None:
+                raise
+    if through.table is None or not isinstance(statement, s.Delete):
+        raise through.refusal(_OPERATIONS[type(statement)])
+    return target_of(session, through.table, {}, verb=verb), True
 
 
 def _commit(session: Session, target: WriteTarget, result: Any) -> None:
@@ -47,7 +72,7 @@ def _commit(session: Session, target: WriteTarget, result: Any) -> None:
     session.commit(where, builder)
 
 
-def _changed(session: Session, statement: s.Statement, target: WriteTarget, alias: str, text: BoundText) -> Any:
+def _changed(session: Session, statement: s.Statement, target: WriteTarget, alias: str, text: BoundText, *, whole_files: bool) -> Any:
     ctes = getattr(statement, "ctes", None)
     row_target = Target(
         spark=session.spark,
@@ -63,7 +88,8 @@ def _changed(session: Session, statement: s.Statement, target: WriteTarget, alia
         case s.Delete():
             from icesql.spark.row_level.delete import delete_rows
 
-            return delete_rows(row_target, None if statement.condition is None else _truth(text.sql(statement.condition)))
+            condition = None if statement.condition is None else _truth(text.sql(statement.condition))
+            return delete_rows(row_target, condition, before_rows=partial(_check_rows, session, target, statement, whole_files))
         case s.Update():
             from icesql.spark.row_level.update import update_rows
 
@@ -75,6 +101,13 @@ def _changed(session: Session, statement: s.Statement, target: WriteTarget, alia
 
             return merge(session, statement, target, row_target, text)
     raise AssertionError(type(statement).__name__)
+
+
+def _check_rows(session: Session, target: WriteTarget, statement: s.Delete, whole_files: bool) -> None:
+    """Raises for what only a DELETE of rows asks: a planning mode that is known, and a table rather than a view of one."""
+    check_planning_modes(session, target.table.metadata.properties)
+    if whole_files and statement.condition is not None:
+        raise UnsupportedError(f"Cannot delete from table {target.found.dotted} where {statement.condition.of(statement.text)}")
 
 
 def _truth(condition: str) -> str:

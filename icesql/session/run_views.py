@@ -112,6 +112,8 @@ def _create_over_table(session: Session, statement: s.CreateView) -> Any:
 def _create_stored(session: Session, statement: s.CreateView, address: Address) -> Any:
     existing = find_view(address)
     if address.catalog.table_exists(address.identifier):
+        if statement.if_not_exists:
+            return session.nothing
         raise AlreadyExistsError(
             f"[TABLE_OR_VIEW_ALREADY_EXISTS] Cannot create view {address.dotted} because a table of that name already exists. "
             f"SQLSTATE: 42P07"
@@ -233,7 +235,7 @@ def _drop(session: Session, statement: s.DropView) -> Any:
         return session.spark_sql(statement.text)
     if find_view(address) is not None:
         address.catalog.drop_view(address.identifier)
-    elif address.catalog.table_exists(address.identifier):
+    elif address.catalog.table_exists(address.identifier) and not statement.if_exists:
         raise SqlError(
             f"[EXPECT_VIEW_NOT_TABLE.NO_ALTERNATIVE] 'DROP VIEW' expects a view but {quoted(address.parts)} is a table. SQLSTATE: 42809"
         )

@@ -44,6 +44,13 @@ def refuse_doubled(names: Iterable[str], key: Callable[[str], str], parents: tup
         seen.add(name)
 
 
+def refuse_doubled_fields(schema: Schema, key: Callable[[str], str]) -> None:
+    """As ``refuse_doubled``, for the columns of a schema and the fields of their structs."""
+    refuse_doubled((field.name for field in schema.fields), key)
+    for field in schema.fields:
+        _refuse_doubled_fields(field.name, field.type, key)
+
+
 def _refuse_doubled_fields(name: str, type_: Type, key: Callable[[str], str], parents: tuple[str, ...] = ()) -> None:
     path = (*parents, name)
     if isinstance(type_, StructType):

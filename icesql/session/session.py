@@ -24,10 +24,11 @@ from icesql.session.results import NOTHING
 from icesql.session.temp_views import TemporaryViews
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
     from icesql.procedures.context import PlannedAction
     from icesql.procedures.progress import Watcher
+    from icesql.session.merge_writer import MergeWriter
     from icesql.session.pruning_line import Planning
     from icesql.session.reader import Reader
     from icesql.session.session_table import SessionTable
@@ -165,6 +166,12 @@ class Session:
         from icesql.session.writer import Writer
 
         return Writer(self, frame, name)
+
+    def merge_into(self, frame: DataFrame, name: str, condition: Column) -> MergeWriter:
+        """A writer with MergeIntoWriter's verbs: ``session.merge_into(df, "db.t", F.col("t.id") == df.id).whenMatched().delete()``."""
+        from icesql.session.merge_writer import MergeWriter
+
+        return MergeWriter(self, frame, name, condition)
 
     def transaction(self) -> SessionTransaction:
         """``with session.transaction(): ...``: what is done inside is committed together at the end, or not at all."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from icesql.parser.parameters import quoted_string
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from icesql.session.session import Session
     from icesql.spec.metadata import TableMetadata
 
+_OPTION = "option."
+
 
 def create_table_text(session: Session, found: Found) -> str:
     """A statement that would make the table again. Column types are spelled by Spark itself."""
@@ -20,11 +23,18 @@ def create_table_text(session: Session, found: Found) -> str:
     metadata = found.table.metadata
     columns = ",\n  ".join(_column_ddl(session, field) for field in spark_fields(session, found))
     text = f"CREATE TABLE {'.'.join(describing.quoted_if_needed(part) for part in found.parts)} (\n  {columns})\nUSING iceberg\n"
+    properties = describing.table_properties(found)
+    options = {key.removeprefix(_OPTION): value for key, value in properties.items() if key.startswith(_OPTION)}
+    text += _listed("OPTIONS", options)
     if found.metadata_table is None:
         text += _partitioning_and_comment(metadata)
     text += f"LOCATION {quoted_string(metadata.location)}\n"
-    properties = ",\n  ".join(f"{quoted_string(k)} = {quoted_string(v)}" for k, v in sorted(describing.table_properties(found).items()))
-    return text + (f"TBLPROPERTIES (\n  {properties})\n" if properties else "")
+    return text + _listed("TBLPROPERTIES", {k: v for k, v in properties.items() if k not in options and not k.startswith(_OPTION)})
+
+
+def _listed(clause: str, pairs: Mapping[str, str]) -> str:
+    listed = ",\n  ".join(f"{quoted_string(key)} = {quoted_string(value)}" for key, value in sorted(pairs.items()))
+    return f"{clause} (\n  {listed})\n" if listed else ""
 
 
 def _partitioning_and_comment(metadata: TableMetadata) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from icesql.errors import InvalidArgumentError
+from icesql.errors import InvalidArgumentError, SqlError
 from icesql.parser.ddl_statements import CreateTable
 
 if TYPE_CHECKING:
@@ -25,10 +25,11 @@ COLLATION = "collation"
 
 
 def table_properties(session: Session, statement: CreateTable) -> dict[str, str]:
-    """Raises InvalidArgumentError for a provider that is none of Iceberg's."""
+    """Raises InvalidArgumentError for a provider that is none of Iceberg's, SqlError for options that are no constants."""
     refuse_reserved(key for key, _ in statement.properties)
     properties = dict(statement.properties)
-    for key, value in statement.options:
+    for key, given in statement.options:
+        value = given if isinstance(given, str) else _constant_text(session, key, given.of(statement.text))
         properties[f"option.{key}"] = value
         properties[key] = value
     if statement.comment is not None:
@@ -47,6 +48,25 @@ def table_properties(session: Session, statement: CreateTable) -> dict[str, str]
         properties[COLLATION] = collation_name(session, statement.collation)
     properties.setdefault("owner", owner(session))
     return properties
+
+
+def _constant_text(session: Session, key: str, expression: str) -> str:
+    """A constant expression's value as Spark shows it. Raises SqlError for what is no constant of a plain type."""
+    from pyspark.errors import PySparkException
+
+    refused = SqlError(
+        f"[INVALID_SQL_SYNTAX.OPTION_IS_INVALID] Invalid SQL syntax: option or property key {key} is invalid; only constant expressions "
+        f"are supported: {expression}. SQLSTATE: 42000"
+    )
+    try:
+        plan: Any = session.spark_sql(f"SELECT {expression}")._jdf.queryExecution().optimizedPlan()
+    except PySparkException as error:
+        raise error if error.getCondition() == "UNRESOLVED_ROUTINE" else refused from None
+    expressions = plan.expressions()
+    value = expressions.head().child() if plan.nodeName() == "Project" and expressions.size() == 1 else None
+    if value is None or value.nodeName() != "Literal" or value.dataType().typeName() in ("array", "map", "struct", "void"):
+        raise refused
+    return str(value.toString())
 
 
 def collation_name(session: Session, name: str) -> str:

@@ -5,10 +5,14 @@ When a table below a view has changed, the view is made again before a statement
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from icesql.parser.names import References
+from icesql.errors import IcesqlError
+from icesql.parser.names import Place, References, TableReference
+from icesql.parser.parameters import quoted_string
+from icesql.session.rewriting import quote
 from icesql.session.run_query import bound
 from icesql.session.views import find_view, view_references, written_in
 
@@ -18,7 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TemporaryView:
-    """``text`` and where the session was when the view was made; ``state`` tells the versions of the tables it showed last."""
+    """``text`` and where the session was when the view was made; ``state`` tells the versions of the tables it showed last.
+
+    ``make``: what makes the view again where there is no text.
+    """
 
     name: str
     text: str
@@ -28,6 +35,7 @@ class TemporaryView:
     namespace: tuple[str, ...]
     state: tuple[str, ...]
     is_global: bool = False
+    make: Callable[[], Any] | None = None
 
 
 class TemporaryViews:
@@ -48,6 +56,29 @@ class TemporaryViews:
         where = session.names
         view = TemporaryView(name, text, references, columns, where.current_catalog, where.current_namespace, state, is_global)
         self._views[self._key(name, is_global)] = view
+
+    def create_from(self, name: str, make: Callable[[], Any], table: tuple[str, ...]) -> None:
+        """A view that ``make`` makes, again when the table has changed. What it raises of ours is raised when the view is read."""
+        session = self._session
+        references = References(tables=(TableReference(parts=table, start=0, end=0, place=Place.FROM, clause_end=0),))
+        state: tuple[str, ...] = ()
+        try:
+            make().createOrReplaceTempView(name)
+            state = self._state(references)
+        except IcesqlError as error:
+            reason = quoted_string(str(error))
+            session.spark_sql(f"SELECT * FROM VALUES (1) WHERE raise_error({reason}) IS NULL").createOrReplaceTempView(name)
+        where, key = session.names, name.strip("`")
+        view = TemporaryView(key, "", references, (), where.current_catalog, where.current_namespace, state, make=make)
+        self._views[self._key(key, False)] = view
+
+    def find(self, parts: Sequence[str]) -> TemporaryView | None:
+        """The temporary view over tables of ours that a name leads to."""
+        view = self._views.get(".".join(parts).lower())
+        if view is not None and not view.is_global and not self._session.is_temporary_view(view.name):
+            self.forget(view.name)
+            return None
+        return view
 
     def forget(self, name: str) -> None:
         self._views.pop(name.lower(), None)
@@ -70,7 +101,11 @@ class TemporaryViews:
         names.current_catalog, names.current_namespace = view.catalog, view.namespace
         try:
             self.refresh(view.references)
-            if self._state(view.references) != view.state:
+            state = self._state(view.references)
+            if state != view.state and view.make is not None:
+                view.make().createOrReplaceTempView(quote(view.name))
+                self._views[self._key(view.name, False)] = replace(view, state=state)
+            elif state != view.state:
                 self.create(view.name, view.text, view.references, columns=view.column_names, replace=True, is_global=view.is_global)
         finally:
             names.current_catalog, names.current_namespace = before

@@ -184,7 +184,7 @@ def create_view_text(address: Address, view: ViewMetadata) -> str:
 
 
 def alter_as_view(session: Session, statement: s.AlterTable) -> Any:
-    """ALTER TABLE of a view: properties and name may change. Raises NotFoundError where there is no view either."""
+    """ALTER TABLE of a view: its name may change, nothing else. Raises NotFoundError where there is no view either."""
     from icesql.session import run_views
 
     parts = statement.table.parts
@@ -193,13 +193,9 @@ def alter_as_view(session: Session, statement: s.AlterTable) -> Any:
     if address is None or view is None:
         raise session.names.not_found(parts, text=statement.text, offset=statement.table.start)
     match statement:
-        case s.SetTableProperties():
-            return run_views.change_properties(session, address, view, updates=dict(statement.properties))
-        case s.UnsetTableProperties():
-            return run_views.change_properties(session, address, view, removals=statement.keys, if_exists=statement.if_exists)
         case s.RenameTable():
             return run_views.rename(session, address, statement.new_name.parts)
-    raise UnsupportedError(f"Cannot alter view as a table: {address.dotted}. Use ALTER VIEW or CREATE OR REPLACE VIEW")
+    raise session.names.not_found(parts, text=statement.text, offset=statement.table.start)
 
 
 __all__ = ["alter_as_view", "create_view_text", "find_view", "show_view", "view_frame"]

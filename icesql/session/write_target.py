@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from icesql.errors import InvalidArgumentError, UnsupportedError, ValidationError, nearest
+from icesql.session.ambiguous_columns import refuse_ambiguous
 from icesql.session.names import Found
 from icesql.spec.snapshots import MAIN
 
@@ -119,6 +120,8 @@ def target_of(session: Session, found: Found, options: Mapping[str, str], *, ver
     branch = found.branch or given or wap_branch
     if branch is not None and branch in metadata.refs and not metadata.refs[branch].is_branch:
         raise InvalidArgumentError(f"Cannot {verb} {branch}: it is a tag, not a branch. Tags cannot be targets for producing snapshots")
+    if verb != "truncate":
+        refuse_ambiguous(session, metadata.schema)
     summary = {**engine_summary(session), **_given_summary(session, options)}
     if wap_id is not None:
         summary["wap.id"] = wap_id

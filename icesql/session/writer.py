@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from icesql.errors import InvalidArgumentError, SqlError
+from icesql.errors import InvalidArgumentError, SqlError, UnsupportedError
 from icesql.expr.tree import TRUE, Expression
 from icesql.parser.filters import parse_filter
 from icesql.parser.identifiers import parse_name
 from icesql.session.names import Address, Found
+from icesql.session.rewriting import quote
 from icesql.session.schemas import partition_spec
 from icesql.session.sql_errors import table_exists, table_not_found
 from icesql.session.write_target import SessionSettings, WriteTarget, target_of
@@ -75,6 +76,10 @@ class Writer:
         self._partitioning = tuple(_term_text(term) for term in terms)
         return self
 
+    def clusterBy(self, *columns: Any) -> Writer:
+        """Raises UnsupportedError: Iceberg's tables are partitioned."""
+        raise UnsupportedError(f"Transform is not supported: cluster_by({', '.join(map(str, columns))})")
+
     # -- verbs ---------------------------------------------------------------------------------------------------
     def append(self) -> None:
         self._write("append")
@@ -123,12 +128,16 @@ class Writer:
             raise InvalidArgumentError(f"Cannot write table: no catalog of ours holds it: {self._name}")
         self._check_exists(address, create=create, replace=replace)
         partitioned = f" PARTITIONED BY ({', '.join(self._partitioning)})" if self._partitioning else ""
-        using = f" USING {self._provider}" if self._provider else ""
+        given = {key: value for key, value in self._properties.items() if key not in ("location", "provider")}
+        provider = self._provider or self._properties.get("provider")
+        using = f" USING {quote(provider)}" if provider else ""
         statement = parse(f"CREATE TABLE t{using}{partitioned} AS SELECT 1")
-        assert isinstance(statement, CreateTable)
+        if not isinstance(statement, CreateTable):
+            raise SqlError(f"Invalid partition transformation: {', '.join(self._partitioning)}")
         schema = from_spark(stored_schema(self._session, address, self._frame.schema))
-        properties: Mapping[str, str] = {**table_properties(self._session, statement), **self._properties}
-        stage: dict[str, Any] = {"spec": partition_spec(statement.partitioning, schema), "properties": properties}
+        properties: Mapping[str, str] = {**table_properties(self._session, statement), **given}
+        spec = partition_spec(statement.partitioning, schema)
+        stage: dict[str, Any] = {"spec": spec, "properties": properties, "location": self._properties.get("location")}
         if replace:
             transaction = address.catalog.stage_replace(address.identifier, schema, **stage, or_create=create)
         else:

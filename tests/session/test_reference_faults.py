@@ -39,6 +39,24 @@ CASES: dict[str, tuple[list[str], str, list[tuple[Any, ...]]]] = {
     "delete_not_and_of_null_identity": ([*_NULL_KEYS, "DELETE FROM {t} WHERE NOT (s = 'xa' AND b)"], "SELECT id FROM {t}", [(1,), (2,)]),
     "nan_is_the_largest": (_FLOATS, "SELECT id FROM {t} WHERE x > 1.5D", [(1,), (3,)]),
     "delete_keeps_nan": ([*_FLOATS, "DELETE FROM {t} WHERE x <= 1.5D"], "SELECT id FROM {t}", [(1,), (3,)]),
+    **{
+        f"delete_{name}_keeps_nulls_partitioned_by_{by[:4].strip('(')}": (
+            [
+                f"CREATE TABLE {{t}} (id INT, d DATE, n INT) USING iceberg PARTITIONED BY ({by})",
+                "INSERT INTO {t} VALUES (1, DATE '2020-01-01', 10), (2, NULL, NULL), (3, DATE '2024-01-01', 30)",
+                f"DELETE FROM {{t}} WHERE {condition}",
+            ],
+            "SELECT id FROM {t}",
+            [(2,), (3,)],
+        )
+        for name, condition, partitionings in (
+            ("before", "d < DATE '2022-01-01'", ("d", "years(d)", "days(d)")),
+            ("until", "d <= DATE '2021-12-31'", ("d", "months(d)")),
+            ("below", "n < 20", ("n", "truncate(10, n)")),
+            ("at_most", "n <= 19", ("n", "truncate(10, n)")),
+        )
+        for by in partitionings
+    },
     "zero_of_a_float_partition": (_FLOATS, "SELECT id FROM {t} WHERE p = 0", [(1,), (2,)]),
     "delete_zero_of_a_float_partition": ([*_FLOATS, "DELETE FROM {t} WHERE p = 0"], "SELECT id FROM {t}", [(3,), (4,)]),
     "null_condition": (

@@ -29,49 +29,51 @@ def oracle_engine(oracle: Oracle) -> Engine:
     return run
 
 
+def settings_of(spark: Any) -> dict[str, str]:
+    """What ``SET`` shows, without a query."""
+    return dict(spark.conf.getAll)
+
+
+def temporary_views_of(spark: Any) -> list[str]:
+    views = spark._jsparkSession.sessionState().catalog().listLocalTempViews("*")
+    return [views.apply(number).table() for number in range(views.size())]
+
+
 class kept_conf:
-    """Leaves the session's settings as it found them."""
+    """Leaves the session's settings as it found them, and no temporary view."""
 
     def __init__(self, spark: Any) -> None:
         self.spark = spark
 
-    def _settings(self) -> dict[str, str]:
-        return {row[0]: row[1] for row in self.spark.sql("SET").collect()}
-
     def __enter__(self) -> None:
-        self.before = self._settings()
+        self.before = settings_of(self.spark)
 
     def __exit__(self, *_: object) -> None:
-        now = self._settings()
+        now = settings_of(self.spark)
         for key in now.keys() - self.before.keys():
             self.spark.conf.unset(key)
         for key, value in self.before.items():
             if now.get(key) != value:
                 self.spark.conf.set(key, value)
-        for view in self.spark.catalog.listTables():
-            if view.isTemporary:
-                self.spark.catalog.dropTempView(view.name)
+        for view in temporary_views_of(self.spark):
+            self.spark.catalog.dropTempView(view)
 
 
 class kept_oracle:
-    """Leaves the oracle's settings and temporary views as it found them."""
+    """Leaves the oracle's settings as it found them, and no temporary view."""
 
     def __init__(self, oracle: Oracle) -> None:
         self.oracle = oracle
 
-    def _settings(self) -> dict[str, str]:
-        return dict(self.oracle.rows("SET"))
-
     def __enter__(self) -> None:
-        self.before = self._settings()
+        self.before = self.oracle.call("tests.sql.engines:settings_of")
 
     def __exit__(self, *_: object) -> None:
-        now = self._settings()
+        now = self.oracle.call("tests.sql.engines:settings_of")
         for key in now.keys() - self.before.keys():
             self.oracle.sql(f"RESET `{key}`")
         for key, value in self.before.items():
             if now.get(key) != value:
                 self.oracle.sql(f"SET `{key}`={value}")
-        for _, view, temporary in self.oracle.rows("SHOW VIEWS IN spark_catalog.default"):
-            if temporary:
-                self.oracle.sql(f"DROP VIEW `{view}`")
+        for view in self.oracle.call("tests.sql.engines:temporary_views_of"):
+            self.oracle.sql(f"DROP VIEW `{view}`")

@@ -15,13 +15,16 @@ Step: TypeAlias = Callable[[], Any]
 
 def answers(spark: Any, namespace: str) -> list[tuple[str, Any]]:
     """Each step's name, and its rows or ``"refused"``."""
-    return [(name, _answer(step)) for name, step in _steps(spark, namespace)]
+    return [(name, answered(step)) for name, step in _steps(spark, namespace)]
 
 
-def _answer(step: Step) -> Any:
+def answered(step: Step) -> Any:
+    """Rows with their types, the text of another answer, ``None`` for a step without any, or ``"refused"``."""
     try:
-        frame = step()
-        return None if frame is None else ([list(pair) for pair in frame.dtypes], sorted(repr(tuple(row)) for row in frame.collect()))
+        answer = step()
+        if not hasattr(answer, "dtypes"):
+            return None if answer is None else repr(answer)
+        return [list(pair) for pair in answer.dtypes], sorted(repr(tuple(row)) for row in answer.collect())
     except (PySparkException, Py4JJavaError, IcesqlError):  # anything else is a fault of ours or of the step
         return "refused"
 

@@ -8,22 +8,24 @@ from typing import Any
 import pytest
 
 from tests.oracle.client import Oracle
+from tests.sql import catalog_steps, frame_steps, merge_steps
 from tests.sql.engines import kept_conf
-from tests.sql.frame_steps import answers
 
 
 @pytest.mark.spark
 @pytest.mark.interop
-def test_readers_and_writers_do_as_the_runtime_does(spark: Any, oracle: Oracle, tmp_path: Path):
+@pytest.mark.parametrize("steps", [frame_steps, merge_steps, catalog_steps], ids=lambda steps: steps.__name__.rpartition(".")[2])
+def test_readers_and_writers_do_as_the_runtime_does(spark: Any, oracle: Oracle, tmp_path: Path, steps: Any):
     import icesql
 
-    oracle.sql("CREATE NAMESPACE local.frames")
-    wanted = oracle.call("tests.sql.frame_steps:answers", "local.frames")
+    namespace = f"local.{steps.__name__.rpartition('.')[2]}"
+    oracle.sql(f"CREATE NAMESPACE {namespace}")
+    wanted = oracle.call(f"{steps.__name__}:answers", namespace)
     with kept_conf(spark):
         icesql.enable(spark, catalogs={"local": {"type": "hadoop", "warehouse": str(tmp_path)}})
         try:
-            spark.sql("CREATE NAMESPACE local.frames")
-            found = answers(spark, "local.frames")
+            spark.sql(f"CREATE NAMESPACE {namespace}")
+            found = steps.answers(spark, namespace)
         finally:
             icesql.disable(spark)
     assert [pair for pair in zip(wanted, found, strict=True) if pair[0] != pair[1]] == []

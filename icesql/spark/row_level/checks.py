@@ -13,7 +13,25 @@ def require_deterministic(frame: DataFrame) -> None:
     """Raises ValidationError ``INVALID_NON_DETERMINISTIC_EXPRESSIONS``: the condition may be evaluated more than once."""
     plan: Any = frame._jdf.queryExecution().analyzed()
     if not plan.deterministic():
-        raise ValidationError(
-            "[INVALID_NON_DETERMINISTIC_EXPRESSIONS] The operator expects a deterministic expression, "
-            "but the condition is not. SQLSTATE: 42K0E"
-        )
+        raise _by_chance()
+
+
+def require_deterministic_column(frame: DataFrame, name: str) -> None:
+    """As ``require_deterministic``, for one column that the frame computes: others, and what all stand on, may be up to chance."""
+    plan: Any = frame._jdf.queryExecution().analyzed()
+    if plan.deterministic():
+        return
+    while plan.children().size() == 1:
+        expressions = plan.expressions()
+        for column in map(expressions.apply, range(expressions.size())):
+            if column.nodeName() == "Alias" and column.name() == name:
+                if not column.deterministic():
+                    raise _by_chance()
+                return
+        plan = plan.children().head()
+
+
+def _by_chance() -> ValidationError:
+    return ValidationError(
+        "[INVALID_NON_DETERMINISTIC_EXPRESSIONS] The operator expects a deterministic expression, but the condition is not. SQLSTATE: 42K0E"
+    )

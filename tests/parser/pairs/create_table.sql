@@ -121,3 +121,19 @@ DropTable(table=local.db.t)
 drop table if exists t purge
 
 DropTable(table=t, if_exists=True, purge=True)
+
+create table t (id int) options ('a' = 1 + 1, b -1.5, 'c' = concat('x', 'y'), 'd' 'x' 'y', e = true, f = 007, 'e' = false)
+
+CreateTable(table=t, columns=(ColumnDefinition(path=('id'), type=int, type_text='int')), options=(('a', '1 + 1'), ('b', '-1.5'), ('c', "concat('x', 'y')"), ('d', 'xy'), ('e', 'false'), ('f', '007')))
+
+create table t (id int) options ('a', 'b' = 1)
+
+Other(references=[t (target)], error=SqlError('Operation not allowed: A value must be specified for the key: a. (line 1, column 37)'))
+
+create table t (id int) options ('a' =)
+
+Other(references=[t (target)], error=SqlError('Operation not allowed: A value must be specified for the key: a. (line 1, column 39)'))
+
+create table t (id int) tblproperties ('a' = -1)
+
+Other(references=[t (target)], error=SqlError("no viable alternative at input '-' (line 1, column 46)"))

@@ -69,3 +69,15 @@ Other(references=[t (target)], error=SqlError("no viable alternative at input '<
 insert into t partition p select 1
 
 Other(references=[t (target)], error=SqlError("no viable alternative at input 'partition' (line 1, column 15)"))
+
+insert into t with ('a' 'b' 'c', d = true, e = 1.50) values (1)
+
+Insert(target=t, options=(('a', 'bc'), ('d', 'true'), ('e', '1.50')), query=('values (1)'))
+
+insert into t with ('a' = -1) values (1)
+
+Other(references=[t (target)], error=SqlError("no viable alternative at input '-' (line 1, column 27)"))
+
+insert into t with ('a' = 1 + 1) values (1)
+
+Other(references=[t (target)], error=SqlError("mismatched input '+' expecting ',' (line 1, column 29)"))

@@ -62,7 +62,7 @@ select * from parquet.`/data/x`, `local`.`d.b`.`t``x`
 
 Query(references=[parquet./data/x, local.d.b.t`x])
 
-select * from t with ('split-size'='5', k = v) x natural join (u cross join w)
+select * from t with ('split-size'='5', k = 'v') x natural join (u cross join w)
 
 Query(references=[t as x with {'split-size': '5', 'k': 'v'}, u, w])
 
@@ -117,3 +117,11 @@ SqlError('Found an unclosed bracketed comment. Please, append */ at the end of t
 frobnicate the table t
 
 Other(references=[t (table)])
+
+select * from t with ('a' = 1 + 1) x
+
+Query(references=[t])
+
+select * from t with ('a') x
+
+Query(references=[t])

@@ -97,3 +97,19 @@ Other(references=[t (target), u], error=SqlError("mismatched input 'values' expe
 merge into t using u on a when not matched then insert * when matched then delete
 
 Other(references=[t (target), u], error=SqlError("mismatched input 'WHEN': a MATCHED clause may not follow NOT MATCHED (line 1, column 58)"))
+
+delete from t with ('a' = 'b') where id = 1
+
+Other(references=[t (target)], error=SqlError('Columns aliases are not allowed here: with (line 1, column 20)'))
+
+update t with ('a' = 'b') set id = 1
+
+Other(references=[t (target)], error=SqlError('Columns aliases are not allowed here: with (line 1, column 15)'))
+
+merge into t with ('a' = 'b') using s on t.id = s.id when matched then delete
+
+Other(references=[t (target), s], error=SqlError('Columns aliases are not allowed here: with (line 1, column 19)'))
+
+merge into t using s with ('a' = 'b') on t.id = s.id when matched then delete
+
+Other(references=[t (target), s with {'a': 'b'}], error=SqlError('mismatched input: the source of a MERGE is a table or a query in brackets (line 1, column 39)'))

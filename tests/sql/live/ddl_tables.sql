@@ -293,3 +293,30 @@ show tables in {ns};
 create table {ns}.k as select 1Y as a, 2S as b, cast('x' as varchar(3)) as c, 1.5BD as d, current_date() > date'2000-01-01' as e;
 -- ordered
 describe {ns}.k;
+
+-- case: options_that_are_expressions
+create namespace {ns};
+create table {ns}.a (id int) using iceberg options ('a' = 1 + 1, 'b' = true, 'c' = 'x' || 'y', d = concat('a', 'b'), 'e' = -1.50, f = 1e3, g 5);
+show create table {ns}.a;
+create table {ns}.b (id int) using iceberg options ('a' = date '2020-01-01', 'b' = 1/3, 'c' = 1 < 2, 'd' = interval 1 day, e = X'AB', f = 'a' 'b', 'f' = 'last', g = cast(null as string));
+create table {ns}.c using iceberg options ('write.format.default' = lower('AVRO'), h = 007) as select 1 as id;
+create or replace table {ns}.c using iceberg options ('a' = 2 * 3.5) as select 1 as id;
+show tblproperties {ns}.c ('a');
+-- error: OPTION_IS_INVALID
+create table {ns}.d (id int) using iceberg options ('d' = id);
+-- error: OPTION_IS_INVALID
+create table {ns}.d (id int) using iceberg options ('d' = array(1));
+-- error: OPTION_IS_INVALID
+create table {ns}.d (id int) using iceberg options ('d' = rand());
+-- error: OPTION_IS_INVALID
+create table {ns}.d (id int) using iceberg options ('d' = 1 + 'x');
+-- error: UNRESOLVED_ROUTINE
+create table {ns}.d (id int) using iceberg options ('d' = nope(1));
+-- error: A value must be specified for the key: d.
+create table {ns}.d (id int) using iceberg options ('d', 'e' = 1);
+-- error
+create table {ns}.d (id int) using iceberg tblproperties ('d' = 1 + 1);
+-- error
+create table {ns}.d (id int) using iceberg tblproperties ('d' = -1);
+-- error
+alter table {ns}.a set tblproperties ('d' = concat('a', 'b'));

@@ -112,3 +112,186 @@ delete from {ns}.t where isnan(f);
 select * from {ns}.t;
 delete from {ns}.t where s is null;
 select * from {ns}.t;
+
+-- case: options_of_targets
+create namespace {ns};
+create table {ns}.t (id int, s string) using iceberg;
+insert into {ns}.t values (1, 'a');
+-- error
+delete from {ns}.t with ('snapshot-property.x' = '1') where id = 1;
+-- error
+update {ns}.t with ('snapshot-property.x' = '1') set s = 'z';
+-- error
+merge into {ns}.t with ('snapshot-property.x' = '1') using (select 1 as id) s on t.id = s.id when matched then delete;
+-- error
+merge into {ns}.t using {ns}.t with ('split-size' = '1') s on t.id = s.id when matched then delete;
+insert into {ns}.t with ('snapshot-property.x' 'b' 'c', snapshot.property.y = true) values (2, 'b');
+-- error: PARSE_SYNTAX_ERROR
+select * from {ns}.t with ('split-size' = 1 + 1);
+-- error: Values must be specified for key(s): [split-size]
+select * from {ns}.t with ('split-size');
+-- error
+insert into {ns}.t with ('snapshot-property.x' = -1) values (3, 'c');
+-- error
+insert into {ns}.t with ('snapshot-property.x' = 1 + 1) values (3, 'c');
+select operation, summary['x'] from {ns}.t.snapshots;
+select * from {ns}.t with ('split-size' = 134217728);
+
+-- case: refused_expressions
+-- each: m=copy-on-write,merge-on-read
+create namespace {ns};
+create table {ns}.t (id int, s string, p int) using iceberg partitioned by (p) tblproperties ('write.delete.mode'='{m}', 'write.update.mode'='{m}', 'write.merge.mode'='{m}');
+insert into {ns}.t values (1, 'a', 0), (2, 'b', 1), (3, 'c', 0);
+-- error
+update {ns}.t set s = 'z' where row_number() over (order by id) = 1;
+-- error
+update {ns}.t set id = max(id);
+-- error
+update {ns}.t set s = 'z' where max(id) = 3;
+-- error: CANNOT_SAFELY_CAST
+update {ns}.t set id = explode(array(1, 2));
+-- error: CANNOT_SAFELY_CAST
+update {ns}.t set id = inline(array(struct(1))) where p = 1;
+-- error: INVALID_USAGE_OF_STAR_OR_REGEX
+update {ns}.t set s = to_json(struct(*));
+-- error: INVALID_USAGE_OF_STAR_OR_REGEX
+update {ns}.t set s = 'x' where struct(t.*) is null;
+-- error
+delete from {ns}.t where max(id) = 3;
+-- error
+delete from {ns}.t where row_number() over (order by id) = 1;
+-- error
+delete from {ns}.t where explode(array(true));
+-- error: INVALID_USAGE_OF_STAR_OR_REGEX
+delete from {ns}.t where struct(*) is null;
+-- error
+delete from {ns}.t where 'false';
+-- error
+delete from {ns}.t where 1;
+-- error: UNSUPPORTED_EXPR_FOR_OPERATOR
+merge into {ns}.t t using (select 1 as id) q on t.id = q.id when matched then update set id = row_number() over (order by t.id);
+-- error: UNSUPPORTED_EXPR_FOR_OPERATOR
+merge into {ns}.t t using (select 1 as id) q on t.id = q.id when matched and row_number() over (order by t.id) = 1 then delete;
+-- error
+merge into {ns}.t t using (select 1 as id) q on t.id = q.id when matched then update set id = explode(array(1, 2));
+-- error: INVALID_USAGE_OF_STAR_OR_REGEX
+merge into {ns}.t t using (select 1 as id) q on t.id = q.id when matched then update set s = to_json(struct(t.*));
+-- error: INVALID_USAGE_OF_STAR_OR_REGEX
+merge into {ns}.t t using (select 8 as id) q on t.id = q.id when not matched then insert (id, s) values (8, to_json(struct(*)));
+delete from {ns}.t where id * 2 = 77 or (select count(*) from {ns}.t) = 77;
+update {ns}.t set s = (select to_json(struct(*)) from {ns}.t where id = 1) where id = 3;
+merge into {ns}.t t using (select 9 as id) q on t.id = q.id when not matched then insert (id) values (row_number() over (order by q.id));
+select * from {ns}.t;
+
+-- case: window_functions_assigned
+create namespace {ns};
+create table {ns}.t (id int, s string) using iceberg;
+insert into {ns}.t values (30, 'a'), (10, 'b'), (20, 'c');
+update {ns}.t set id = row_number() over (order by id);
+select * from {ns}.t;
+alter table {ns}.t set tblproperties ('write.update.mode' = 'merge-on-read');
+-- error: UNSUPPORTED_EXPR_FOR_OPERATOR
+update {ns}.t set id = row_number() over (order by id);
+-- error: UNSUPPORTED_EXPR_FOR_OPERATOR
+update {ns}.t set id = sum(id) over (partition by s) where id = 1;
+
+-- case: through_views
+create namespace {ns};
+create table {ns}.t (id int, s string, p int) using iceberg partitioned by (p);
+insert into {ns}.t values (1, 'a', 0), (2, 'b', 0), (3, 'c', 1), (4, 'd', 2);
+create temporary view tv as select * from {ns}.t;
+create temporary view tx as select * from {ns}.t x;
+create temporary view tq as table {ns}.t;
+create temporary view tf as select * from {ns}.t where id > 1;
+-- error: EXPECT_TABLE_NOT_VIEW
+insert into tv values (5, 'e', 3);
+-- error: EXPECT_TABLE_NOT_VIEW
+insert overwrite tv (s, id) values ('e', 3);
+-- error: UNSUPPORTED_FEATURE.TABLE_OPERATION
+update tv set s = 'z' where id = 1;
+-- error: UNSUPPORTED_FEATURE.TABLE_OPERATION
+merge into tv t using (select 1 as id) s on t.id = s.id when matched then delete;
+-- error: UNSUPPORTED_FEATURE.TABLE_OPERATION
+update tf set s = 'z' where id = 1;
+-- error: Cannot delete from table
+delete from tv where id = 1;
+-- error
+delete from tv where nope = 1;
+-- error
+truncate table tv;
+delete from tv where p = 1;
+delete from tx as y where y.p = 2;
+delete from tq where tq.p = 7;
+select * from {ns}.t;
+delete from tv;
+select * from {ns}.t;
+select operation from {ns}.t.snapshots;
+
+-- case: columns_that_differ_by_case
+create namespace {ns};
+set spark.sql.caseSensitive = true;
+create table {ns}.t (id int, ID int, s string) using iceberg;
+create table {ns}.n (k int, s struct<a: int, A: int>) using iceberg partitioned by (k);
+insert into {ns}.t values (1, 10, 'a'), (2, 20, 'b');
+insert into {ns}.n values (1, named_struct('a', 1, 'A', 2));
+update {ns}.t set id = 3 where ID = 20;
+select * from {ns}.t where id > 1;
+reset spark.sql.caseSensitive;
+-- error: COLUMN_ALREADY_EXISTS
+select * from {ns}.t;
+-- error: COLUMN_ALREADY_EXISTS
+select count(*) from {ns}.t where s = 'a';
+-- error: COLUMN_ALREADY_EXISTS
+select k from {ns}.n;
+-- error
+insert into {ns}.t values (3, 30, 'c');
+-- error
+insert into {ns}.n select * from {ns}.n;
+-- error
+insert overwrite {ns}.t values (3, 30, 'c');
+-- error
+delete from {ns}.t where s = 'a';
+-- error
+delete from {ns}.n where k = 1;
+-- error
+update {ns}.t set s = 'z';
+-- error
+merge into {ns}.t t using (select 'a' as x) q on t.s = q.x when matched then delete;
+-- error: AMBIGUOUS_COLUMN_OR_FIELD
+alter table {ns}.t rename column id to y;
+-- error: AMBIGUOUS_COLUMN_OR_FIELD
+alter table {ns}.t drop column ID;
+-- error: AMBIGUOUS_COLUMN_OR_FIELD
+alter table {ns}.t alter column id type bigint;
+alter table {ns}.t add column x int;
+describe {ns}.t;
+select * from {ns}.n.partitions;
+-- error: COLUMN_ALREADY_EXISTS
+select * from {ns}.t.files;
+truncate table {ns}.n;
+drop table {ns}.n;
+drop table {ns}.t;
+
+-- case: planning_modes
+create namespace {ns};
+create table {ns}.t (id int, s string) using iceberg tblproperties ('read.data-planning-mode' = 'nope');
+insert into {ns}.t values (1, 'a');
+-- error: Unknown planning mode: nope
+select * from {ns}.t;
+-- error: Unknown planning mode: nope
+select * from {ns}.t.branch_main;
+-- error: Unknown planning mode: nope
+update {ns}.t set s = 'b';
+-- error: Unknown planning mode: nope
+delete from {ns}.t where s like '%a';
+-- error: Unknown planning mode: nope
+merge into {ns}.t t using (select 5 as id, 's' as s) q on t.id = q.id when not matched then insert *;
+delete from {ns}.t where id = 77;
+select operation from {ns}.t.snapshots;
+alter table {ns}.t set tblproperties ('read.data-planning-mode' = 'Distributed', 'read.delete-planning-mode' = 'LOCAL');
+select * from {ns}.t;
+set `spark.sql.iceberg.delete-planning-mode` = nope;
+-- error: Unknown planning mode: nope
+select * from {ns}.t;
+set `spark.sql.iceberg.delete-planning-mode` = auto;
+select * from {ns}.t with ('data-planning-mode' = 'nope');

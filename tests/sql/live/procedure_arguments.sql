@@ -114,3 +114,25 @@ alter table {ns}.t drop partition field p;
 -- error
 call local.system.add_files('{nsname}.t', '`parquet`.`{loc}/f`', check_duplicate_files => false);
 select * from {ns}.t;
+
+-- case: wheres
+create namespace {ns};
+create table {ns}.t (id int, s string) using iceberg partitioned by (s);
+insert into {ns}.t values (1, 'a'), (2, 'b');
+insert into {ns}.t values (3, 'a'), (4, 'b');
+-- error: Cannot parse predicates in where option: null
+call local.system.rewrite_data_files('{nsname}.t', where => 'null');
+-- error: Cannot parse predicates in where option: _file is null
+call local.system.rewrite_data_files('{nsname}.t', where => '_file is null');
+-- error: Cannot parse predicates in where option: _pos = 1
+call local.system.rewrite_data_files('{nsname}.t', where => '_pos = 1');
+-- error: Cannot parse predicates in where option: _partition.s = 'a'
+call local.system.rewrite_data_files('{nsname}.t', where => '_partition.s = ''a''');
+-- error: Cannot parse predicates in where option: _spec_id = 0
+call local.system.rewrite_position_delete_files('{nsname}.t', where => '_spec_id = 0');
+-- error: Cannot parse predicates in where option: nope.t.id = 1
+call local.system.rewrite_data_files('{nsname}.t', where => 'nope.t.id = 1');
+call local.system.rewrite_data_files('{nsname}.t', where => '{ns}.t.s = ''a''', options => map('rewrite-all', 'true'));
+call local.system.rewrite_data_files('{nsname}.t', where => '{nsname}.T.s = ''b'' and t.id > 1', options => map('rewrite-all', 'true'));
+call local.system.rewrite_data_files('{nsname}.t', where => 's = ''b'' and null', options => map('rewrite-all', 'true'));
+call local.system.rewrite_data_files('{nsname}.t', where => 's = null', options => map('rewrite-all', 'true'));

@@ -350,3 +350,36 @@ call local.system.rewrite_table_path(table => '{nsname}.t', source_prefix => '',
 -- error: cannot be the same as target prefix
 call local.system.rewrite_table_path(table => '{nsname}.t', source_prefix => '{loc}/t', target_prefix => '{loc}/t');
 select count(*) from {ns}.t;
+
+-- case: changelog_views_show_the_present
+create namespace {ns};
+create table {ns}.t (id int, s string) using iceberg;
+insert into {ns}.t values (1, 'a');
+-- set: first
+select snapshot_id from {ns}.t.snapshots;
+call local.system.create_changelog_view(table => '{nsname}.t', changelog_view => 'cv_{nsname}');
+call local.system.create_changelog_view(table => '{nsname}.t', changelog_view => 'cu_{nsname}', identifier_columns => array('id'));
+call local.system.create_changelog_view(table => '{nsname}.t', changelog_view => 'ce_{nsname}', options => map('end-snapshot-id', '{first}'));
+insert into {ns}.t values (2, 'b');
+select id, s, _change_type from cv_{nsname};
+select id, s, _change_type from cu_{nsname};
+select id, s, _change_type from ce_{nsname};
+call local.system.create_changelog_view(table => '{nsname}.t', changelog_view => 'c1_{nsname}', options => map('start-snapshot-id', '12345'));
+-- error: Starting snapshot (exclusive) 12345 is not a parent ancestor of end snapshot
+select * from c1_{nsname};
+call local.system.create_changelog_view(table => '{nsname}.t', changelog_view => 'c2_{nsname}', options => map('end-snapshot-id', '12345'));
+-- error
+select count(*) from c2_{nsname};
+call local.system.create_changelog_view(table => '{nsname}.t', changelog_view => 'c3_{nsname}', options => map('start-timestamp', '5', 'end-timestamp', '1'));
+-- error: Cannot set start-timestamp to be greater than end-timestamp for changelogs
+select * from c3_{nsname};
+call local.system.create_changelog_view(table => '{nsname}.t', changelog_view => 'c4_{nsname}', options => map('start-snapshot-id', 'abc'), net_changes => true);
+-- error
+select * from c4_{nsname};
+-- error: Can't time travel in changelog
+call local.system.create_changelog_view(table => '{nsname}.t', changelog_view => 'c5_{nsname}', options => map('versionAsOf', '{first}'));
+-- error
+select * from c5_{nsname};
+drop table {ns}.t;
+-- error
+select * from cv_{nsname};

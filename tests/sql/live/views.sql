@@ -199,3 +199,34 @@ select * from identifier('{ns}.' || name) where id = 1;
 insert into identifier('{ns}.' || name) values (4, 'd');
 drop temporary variable name;
 select count(*) from over_t;
+
+-- case: changed_through
+create namespace jdbc.{nsname};
+create table jdbc.{nsname}.t (id int, s string, p int) using iceberg partitioned by (p);
+insert into jdbc.{nsname}.t values (1, 'a', 0), (2, 'b', 0), (3, 'c', 1);
+create view jdbc.{nsname}.v as select * from jdbc.{nsname}.t;
+create view jdbc.{nsname}.vf as select * from jdbc.{nsname}.t where id > 1;
+-- error: TABLE_OR_VIEW_NOT_FOUND
+insert into jdbc.{nsname}.v values (3, 'c', 1);
+-- error: UNSUPPORTED_FEATURE.TABLE_OPERATION
+update jdbc.{nsname}.v set s = 'z' where id = 1;
+-- error: UNSUPPORTED_FEATURE.TABLE_OPERATION
+merge into jdbc.{nsname}.v x using (select 1 as id) s on x.id = s.id when matched then delete;
+-- error: UNSUPPORTED_FEATURE.TABLE_OPERATION
+update jdbc.{nsname}.vf set s = 'z';
+-- error: Cannot delete from table
+delete from jdbc.{nsname}.v where id = 1;
+delete from jdbc.{nsname}.v where p = 1;
+delete from jdbc.{nsname}.v as x where x.p = 7;
+select * from jdbc.{nsname}.t;
+-- error: TABLE_OR_VIEW_NOT_FOUND
+alter table jdbc.{nsname}.v set tblproperties ('a' = 'b');
+-- error: TABLE_OR_VIEW_NOT_FOUND
+alter table jdbc.{nsname}.v add column z int;
+create view if not exists jdbc.{nsname}.t as select 1 as id;
+drop view if exists jdbc.{nsname}.t;
+-- error
+drop view jdbc.{nsname}.t;
+cache table jdbc.{nsname}.v;
+uncache table jdbc.{nsname}.v;
+select count(*) from jdbc.{nsname}.v;
