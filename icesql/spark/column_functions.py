@@ -10,6 +10,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from icesql.spark.bridge import bridge_of
+
 _numbers = itertools.count(1)
 _PREFIX = "__icesql_column_"
 
@@ -18,8 +20,9 @@ class ColumnFunctions:
     """A with-block: the functions are there until its end."""
 
     def __init__(self, spark: SparkSession) -> None:
-        self._jvm: Any = spark._jvm
-        self._session: Any = spark._jsparkSession
+        self._bridge = bridge_of(spark)
+        self._jvm: Any = self._bridge.jvm
+        self._session: Any = self._bridge.session
         self._registry = self._session.sessionState().functionRegistry()
         self._names: list[str] = []
 
@@ -33,8 +36,7 @@ class ColumnFunctions:
     def call(self, expression: Any) -> str:
         """SQL text that stands for a Catalyst expression."""
         name = f"{_PREFIX}{next(_numbers)}"
-        no_arguments = _module(self._jvm, "scala.collection.immutable.Nil")
-        builder = _module(self._jvm, "scala.collection.immutable.Map").empty().updated(no_arguments, expression)  # a map is a function
+        builder = self._empty_map().updated(self._bridge.nil, expression)  # a map is a function: from no arguments to the expression
         self._registry.createOrReplaceTempFunction(name, builder, "scala_udf")
         self._names.append(name)
         return f"{name}()"
@@ -59,28 +61,23 @@ class ColumnFunctions:
 
     def replaced(self, expression: Any, by: Mapping[Any, Any]) -> Any:
         """The expression with some of its names replaced."""
-        rule = _module(self._jvm, "scala.collection.immutable.Map").empty()
+        rule = self._empty_map()
         for name, instead in by.items():
             rule = rule.updated(name, instead)
         return expression.transform(rule) if by else expression
 
     def name(self, parts: Sequence[str]) -> Any:
         """A name for Spark to resolve."""
-        return self._jvm.org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute(self._seq(parts))
+        return self._jvm.org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute(self._bridge.seq(*parts))
 
     def column_of(self, frame: DataFrame, parts: Sequence[str]) -> Any:
         """What a name is among the columns of a frame, ``None`` if it is none. Raises Spark's error for an ambiguous one."""
         plan: Any = frame._jdf.queryExecution().analyzed()
-        found = plan.resolve(self._seq(parts), self._session.sessionState().conf().resolver())
+        found = plan.resolve(self._bridge.seq(*parts), self._session.sessionState().conf().resolver())
         if found.isEmpty():
             return None
         column = found.get()
         return column.child() if column.nodeName() == "Alias" else column
 
-    def _seq(self, parts: Sequence[str]) -> Any:
-        return self._jvm.scala.jdk.javaapi.CollectionConverters.asScala(list(parts)).toSeq()
-
-
-def _module(jvm: Any, name: str) -> Any:
-    """A Scala object."""
-    return getattr(getattr(jvm, f"{name}$"), "MODULE$")
+    def _empty_map(self) -> Any:
+        return self._bridge.module("scala.collection.immutable.Map").empty()

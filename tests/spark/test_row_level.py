@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from icesql.errors import ValidationError
-from icesql.spark.row_level import found_rows
+from icesql.spark.row_level import few_rows, found_rows, merge
 from icesql.spark.row_level.assignments import Assignment
 from icesql.spark.row_level.delete import delete_rows
 from icesql.spark.row_level.merge import Action, Clause, Kind, merge_rows
@@ -180,6 +180,8 @@ def test_statements_in_a_row_on_buckets(spark, make_table):
 @pytest.mark.parametrize("mode", MODES[1::2], ids=lambda m: f"{m[0]}-v{m[1]}")
 def test_many_rows_come_as_bitmaps(spark, make_table, monkeypatch, mode):
     monkeypatch.setattr(found_rows, "MANY_ROWS", -1)
+    monkeypatch.setattr(merge, "is_small", lambda *_: False)
+    monkeypatch.setattr(merge, "is_medium", lambda *_: False)
     properties = {"format-version": mode[1], **{f"write.{verb}.mode": mode[0] for verb in ("delete", "merge")}}
     spark.range(0, 70_000, 1, 1).createOrReplaceTempView("numbers")
     table = make_table("n", spark.table("numbers"), [], properties)
@@ -199,3 +201,35 @@ def test_many_rows_come_as_bitmaps(spark, make_table, monkeypatch, mode):
            WHERE NOT (id % 1000 = 7 OR id IN (0, 32767, 32768, 65535, 65536, 69999))
            UNION ALL SELECT explode(array(0L, 70000L, 80000L, 90000L))""",
     )
+
+
+@pytest.mark.parametrize("most", [1_000_000, 40], ids=["all in the driver", "the first rows only"])
+@pytest.mark.parametrize("mode", [MODES[1], MODES[4]], ids=lambda m: f"{m[0]}-v{m[1]}")
+def test_merge_of_middle_size(spark, make_table, monkeypatch, mode, most):
+    monkeypatch.setattr(merge, "is_small", lambda *_: False)
+    monkeypatch.setattr(few_rows, "SMALL_VALUES", most)
+    whole = []
+    first = few_rows.first_in_driver
+
+    def first_in_driver(*arguments):
+        found, rows = first(*arguments)
+        whole.append(rows is not None)
+        return found, rows
+
+    monkeypatch.setattr(merge, "first_in_driver", first_in_driver)
+    spark.sql(SOURCE.format(n=200)).createOrReplaceTempView("plain")
+    table = make_table("m", spark.table("plain"), [("p", IDENTITY)], {"format-version": mode[1], "write.merge.mode": mode[0]})
+    source = "(SELECT id, CAST(0 AS INT) AS p, CAST(NULL AS STRING) AS v, named_struct('a', -id, 'b', 2) AS s FROM range(150, 250))"
+    clauses = [
+        Clause(kind=Kind.MATCHED, action=Action.DELETE, condition="t.id % 10 = 0"),
+        Clause(kind=Kind.MATCHED, action=Action.UPDATE_ALL),
+        Clause(kind=Kind.NOT_MATCHED, action=Action.INSERT_ALL),
+    ]
+    merge_rows(target(spark, table), source, "s", "t.id = s.id", clauses).builder.commit()
+    assert rows_of(spark, table) == expected(
+        spark, f"SELECT * FROM plain WHERE id < 150 UNION ALL SELECT * FROM {source} WHERE id >= 200 OR id % 10 <> 0"
+    )
+    only_deletes = [Clause(kind=Kind.MATCHED, action=Action.DELETE)]
+    merge_rows(target(spark, table), "(SELECT id FROM range(100))", "s", "t.id = s.id", only_deletes).builder.commit()
+    assert {row[0] for row in rows_of(spark, table)} == {i for i in range(100, 250) if not (150 <= i < 200 and i % 10 == 0)}
+    assert whole == ([True, True] if most == 1_000_000 else [False, False])
