@@ -16,12 +16,12 @@ HERE = Path(__file__).parent
 CASES = [case for path in sorted((HERE / "live").glob("*.sql")) for case in read_cases(path)]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("live")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def session(spark: Any, warehouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """Catalogs: ``local``, and ``jdbc``, which stores views too."""
     import icesql
@@ -36,7 +36,7 @@ def session(spark: Any, warehouse: Path, tmp_path_factory: pytest.TempPathFactor
     )
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def runtime(oracle: Oracle, tmp_path_factory: pytest.TempPathFactory) -> Oracle:
     """The oracle with a catalog ``jdbc`` of its own."""
     folder = tmp_path_factory.mktemp("oracle-jdbc")
@@ -47,7 +47,7 @@ def runtime(oracle: Oracle, tmp_path_factory: pytest.TempPathFactory) -> Oracle:
     return oracle
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def reader(spark: Any, warehouse: Path, runtime: Oracle) -> Any:
     """Each engine with a hadoop catalog on the other's folder: the runtime's is ``ours``, icesql's is ``theirs``."""
     import icesql

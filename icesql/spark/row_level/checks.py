@@ -16,18 +16,18 @@ def require_deterministic(frame: DataFrame) -> None:
         raise _by_chance()
 
 
-def require_deterministic_column(frame: DataFrame, name: str) -> None:
-    """As ``require_deterministic``, for one column that the frame computes: others, and what all stand on, may be up to chance."""
+def require_deterministic_columns(frame: DataFrame, name: str | None = None) -> None:
+    """As ``require_deterministic``, for what the frame computes of a join, or for the column ``name`` of it alone: what is joined may be
+    up to chance."""
     plan: Any = frame._jdf.queryExecution().analyzed()
     if plan.deterministic():
         return
     while plan.children().size() == 1:
         expressions = plan.expressions()
         for column in map(expressions.apply, range(expressions.size())):
-            if column.nodeName() == "Alias" and column.name() == name:
-                if not column.deterministic():
-                    raise _by_chance()
-                return
+            is_meant = name is None or (column.nodeName() == "Alias" and column.name() == name)
+            if is_meant and not column.deterministic():
+                raise _by_chance()
         plan = plan.children().head()
 
 

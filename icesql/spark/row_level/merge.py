@@ -18,7 +18,7 @@ from icesql.errors import ValidationError
 from icesql.spark.columns import quoted
 from icesql.spark.row_level.assignments import Assignment, assigned_columns, below_table
 from icesql.spark.row_level.changes import COPY_ON_WRITE, RowLevelResult, change, mode_of, written
-from icesql.spark.row_level.checks import require_deterministic_column
+from icesql.spark.row_level.checks import require_deterministic, require_deterministic_columns
 from icesql.spark.row_level.few_rows import first_in_driver, in_driver, is_medium, is_small
 from icesql.spark.row_level.field_order import in_order_of
 from icesql.spark.row_level.file_numbers import FILE_NUMBER
@@ -138,7 +138,12 @@ class _Merge:
     def run(self) -> RowLevelResult:
         self._values = {n: self._checked_values(clause) for n, clause in enumerate(self.clauses, 1)}
         joined = self._joined()
-        require_deterministic_column(joined, _ACTION)
+        if self.kinds == {Kind.NOT_MATCHED}:
+            require_deterministic_columns(joined, _ACTION)  # the values of a plain append may be up to chance
+        elif self._copies:
+            require_deterministic(joined)
+        else:
+            require_deterministic_columns(joined)
         if is_small(self.target, self.source_rows) and (few := in_driver(joined)) is not None:
             return self._result(few, found_rows(few, self.target.files, many=False, keys=_KEYS))
         kept = joined.persist()

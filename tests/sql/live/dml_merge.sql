@@ -202,11 +202,26 @@ create namespace {ns};
 create table {ns}.t (id int, s string) using iceberg tblproperties ('write.merge.mode'='{m}');
 insert into {ns}.t values (1, 'a'), (2, 'b');
 merge into {ns}.t t using (select 9 as id) q on t.id = q.id when not matched then insert (id, s) values (q.id, uuid());
+-- error: NON_DETERMINISTIC
 merge into {ns}.t t using (select 1 as id union all select 8) q on t.id = q.id when matched then update set s = uuid() when not matched then insert (id, s) values (q.id, uuid());
-merge into {ns}.t t using (select id, uuid() as s from (values (2), (7)) as v(id)) q on t.id = q.id when matched then update set s = q.s when not matched then insert *;
 -- error: NON_DETERMINISTIC
 merge into {ns}.t t using (select 1 as id) q on t.id = q.id when matched and rand() > 2 then delete;
 -- error: NON_DETERMINISTIC
 merge into {ns}.t t using (select 1 as id) q on t.id = q.id and rand() > 2 when matched then delete;
+select id, length(s) from {ns}.t;
+update {ns}.t set s = 'x';
+
+-- case: sources_up_to_chance_copy_on_write
+create namespace {ns};
+create table {ns}.t (id int, s string) using iceberg;
+insert into {ns}.t values (1, 'a'), (2, 'b');
+-- error: NON_DETERMINISTIC
+merge into {ns}.t t using (select id, uuid() as s from (values (2), (7)) as v(id)) q on t.id = q.id when matched then update set s = q.s when not matched then insert *;
+
+-- case: sources_up_to_chance_merge_on_read
+create namespace {ns};
+create table {ns}.t (id int, s string) using iceberg tblproperties ('write.merge.mode'='merge-on-read');
+insert into {ns}.t values (1, 'a'), (2, 'b');
+merge into {ns}.t t using (select id, uuid() as s from (values (2), (7)) as v(id)) q on t.id = q.id when matched then update set s = q.s when not matched then insert *;
 select id, length(s) from {ns}.t;
 update {ns}.t set s = 'x';
