@@ -13,13 +13,15 @@ from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import DecimalType
 
 from icesql.errors import InvalidArgumentError
+from icesql.io.delete_files import check_delete_format
 from icesql.io.files import FileIO
+from icesql.spark.batches import LONG_ROW, short_rows, unmeasured_batches
 from icesql.spark.bridge import bridge_of
-from icesql.spark.distribution import distributed, distribution_of, with_partition_values
+from icesql.spark.distribution import distributed, distribution_of, integer, with_partition_values
 from icesql.spark.local_rows import collect_arrow, size_in_bytes
 from icesql.spark.shipping import ship
 from icesql.spark.store_assignment import lineage_schema
@@ -88,9 +90,12 @@ def write_job(metadata: TableMetadata, io: FileIO, settings: WriteSettings, *, c
     spec = metadata.spec if settings.spec_id is None else metadata.specs_by_id[settings.spec_id]
     properties = {**metadata.properties, **_overrides(settings)}
     types = tuple(f.type for f in spec.partition_type(metadata.schema).fields)
-    file_format = (settings.options.get("write-format") or P.property_as_string(properties, P.DEFAULT_FILE_FORMAT) or "parquet").lower()
-    if file_format not in FORMATS:
-        raise InvalidArgumentError(f"Invalid file format: {file_format}", format=file_format)
+    usual = P.property_as_string(properties, P.DEFAULT_FILE_FORMAT) or "parquet"
+    file_format = (settings.options.get("write-format") or usual).lower()
+    for name in (file_format, usual.lower()):
+        if name not in FORMATS:
+            raise InvalidArgumentError(f"Invalid file format: {name}", format=name)
+    check_delete_format(metadata.properties, settings.options.get("delete-format") if metadata.format_version < 3 else None)
     target = settings.options.get("target-file-size-bytes")
     order_id = metadata.sort_order.order_id if settings.sort_order_id is None else settings.sort_order_id
     return WriteJob(
@@ -104,7 +109,7 @@ def write_job(metadata: TableMetadata, io: FileIO, settings: WriteSettings, *, c
         properties=properties,
         sort_order_id=order_id,
         sorted_ids=tuple(f.source_id for f in metadata.sort_order.fields),
-        target_file_size_bytes=int(target) if target else P.property_as_int(properties, P.WRITE_TARGET_FILE_SIZE_BYTES),
+        target_file_size_bytes=integer(target) if target else P.property_as_int(properties, P.WRITE_TARGET_FILE_SIZE_BYTES),
         clustered=clustered,
         operation_id=str(uuid.uuid4()),
     )
@@ -117,9 +122,9 @@ def is_small(frame: DataFrame, rows: int | None = None) -> bool:
     return size_in_bytes(frame) <= SMALL_BYTES
 
 
-def remove_files_of(job: WriteJob) -> None:
-    """Remove what a failed write left behind: finished tasks' files are known by the operation's id in their names."""
-    marker = job.operation_id
+def remove_files_of(job: WriteJob, after_id: str = "") -> None:
+    """Remove what a failed write left behind: finished tasks' files are known by the operation's id in their names, and what follows it."""
+    marker = job.operation_id + after_id
     job.io.delete_many([info.location for info in job.io.list_files(job.locations.data_folder) if marker in info.location])
 
 
@@ -148,28 +153,42 @@ def clustered(table: pa.Table, width: int) -> pa.Table:
 
 
 def _write_in_tasks(spark: SparkSession, frame: DataFrame, job: WriteJob) -> list[DataFile]:
+    """Batches are measured in bytes only where a row may be long, or was found to be."""
     ship(spark)
+    columns, fields = task_columns(spark, frame, len(job.schema.fields)), frame.schema.fields
+    checked = short_rows(columns, fields)
+    if checked is not None:
+        try:
+            with unmeasured_batches(spark):
+                return _run_tasks(frame.select(*checked), job)
+        except Exception as error:
+            if LONG_ROW not in str(error):
+                raise
+            files = _run_tasks(frame.select(*columns), replace(job, operation_id=f"{job.operation_id}-measured"))
+            remove_files_of(job, f".{job.file_format}")  # not before: tasks of a failed job run on for a while
+            return files
+    return _run_tasks(frame.select(*columns), job)
 
+
+def _run_tasks(frame: DataFrame, job: WriteJob) -> list[DataFile]:
     def task(batches):  # type: ignore[no-untyped-def]
         yield from write_task(job, batches)
 
-    rows = collect_arrow(with_unscaled_decimals(spark, frame, len(job.schema.fields)).mapInArrow(task, f"{RESULT_COLUMN} binary"))
+    rows = collect_arrow(frame.mapInArrow(task, f"{RESULT_COLUMN} binary"))
     return [file for data in rows.column(RESULT_COLUMN).to_pylist() for file in pickle.loads(data)]
 
 
-def with_unscaled_decimals(spark: SparkSession, frame: DataFrame, width: int) -> DataFrame:
-    """The frame whose short decimals among the first ``width`` columns are their unscaled longs: Spark makes a BigDecimal of each decimal
+def task_columns(spark: SparkSession, frame: DataFrame, width: int) -> list[Column]:
+    """The columns of the frame, short decimals among the first ``width`` as their unscaled longs: Spark makes a BigDecimal of each decimal
     it sends to Python. ``table_batch`` makes them decimals again.
     """
-    fields = frame.schema.fields
-    short = {i for i in range(width) if isinstance(fields[i].dataType, DecimalType) and fields[i].dataType.precision <= MAX_LONG_DIGITS}
-    if not short:
-        return frame
     bridge = bridge_of(spark)
     output = frame._jdf.queryExecution().analyzed().output()
-    attributes = [output.apply(i) for i in range(len(fields))]
-    columns = [
-        bridge.column(bridge.expressions.UnscaledValue(attribute)).alias(field.name) if i in short else bridge.column(attribute)
-        for i, (attribute, field) in enumerate(zip(attributes, fields, strict=True))
-    ]
-    return frame.select(*columns)
+    columns = []
+    for i, column in enumerate(frame.schema.fields):
+        attribute, type_ = output.apply(i), column.dataType
+        if i < width and isinstance(type_, DecimalType) and type_.precision <= MAX_LONG_DIGITS:
+            columns.append(bridge.column(bridge.expressions.UnscaledValue(attribute)).alias(column.name))
+        else:
+            columns.append(bridge.column(attribute))
+    return columns

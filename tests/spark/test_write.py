@@ -92,7 +92,7 @@ def test_short_decimals_reach_tasks_as_longs(spark, make_table, monkeypatch):
     )
     table = make_table("t", rows, [("id", bucket(2))])
     assert sorted(map(tuple, scan_dataframe(spark, table).collect())) == sorted(map(tuple, rows.collect()))
-    sent = write.with_unscaled_decimals(spark, rows, len(rows.columns)).dtypes
+    sent = rows.select(*write.task_columns(spark, rows, len(rows.columns))).dtypes
     assert [type_ for _, type_ in sent] == ["int", "bigint", "bigint", "decimal(22,2)", "struct<d:decimal(5,1)>"]
 
 
