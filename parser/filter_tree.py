@@ -314,6 +314,8 @@ class _Reader:
             return Reference(".".join(parts))
         if parts[-1].lower() not in _TRANSFORMS or (len(parts) > 1 and parts[-2].lower() != "system"):
             cursor.fail(f"Cannot use filter: the function is not understood: {'.'.join(parts)}", start)
+        if parts[-1].lower() in ("bucket", "truncate") and cursor.peek().kind is not Kind.NUMBER:
+            cursor.fail(f"Cannot use filter: the width comes first: {parts[-1]}", start)
         cursor.position = mark + 2 * (len(parts) - 1)
         term = transform_term(cursor)
         return Reference(".".join(term.column), None if term.transform.is_identity else term.transform)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import datetime
+
 from icesql.errors import IcesqlError, InvalidArgumentError, SqlError
 from icesql.expr.binding import bind
 from icesql.expr.tree import TRUE, Expression
 from icesql.parser.edits import Edit, rewrite
 from icesql.parser.filters import parse_filter
 from icesql.parser.identifiers import parse_name
+from icesql.parser.parameters import quoted_string
 from icesql.parser.tokens import Token, tokenize
 from icesql.procedures.context import ProcedureContext
 from icesql.table.table import Table
@@ -24,7 +27,7 @@ def row_filter(context: ProcedureContext, table: Table, where: str | None) -> Ex
         return TRUE
     if where.strip(" ()").upper() in ("", "NULL") or _names_metadata(table, where):
         raise InvalidArgumentError(f"Cannot parse predicates in where option: {where}", where=where)
-    where = _unqualified(table, where)
+    where = _with_constants(context, table, _unqualified(table, where))
     try:
         expression = parse_filter(where)
         bind(table.schema, expression, case_sensitive=False)
@@ -52,6 +55,54 @@ def _unqualified(table: Table, where: str) -> str:
             edits.append(Edit(tokens[at].start, tokens[at + 2 * length].start, ""))
         at += 2 * len(chain) - 1
     return rewrite(where, edits).text
+
+
+def _with_constants(context: ProcedureContext, table: Table, where: str) -> str:
+    """The predicate with calls of Iceberg's functions over constants (``local.system.bucket(4, 1)``) as their values."""
+    if "system" not in where.lower():
+        return where
+    columns = {field.name.lower() for field in table.schema.fields}
+    tokens, edits, at = _tokens(where), list[Edit](), 0
+    while at < len(tokens):
+        end = _end_of_call(tokens, at)
+        inside = {token.name.lower() for token in tokens[at:end] if token.is_identifier}
+        if end > at and columns.isdisjoint(inside):
+            edits.append(Edit(tokens[at].start, tokens[end - 1].end, _value(context, where[tokens[at].start : tokens[end - 1].end])))
+        at = max(end, at + 1)
+    return rewrite(where, edits).text
+
+
+def _end_of_call(tokens: tuple[Token, ...], at: int) -> int:
+    """Index behind the call of ``system.f(...)`` or ``catalog.system.f(...)`` that begins at a token; ``at`` itself if none does."""
+    keys = [token.key for token in tokens[at : at + 6]]
+    start = next((n for n in (2, 4) if keys[n - 2 : n] == ["SYSTEM", "."] and keys[n + 1 : n + 2] == ["("]), None)
+    if start is None or (start == 4 and keys[1] != ".") or (at and tokens[at - 1].key == "."):
+        return at
+    depth, end = 0, at + start + 1
+    while end < len(tokens):
+        depth += (tokens[end].key == "(") - (tokens[end].key == ")")
+        end += 1
+        if depth == 0:
+            return end
+    return at
+
+
+def _value(context: ProcedureContext, call: str) -> str:
+    """SQL of what a call without columns gives; the call itself where Spark cannot tell."""
+    from pyspark.errors import PySparkException
+
+    try:
+        value = context.session.run(f"SELECT {call}").collect()[0][0]
+    except (IcesqlError, PySparkException):
+        return call
+    match value:
+        case str():
+            return quoted_string(value)
+        case bytes() | bytearray():
+            return f"X'{value.hex()}'"
+        case datetime.date():
+            return f"DATE '{value.isoformat()}'"
+    return "NULL" if value is None else str(value)
 
 
 def _tokens(where: str) -> tuple[Token, ...]:

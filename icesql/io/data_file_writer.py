@@ -16,6 +16,7 @@ from icesql.io.files import FileIO
 from icesql.io.metrics import Metrics, MetricsConfig, metrics_config
 from icesql.spec.files import DataFile, FileContent
 from icesql.spec.name_mapping import mapping_for
+from icesql.spec.properties import property_as_int
 from icesql.spec.schema import Schema
 from icesql.spec.types import TimestampType, TimestamptzType
 
@@ -133,11 +134,11 @@ class DataFileWriter:
         self._format = (file_format or default_format(self._properties)).lower()
         self._content, self._equality_ids = content, equality_ids
         self._config = config or metrics_config(schema, self._properties, sorted_ids)
-        self._target = target_size_bytes or int(self._properties.get("write.target-file-size-bytes", DEFAULT_TARGET_BYTES))
-        self._group_bytes = int(self._properties.get("write.parquet.row-group-size-bytes", DEFAULT_ROW_GROUP_BYTES))
+        self._target = target_size_bytes or property_as_int(self._properties, "write.target-file-size-bytes", DEFAULT_TARGET_BYTES)
+        self._group_bytes = property_as_int(self._properties, "write.parquet.row-group-size-bytes", DEFAULT_ROW_GROUP_BYTES)
         if self._format == "orc":  # an open stripe's size is hidden, so stripes must be small against the target
             key = "write.orc.stripe-size-bytes"
-            stripe = int(self._properties.get(key, DEFAULT_STRIPE_BYTES))
+            stripe = property_as_int(self._properties, key, DEFAULT_STRIPE_BYTES)
             self._properties[key] = str(max(_MIN_CHUNK_BYTES, min(stripe, self._target // 8)))
         self._pending: list[pa.Table] = []
         self._pending_bytes = 0

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 DELETE_FILE_PATH = NestedField(2147483546, "file_path", StringType(), True)
 DELETE_POS = NestedField(2147483545, "pos", LongType(), True)
+FILE_FORMATS = ("parquet", "avro", "orc", "puffin", "metadata")
+"""Every file format that Iceberg names; rows are in the first three."""
 POSITION_SCHEMA = Schema((DELETE_FILE_PATH, DELETE_POS))
 _POSITION_METRICS = MetricsConfig(default=COUNTS, modes={DELETE_FILE_PATH.id: FULL, DELETE_POS.id: FULL})
 
@@ -36,6 +38,13 @@ _POSITION_METRICS = MetricsConfig(default=COUNTS, modes={DELETE_FILE_PATH.id: FU
 def delete_format(properties: Mapping[str, str]) -> str:
     """``write.delete.format.default``, else ``write.format.default``, else parquet; lower case."""
     return (properties.get("write.delete.format.default") or properties.get("write.format.default") or "parquet").lower()
+
+
+def check_delete_format(properties: Mapping[str, str], option: str | None = None) -> None:
+    """Raises InvalidArgumentError for a format, of the table or of a write's option, that Iceberg does not know."""
+    for wanted in (delete_format(properties), (option or "parquet").lower()):
+        if wanted not in FILE_FORMATS:
+            raise InvalidArgumentError(f"Invalid file format: {wanted}", format=wanted)
 
 
 def delete_properties(properties: Mapping[str, str]) -> dict[str, str]:

@@ -16,6 +16,7 @@ from icesql.io.metrics import Metrics, MetricsConfig
 from icesql.io.orc_layout import DAMAGE, OrcLayout
 from icesql.io.orc_lengths import LengthGuard
 from icesql.io.orc_timestamps import wide_timestamps
+from icesql.spec.properties import property_as_int
 from icesql.spec.schema import Schema
 from icesql.spec.types import (
     FixedType,
@@ -63,7 +64,7 @@ class OrcFileWriter:
         self._writer = orc.ORCWriter(
             sink,
             compression=_CODECS[codec],
-            stripe_size=int(properties.get("write.orc.stripe-size-bytes", 64 * 1024 * 1024)),
+            stripe_size=property_as_int(properties, "write.orc.stripe-size-bytes", 64 * 1024 * 1024),
             compression_strategy=properties.get("write.orc.compression-strategy", "speed").lower(),
         )
         self._wrote = False

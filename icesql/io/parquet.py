@@ -18,6 +18,7 @@ from icesql.io.long_values import LongValues
 from icesql.io.metrics import Metrics, MetricsConfig
 from icesql.io.nan_counts import NanCounter
 from icesql.io.parquet_metrics import parquet_metrics
+from icesql.spec.properties import property_as_int
 from icesql.spec.schema import Schema
 from icesql.spec.types import ListType, MapType, NestedField, StructType, Type, UnknownType, UUIDType
 from icesql.spec.types_json import schema_to_json
@@ -42,19 +43,18 @@ def parquet_options(schema: pa.Schema, properties: Mapping[str, str]) -> dict[st
         raise InvalidArgumentError(f"Cannot write Parquet file: unknown compression codec: {name}", codec=name)
     options: dict[str, Any] = {
         "compression": _CODECS[name],
-        "data_page_size": int(properties.get("write.parquet.page-size-bytes", 1024 * 1024)),
-        "dictionary_pagesize_limit": int(properties.get("write.parquet.dict-size-bytes", 2 * 1024 * 1024)),
+        "data_page_size": property_as_int(properties, "write.parquet.page-size-bytes", 1024 * 1024),
+        "dictionary_pagesize_limit": property_as_int(properties, "write.parquet.dict-size-bytes", 2 * 1024 * 1024),
         "write_page_index": True,
         "store_schema": False,
         "store_decimal_as_integer": True,
         "version": "2.6",
         "allow_truncated_timestamps": False,
     }
-    level = properties.get("write.parquet.compression-level")
-    if level is not None and _CODECS[name] in ("zstd", "gzip", "brotli"):
-        options["compression_level"] = int(level)
+    if "write.parquet.compression-level" in properties and _CODECS[name] in ("zstd", "gzip", "brotli"):
+        options["compression_level"] = property_as_int(properties, "write.parquet.compression-level")
     if "max_rows_per_page" in inspect.signature(pq.ParquetWriter.__init__).parameters:  # younger than the oldest pyarrow we take
-        options["max_rows_per_page"] = int(properties.get("write.parquet.page-row-limit", 20_000))
+        options["max_rows_per_page"] = property_as_int(properties, "write.parquet.page-row-limit", 20_000)
     blooms = bloom_filters(schema, properties)
     if blooms and "bloom_filter_options" in inspect.signature(pq.ParquetWriter.__init__).parameters:
         options["bloom_filter_options"] = blooms

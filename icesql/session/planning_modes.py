@@ -1,22 +1,16 @@
-"""Where files are planned: ``auto``, ``local`` and ``distributed`` are one thing here, which the driver does; other names are refused."""
+"""Where files are planned: the session's settings and the table's properties name it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from icesql.errors import InvalidArgumentError
-from icesql.spec.properties import DATA_PLANNING_MODE, DELETE_PLANNING_MODE
+from icesql.table.planning_modes import check_modes
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
 
-_MODES = ("auto", "local", "distributed")
-
 
 def check_planning_modes(session: Session, properties: Mapping[str, str]) -> None:
-    """Raises InvalidArgumentError for a mode, of the session's settings or else of the table's properties, that Iceberg does not know."""
-    for key in (DATA_PLANNING_MODE, DELETE_PLANNING_MODE):
-        mode = session.conf(f"spark.sql.iceberg.{key.removeprefix('read.')}") or properties.get(key, "auto")
-        if mode.lower() not in _MODES:
-            raise InvalidArgumentError(f"Unknown planning mode: {mode}", mode=mode)
+    """Raises InvalidArgumentError for a mode that Iceberg does not know."""
+    check_modes(properties, session.conf)

@@ -48,7 +48,7 @@ def run_insert(session: Session, statement: s.Insert, args: Any = None) -> Any:
     session.temporary_views.refresh(statement.references)
     with bound(session, statement.text, statement.references) as text:
         frame = _query_frame(session, statement, target, text, args)
-        written = evolved(session, target, frame)
+        written = evolved(session, target, _under_given_names(statement, target, frame))
         schema = written.table.metadata.schema
         values = {name: _static_value(schema, name, text.sql(span)) for name, span in static.items()}
         fitted = _fitted(session, statement, written, filled(written, frame), values)
@@ -195,6 +195,12 @@ def _column_name(session: Session, schema: Schema, path: Sequence[str]) -> str:
 
 
 # -- the commit --------------------------------------------------------------------------------------------------------
+def _under_given_names(statement: s.Insert, target: WriteTarget, frame: Any) -> Any:
+    """The rows as a table that accepts any schema checks them: under the names of the statement's column list."""
+    names = [".".join(path) for path in statement.columns]
+    return frame.toDF(*names) if accepts_any_schema(target) and len(names) == len(frame.columns) else frame
+
+
 def _row_commit(session: Session, statement: s.Insert, target: WriteTarget, static: Mapping[str, str]) -> RowCommit:
     match statement.mode:
         case s.InsertMode.APPEND:

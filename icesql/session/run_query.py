@@ -128,13 +128,13 @@ def bound(
     result = BoundText(session, text, references=references)
     views: list[str] = []
     try:
-        resolved = [(r, f) for r in references.tables if (f := _resolve(session, text, r)) is not None]
-        replacements = {r.start: Replacement(view="", full_name=_full_name(r, source)) for r, source in resolved}
+        sources = [(r, f) for r in references.tables if (f := resolved(session, text, r)) is not None]
+        replacements = {r.start: Replacement(view="", full_name=_full_name(r, source)) for r, source in sources}
         aliases = Aliases(references, replacements)
         named = named_metadata_columns(text)
         hidden: list[Hidden] = []
-        for reference, source in resolved:
-            frame, shown, narrowed = _frame(session, reference, source, text, named, result.reads)
+        for reference, source in sources:
+            frame, shown, narrowed = source_frame(session, reference, source, text, named, result.reads)
             views.append(_temporary_view(frame))
             if narrowed is not None and (keys := session.frames.second_path_of(frame)):
                 result.second_path.append((views[-1], keys, narrowed))
@@ -154,7 +154,7 @@ def bound(
         session.drop_views(views)
 
 
-def _resolve(session: Session, text: str, reference: TableReference) -> Source | None:
+def resolved(session: Session, text: str, reference: TableReference) -> Source | None:
     """``None``: the name is Spark's (a temporary view, a CTE, a table of another catalog). Raises NotFoundError for one that should
     be ours."""
     if reference.place is Place.TARGET:
@@ -176,7 +176,7 @@ def _resolve(session: Session, text: str, reference: TableReference) -> Source |
     raise names.not_found(reference.parts, text=text, offset=reference.start)
 
 
-def _frame(
+def source_frame(
     session: Session,
     reference: TableReference,
     source: Source,

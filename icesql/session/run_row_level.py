@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from icesql.errors import UnsupportedError
+from icesql.io.delete_files import check_delete_format
 from icesql.parser import statements as s
 from icesql.session.planning_modes import check_planning_modes
 from icesql.session.refused_expressions import refuse_expressions
@@ -36,6 +37,7 @@ def run_row_level(session: Session, statement: s.Delete | s.Update | s.Merge, ar
     properties = target.table.metadata.properties
     if not isinstance(statement, s.Delete) or statement.condition is None:
         check_planning_modes(session, properties)
+        check_delete_format(properties)
     refuse_expressions(statement, properties.get(f"write.{type(statement).__name__.lower()}.mode", "copy-on-write").lower())
     alias = statement.alias or name.parts[-1]
     session.temporary_views.refresh(statement.references)
@@ -104,8 +106,9 @@ def _changed(session: Session, statement: s.Statement, target: WriteTarget, alia
 
 
 def _check_rows(session: Session, target: WriteTarget, statement: s.Delete, whole_files: bool) -> None:
-    """Raises for what only a DELETE of rows asks: a planning mode that is known, and a table rather than a view of one."""
+    """Raises for what only a DELETE of rows asks: a planning mode and a format that are known, and a table rather than a view of one."""
     check_planning_modes(session, target.table.metadata.properties)
+    check_delete_format(target.table.metadata.properties)
     if whole_files and statement.condition is not None:
         raise UnsupportedError(f"Cannot delete from table {target.found.dotted} where {statement.condition.of(statement.text)}")
 

@@ -63,8 +63,10 @@ def _create(session: Session, statement: s.CreateView, args: Any) -> Any:
 
 
 def _reads_ours(session: Session, references: s.References) -> bool:
-    """Whether a table or stored view of ours is among the references."""
+    """Whether a table or stored view of ours, or a temporary view over one, is among the references."""
     for reference in references.tables:
+        if reference.place is not s.Place.TARGET and session.temporary_views.find(reference.parts) is not None:
+            return True
         address = None if reference.place is s.Place.TARGET else session.names.address(reference.parts)
         if address is not None and (session.find(reference.parts) is not None or find_view(address) is not None):
             return True

@@ -7,13 +7,31 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import InvalidArgumentError
 from icesql.session.write_target import WriteTarget
+from icesql.spec.promotion import can_promote
 from icesql.spec.schema import Schema
-from icesql.spec.types import ListType, Type
+from icesql.spec.types import (
+    BinaryType,
+    FixedType,
+    ListType,
+    PrimitiveType,
+    StringType,
+    TimestampNanoType,
+    TimestampType,
+    TimestamptzNanoType,
+    TimestamptzType,
+    Type,
+    UUIDType,
+)
 from icesql.spec.types import MapType as MapTypeOfTable
 from icesql.spec.types import StructType as StructTypeOfTable
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
+
+
+_ONE_TYPE_IN_SPARK = (
+    (TimestampType, TimestamptzType, TimestampNanoType, TimestamptzNanoType), (StringType, UUIDType), (BinaryType, FixedType)
+)  # fmt: skip
 
 
 def accepts_any_schema(target: WriteTarget) -> bool:
@@ -69,14 +87,17 @@ def _merges_schema(session: Session, target: WriteTarget) -> bool:
 
 
 def _check_dataset(given: Any, schema: Schema, target: WriteTarget) -> None:
-    """Columns come in the table's order, and required ones are there and never null; options ``check-ordering`` and
-    ``check-nullability`` switch that off."""
+    """Columns have the table's types or such as widen to them, come in its order, and required ones are there and never null; options
+    ``check-ordering`` and ``check-nullability`` switch the last two off."""
+    from icesql.spark.types import from_spark
+
     options = {key.lower(): value.lower() for key, value in target.options.items()}
     problems: list[str] = []
     if options.get("check-ordering") != "false":
         problems += _out_of_order(given, schema.as_struct())
     if options.get("check-nullability") != "false":
         problems += _not_required(given, schema)
+    problems += _mistyped(from_spark(given).as_struct(), schema.as_struct())
     if problems:
         lines = "\n".join(f"* {problem}" for problem in problems)
         raise InvalidArgumentError(
@@ -100,6 +121,25 @@ def _out_of_order(given: Any, wanted: Type) -> list[str]:
     inside = [_out_of_order(field.dataType, wanted.fields[places[field.name.lower()]].type) for field in known]
     late = [(a.name, b.name) for a, b in pairwise(known) if places[b.name.lower()] < places[a.name.lower()]]
     return [problem for found in inside for problem in found] + [f"{after} is out of order, before {before}" for before, after in late]
+
+
+def _mistyped(given: Type, wanted: Type, path: str = "") -> list[str]:
+    """The fields, at any depth, whose types the table's fields of that name cannot hold without change. Others are left out."""
+    match given, wanted:
+        case StructTypeOfTable(), StructTypeOfTable():
+            known = {field.name.lower(): field for field in wanted.fields}
+            pairs = [(field, known[field.name.lower()]) for field in given.fields if field.name.lower() in known]
+            found = [_mistyped(mine.type, theirs.type, f"{path}{theirs.name}.") for mine, theirs in pairs]
+            return [problem for problems in found for problem in problems]
+        case ListType(), ListType():
+            return _mistyped(given.element, wanted.element, f"{path}element.")
+        case MapTypeOfTable(), MapTypeOfTable():
+            return _mistyped(given.key, wanted.key, f"{path}key.") + _mistyped(given.value, wanted.value, f"{path}value.")
+    name = path.removesuffix(".")
+    if not isinstance(given, PrimitiveType) or not isinstance(wanted, PrimitiveType):
+        return [] if given == wanted else [f"{name}: {given} cannot be read as a {wanted}"]
+    same = any(isinstance(given, kinds) and isinstance(wanted, kinds) for kinds in _ONE_TYPE_IN_SPARK)
+    return [] if same or can_promote(given, wanted, 2) else [f"{name}: {given} cannot be promoted to {wanted}"]
 
 
 def _not_required(given: Any, schema: Schema) -> list[str]:

@@ -90,9 +90,10 @@ class TemporaryViews:
         for reference in references.tables:
             view = self._views.get(".".join(reference.parts).lower())
             if view is not None:
-                self._refresh(view)
+                self.refresh_view(view)
 
-    def _refresh(self, view: TemporaryView) -> None:
+    def refresh_view(self, view: TemporaryView) -> None:
+        """Make it again, with all it stands on, if a table below has changed."""
         session, names = self._session, self._session.names
         if not view.is_global and not session.is_temporary_view(view.name):
             self.forget(view.name)

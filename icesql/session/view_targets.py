@@ -1,25 +1,25 @@
-"""Views where a statement changes rows: Spark takes only a DELETE of whole files through a view that shows a table as it is."""
+"""Views where a statement changes rows: Spark takes only a DELETE of whole files through a view that shows a table as it is, be it
+through other views."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from icesql.errors import SqlError, UnsupportedError
 from icesql.parser import statements as s
-from icesql.parser.names import References
-from icesql.parser.tokens import tokenize
-from icesql.session.names import Found
-from icesql.session.rewriting import line_and_column
+from icesql.parser.names import References, TableReference
+from icesql.session.names import Found, Selector
+from icesql.session.rewriting import line_and_column, quote
+from icesql.session.run_query import StoredView, resolved, source_frame
 from icesql.session.sql_errors import quoted
-from icesql.session.views import SPARK_DIALECT, find_view, view_references, written_in
+from icesql.session.temp_views import TemporaryView
+from icesql.session.views import SPARK_DIALECT, find_view, view_frame, view_references, written_in
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
-
-_WHOLE = (("SELECT", "*", "FROM"), ("TABLE",))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,19 +42,18 @@ def temporary_target(session: Session, parts: Sequence[str]) -> ViewTarget | Non
     view = session.temporary_views.find(parts)
     if view is None:
         return None
-    with _at(session, view.catalog, view.namespace):
-        return ViewTarget(table=None if view.column_names else _shown_whole(session, view.text, view.references))
+    session.temporary_views.refresh_view(view)
+    shown = session.spark_sql(f"TABLE {'.'.join(map(quote, parts))}")
+    return _target(shown, _below_temporary(session, view))
 
 
 def stored_target(session: Session, parts: Sequence[str]) -> ViewTarget | None:
     """For a name that leads to no table: ``None`` where no view of one of our catalogs is there either."""
     address = session.names.address(parts)
     stored = None if address is None else find_view(address)
-    sql = None if stored is None else stored.current_version.sql_for(SPARK_DIALECT)
-    if address is None or stored is None or sql is None:
+    if address is None or stored is None or stored.current_version.sql_for(SPARK_DIALECT) is None:
         return None
-    with written_in(session, address, stored):
-        return ViewTarget(table=_shown_whole(session, sql.sql, view_references(stored)))
+    return _target(view_frame(session, address, stored), _below_stored(session, StoredView(address, stored)))
 
 
 def refuse_insert(session: Session, name: s.TableName, text: str) -> None:
@@ -67,22 +66,50 @@ def refuse_insert(session: Session, name: s.TableName, text: str) -> None:
         )  # fmt: skip
 
 
-def _shown_whole(session: Session, text: str, references: References) -> Found | None:
-    """The table of a query that is nothing but ``SELECT * FROM t [AS a]`` or ``TABLE t``, perhaps through views that are no more."""
+def _target(shown: Any, below: tuple[Found, Any] | None) -> ViewTarget:
+    from icesql.spark.shown_whole import shows_whole
+
+    if below is None or not shows_whole(shown, below[1]):
+        return ViewTarget(table=None)
+    return ViewTarget(table=below[0])
+
+
+def _below_temporary(session: Session, view: TemporaryView) -> tuple[Found, Any] | None:
+    with _at(session, view.catalog, view.namespace):
+        return _below(session, view.text, view.references)
+
+
+def _below_stored(session: Session, source: StoredView) -> tuple[Found, Any] | None:
+    sql = source.view.current_version.sql_for(SPARK_DIALECT)
+    if sql is None:
+        return None
+    with written_in(session, source.address, source.view):
+        return _below(session, sql.sql, view_references(source.view))
+
+
+def _below(session: Session, text: str, references: References) -> tuple[Found, Any] | None:
+    """The one table that a query stands on, perhaps through other views, and the rows that it shows of it; ``None`` for none or several."""
     if len(references.tables) != 1:
         return None
-    table = references.tables[0]
-    before = tuple(token.key for token in tokenize(text[: table.start])[:-1])
-    behind = [token.name for token in tokenize(text[table.end :])[:-1] if token.key != "AS"]
-    if before not in _WHOLE or behind not in ([], [table.alias]):
-        return None
-    below = temporary_target(session, table.parts)
-    if below is None:
-        found = session.find(table.parts)
-        if found is not None:
-            return found if found.is_plain else None
-        below = stored_target(session, table.parts)
-    return None if below is None else below.table
+    reference = references.tables[0]
+    view = session.temporary_views.find(reference.parts)
+    if view is not None:
+        return _below_temporary(session, view)
+    source = resolved(session, text, reference)
+    if source is None or isinstance(source, StoredView):
+        return None if source is None else _below_stored(session, source)
+    frame, _, _ = source_frame(session, reference, source, text, frozenset(), [])
+    return _as_written(source, reference), frame
+
+
+def _as_written(found: Found, reference: TableReference) -> Found:
+    """A table that is read as of a branch is written there; one that is read as of another version is called so, and not written."""
+    travel = reference.time_travel
+    if travel is None:
+        return found
+    ref = found.table.metadata.refs.get(str(travel.value)) if travel.kind == "version" else None
+    kind = "branch" if ref is not None and ref.is_branch else "tag"
+    return replace(found, selector=Selector(ref=str(travel.value), ref_type=kind))
 
 
 @contextmanager

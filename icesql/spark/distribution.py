@@ -84,7 +84,16 @@ def _advisory(metadata: TableMetadata, options: Mapping[str, str], session: Mapp
         or metadata.properties.get(P.SPARK_WRITE_ADVISORY_PARTITION_SIZE_BYTES)
     )
     target = options.get("target-file-size-bytes")
-    return int(text or target or P.property_as_int(metadata.properties, P.WRITE_TARGET_FILE_SIZE_BYTES))
+    given = text or target
+    return integer(given) if given else P.property_as_int(metadata.properties, P.WRITE_TARGET_FILE_SIZE_BYTES)
+
+
+def integer(text: str) -> int:
+    """The number that an option states. Raises InvalidArgumentError, as Java words it."""
+    try:
+        return int(text)
+    except ValueError:
+        raise InvalidArgumentError(f'For input string: "{text}"', value=text) from None
 
 
 def with_partition_values(spark: SparkSession, frame: DataFrame, schema: Schema, spec: PartitionSpec) -> DataFrame:

@@ -162,3 +162,39 @@ insert overwrite {ns}.t partition (at = timestamp '2024-02-29 07:30:00') select 
 insert overwrite {ns}.t partition (at = timestamp '1969-12-31 23:59:59.999999', n = timestamp_ntz '1970-01-01 00:00:00') select 4;
 insert overwrite {ns}.t partition (at = null) select 5, null;
 select * from {ns}.t order by id;
+
+-- case: any_schema_and_types
+create namespace {ns};
+create table {ns}.t (id bigint, s string, d double, de decimal(10,2), ts timestamp, n struct<a: bigint, b: string>, l array<int>, m map<string, double>)
+using iceberg tblproperties ('write.spark.accept-any-schema'='true');
+-- error: id: double cannot be promoted to long
+insert into {ns}.t select 1.5D id;
+-- error: id: float cannot be promoted to long
+insert into {ns}.t (id) values (1.5f);
+-- error: cannot be promoted to long
+insert overwrite {ns}.t by name select 1.5 id;
+-- error: id: string cannot be promoted to long
+insert into {ns}.t replace where id = 1 select '1' id;
+-- error: s: int cannot be promoted to string
+insert into {ns}.t (id, s) select 1, 7;
+-- error: d: int cannot be promoted to double
+insert into {ns}.t select 1 d;
+-- error: cannot be promoted to decimal(10, 2)
+insert into {ns}.t select cast(1 as decimal(12,2)) de;
+-- error: cannot be promoted to decimal(10, 2)
+insert into {ns}.t select cast(1 as decimal(10,1)) de;
+-- error: ts: date cannot be promoted to timestamptz
+insert into {ns}.t select date'2020-01-01' ts;
+-- error: n.a: double cannot be promoted to long
+insert into {ns}.t select named_struct('a', 1D, 'b', 'x') n;
+-- error: n.b: int cannot be promoted to string
+insert into {ns}.t with ('check-ordering'='false') select named_struct('b', 5, 'a', 1) n;
+-- error: l.element: long cannot be promoted to int
+insert into {ns}.t select array(1L) l;
+-- error: m.key: int cannot be promoted to string
+insert into {ns}.t select map(1, 1D) m;
+-- error: n: string cannot be read as a
+insert into {ns}.t select 'x' n;
+insert into {ns}.t select cast(1 as tinyint) id, 1f d, cast(1 as decimal(8,2)) de, timestamp_ntz'2020-01-01 00:00:00' ts;
+insert into {ns}.t select 5L id, named_struct('a', 1, 'b', 'x') n, array(cast(2 as smallint)) l, map('k', 1f) m;
+select * from {ns}.t;

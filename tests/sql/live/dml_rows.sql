@@ -227,6 +227,141 @@ delete from tv;
 select * from {ns}.t;
 select operation from {ns}.t.snapshots;
 
+-- case: through_layers_of_views
+create namespace {ns};
+create table {ns}.t (id int, s string, p int) using iceberg partitioned by (p);
+insert into {ns}.t values (1, 'a', 0), (2, 'b', 1);
+create temporary view v1 as select * from {ns}.t;
+create temporary view v2 as select * from v1;
+create temporary view v3 as select * from v2;
+create temporary view va as select * from v1 as x;
+create temporary view vt as table v1;
+create temporary view vc as select id, s, p from v1;
+create temporary view w1 as with q as (select * from {ns}.t) select * from q;
+create temporary view w2 as select * from (select * from {ns}.t);
+create temporary view w3 as select * from {ns}.t where true;
+create temporary view w4 as select t.* from {ns}.t;
+create temporary view w5 as (select * from {ns}.t);
+create temporary view w6 as from {ns}.t select *;
+create temporary view w7 as from {ns}.t;
+create temporary view wb as select * from {ns}.t version as of 'main';
+create temporary view wc as select * from {ns}.t.branch_main;
+create temporary view wf as select /*+ broadcast(t) */ * from {ns}.t;
+create temporary view wh as select id as id, s as s, p from {ns}.t;
+create temporary view wi as select * from {ns}.t with ('split-size'='100');
+create temporary view wj as select * from ({ns}.t);
+create temporary view xf as select * from v1 where id > 1;
+create temporary view xn as select id as a, s, p from v1;
+create temporary view xo as select * from v1 order by id;
+create temporary view x8 as select s, id, p from {ns}.t;
+create temporary view x9 as select distinct * from {ns}.t;
+create temporary view xa as select * from {ns}.t limit 5;
+create temporary view xe as select *, 1 x from {ns}.t;
+create temporary view xd as select * from {ns}.t.files;
+create temporary view xu as select * from {ns}.t union all select * from {ns}.t;
+create global temporary view g1 as select * from {ns}.t;
+create temporary view g2 as select * from global_temp.g1;
+delete from v2 where p = 1;
+select count(*) from v3;
+delete from v2;
+select count(*) from {ns}.t;
+insert into {ns}.t values (1, 'a', 0), (2, 'b', 1);
+delete from v3 where p = 1;
+select count(*) from v3;
+delete from v3;
+select count(*) from {ns}.t;
+insert into {ns}.t values (1, 'a', 0), (2, 'b', 1);
+delete from g2 where p = 1;
+select count(*) from v3;
+delete from g2;
+select count(*) from {ns}.t;
+insert into {ns}.t values (1, 'a', 0), (2, 'b', 1);
+delete from va;
+select count(*) from v3;
+insert into {ns}.t values (1, 'a', 0), (2, 'b', 1);
+delete from vt;
+select count(*) from v3;
+insert into {ns}.t values (1, 'a', 0), (2, 'b', 1);
+delete from vc;
+select count(*) from v3;
+insert into {ns}.t values (1, 'a', 0), (2, 'b', 1);
+delete from w1;
+select count(*) from v3;
+insert into {ns}.t values (1, 'a', 0), (2, 'b', 1);
+delete from w2;
+select count(*) from v3;
+insert into {ns}.t values (1, 'a', 0), (2, 'b', 1);
+delete from w3;
+select count(*) from v3;
+insert into {ns}.t values (1, 'a', 0), (2, 'b', 1);
+delete from w4;
+select count(*) from v3;
+insert into {ns}.t values (1, 'a', 0), (2, 'b', 1);
+delete from w5;
+select count(*) from v3;
+insert into {ns}.t values (1, 'a', 0), (2, 'b', 1);
+delete from w6;
+select count(*) from v3;
+insert into {ns}.t values (1, 'a', 0), (2, 'b', 1);
+delete from w7;
+select count(*) from v3;
+insert into {ns}.t values (1, 'a', 0), (2, 'b', 1);
+delete from wb;
+select count(*) from v3;
+insert into {ns}.t values (1, 'a', 0), (2, 'b', 1);
+delete from wc;
+select count(*) from v3;
+insert into {ns}.t values (1, 'a', 0), (2, 'b', 1);
+delete from wf;
+select count(*) from v3;
+insert into {ns}.t values (1, 'a', 0), (2, 'b', 1);
+delete from wh;
+select count(*) from v3;
+insert into {ns}.t values (1, 'a', 0), (2, 'b', 1);
+delete from wi;
+select count(*) from v3;
+insert into {ns}.t values (1, 'a', 0), (2, 'b', 1);
+delete from wj;
+select count(*) from v3;
+insert into {ns}.t values (1, 'a', 0), (2, 'b', 1);
+-- error
+delete from xf;
+-- error
+delete from xn;
+-- error
+delete from xo;
+-- error
+delete from x8;
+-- error
+delete from x9;
+-- error
+delete from xa;
+-- error
+delete from xe;
+-- error
+delete from xd;
+-- error
+delete from xu;
+-- error: `t` does not support UPDATE TABLE
+update v2 set s = 'x' where id = 1;
+-- error: `t` does not support UPDATE TABLE
+update v3 set s = 'x';
+-- error: `t` does not support MERGE INTO TABLE
+merge into v2 using (select 1 id) q on v2.id = q.id when matched then delete;
+-- error: EXPECT_TABLE_NOT_VIEW
+insert into v2 values (9, 'z', 0);
+-- error: EXPECT_TABLE_NOT_VIEW
+insert overwrite v3 values (9, 'z', 0);
+-- error
+insert into v2 replace where p = 1 values (9, 'z', 1);
+-- error: EXPECT_TABLE_NOT_VIEW
+truncate table v2;
+-- error
+delete from v2 where id in (select 1);
+delete from v2 as x where x.p = 0;
+select * from v3;
+drop view global_temp.g1;
+
 -- case: columns_that_differ_by_case
 create namespace {ns};
 set spark.sql.caseSensitive = true;

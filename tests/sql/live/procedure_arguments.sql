@@ -136,3 +136,34 @@ call local.system.rewrite_data_files('{nsname}.t', where => '{ns}.t.s = ''a''', 
 call local.system.rewrite_data_files('{nsname}.t', where => '{nsname}.T.s = ''b'' and t.id > 1', options => map('rewrite-all', 'true'));
 call local.system.rewrite_data_files('{nsname}.t', where => 's = ''b'' and null', options => map('rewrite-all', 'true'));
 call local.system.rewrite_data_files('{nsname}.t', where => 's = null', options => map('rewrite-all', 'true'));
+
+-- case: functions_of_constants
+create namespace {ns};
+create table {ns}.t (id int, s string, d date) using iceberg partitioned by (bucket(4, id));
+insert into {ns}.t values (1, 'a', date'2020-01-01'), (2, 'b', date'2020-01-01'), (3, 'c', date'2020-01-01');
+insert into {ns}.t values (1, 'a', date'2020-01-01'), (2, 'b', date'2020-01-01'), (3, 'c', date'2020-01-01');
+call local.system.rewrite_data_files(table => '{ns}.t', where => 'local.system.bucket(4, id) = local.system.bucket(4, 1)', options => map('rewrite-all','true'));
+call local.system.rewrite_data_files(table => '{ns}.t', where => 'local.system.bucket(4, 1) = 0', options => map('rewrite-all','true'));
+call local.system.rewrite_data_files(table => '{ns}.t', where => 'local.system.bucket(4, 1) = 1', options => map('rewrite-all','true'));
+call local.system.rewrite_data_files(table => '{ns}.t', where => 'id = local.system.bucket(4, 1)', options => map('rewrite-all','true'));
+call local.system.rewrite_data_files(table => '{ns}.t', where => 'local.system.bucket(4, 1) = local.system.bucket(4, id)', options => map('rewrite-all','true'));
+call local.system.rewrite_data_files(table => '{ns}.t', where => 'local.system.bucket(4, 1) = local.system.bucket(4, 1)', options => map('rewrite-all','true'));
+call local.system.rewrite_data_files(table => '{ns}.t', where => 'local.system.bucket(4, 1) in (0, 1, 2)', options => map('rewrite-all','true'));
+call local.system.rewrite_data_files(table => '{ns}.t', where => 'local.system.bucket(4, id) in (local.system.bucket(4, 1), 2)', options => map('rewrite-all','true'));
+call local.system.rewrite_data_files(table => '{ns}.t', where => 's = local.system.truncate(1, ''abc'')', options => map('rewrite-all','true'));
+call local.system.rewrite_data_files(table => '{ns}.t', where => 'id = local.system.years(date''1971-01-01'')', options => map('rewrite-all','true'));
+call local.system.rewrite_data_files(table => '{ns}.t', where => 'd > local.system.days(timestamp''1971-01-01 10:00:00'')', options => map('rewrite-all','true'));
+call local.system.rewrite_data_files(table => '{ns}.t', where => 'id = abs(-1)', options => map('rewrite-all','true'));
+call local.system.rewrite_data_files(table => '{ns}.t', where => 'local.system.iceberg_version() = ''1''', options => map('rewrite-all','true'));
+-- error
+call local.system.rewrite_data_files(table => '{ns}.t', where => 'local.system.bucket(4, null) = 1', options => map('rewrite-all','true'));
+call local.system.rewrite_data_files(table => '{ns}.t', where => 'local.system.bucket(4, cast(''1'' as int)) = local.system.bucket(4, id) and id < 3', options => map('rewrite-all','true'));
+-- error
+call local.system.rewrite_data_files(table => '{ns}.t', where => 'local.system.bucket(4, id + 1) = 1', options => map('rewrite-all','true'));
+-- error
+call local.system.rewrite_data_files(table => '{ns}.t', where => 'local.system.bucket(id, 4) = 1', options => map('rewrite-all','true'));
+-- error
+call local.system.rewrite_data_files(table => '{ns}.t', where => 'local.system.nope(4, 1) = 1', options => map('rewrite-all','true'));
+-- error
+call local.system.rewrite_data_files(table => '{ns}.t', where => 'local.system.bucket(4, nope) = 1', options => map('rewrite-all','true'));
+select count(*) from {ns}.t.snapshots;

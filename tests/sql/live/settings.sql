@@ -135,3 +135,67 @@ alter table {ns}.t add column id int;
 select * from {ns}.t;
 update {ns}.t set f = 3 where key = 2;
 select * from {ns}.t;
+
+-- case: formats_of_deletes
+create namespace {ns};
+create table {ns}.t (id int, s string, p int) using iceberg partitioned by (p);
+-- error: Invalid file format: nope
+insert into {ns}.t with ('delete-format'='nope') values (1, 'a', 0);
+insert into {ns}.t with ('delete-format'='AVRO') values (2, 'a', 0), (3, 'b', 0), (4, 'c', 1);
+-- error: Invalid file format: nope
+insert overwrite {ns}.t with ('delete-format'='nope') values (1, 'a', 0);
+-- error: Invalid file format: nope
+insert into {ns}.t with ('delete-format'='nope') replace where p = 1 select 1, 'a', 1;
+alter table {ns}.t set tblproperties ('write.delete.format.default'='nope');
+-- error: Invalid file format: nope
+insert into {ns}.t values (1, 'a', 0);
+-- error: Invalid file format: nope
+update {ns}.t set s = 'x' where id = 9;
+-- error: Invalid file format: nope
+merge into {ns}.t t using (select 9 as id) q on t.id = q.id when matched then update set s = 'y';
+-- error: Invalid file format: nope
+delete from {ns}.t where id = 2;
+alter table {ns}.t set tblproperties ('write.delete.mode'='merge-on-read', 'write.update.mode'='merge-on-read');
+-- error: Invalid file format: nope
+delete from {ns}.t where id = 2;
+-- error: Invalid file format: nope
+update {ns}.t set s = 'x' where id = 9;
+delete from {ns}.t where p = 1;
+alter table {ns}.t set tblproperties ('write.delete.format.default'='orc', 'write.format.default'='nope');
+-- error: Invalid file format: nope
+insert into {ns}.t values (1, 'a', 0);
+-- error: Invalid file format: nope
+insert into {ns}.t with ('write-format'='orc') values (1, 'a', 0);
+alter table {ns}.t set tblproperties ('write.format.default'='Parquet', 'format-version'='3', 'write.delete.format.default'='nope');
+-- error: Invalid file format: nope
+insert into {ns}.t values (1, 'a', 0);
+-- error: Invalid file format: nope
+delete from {ns}.t where id = 2;
+alter table {ns}.t set tblproperties ('write.delete.format.default'='avro');
+insert into {ns}.t with ('delete-format'='nope') values (1, 'a', 0);
+select * from {ns}.t;
+
+-- case: numbers_asked_for
+create namespace {ns};
+create table {ns}.t (id int) using iceberg;
+-- error: For input string: "nope"
+insert into {ns}.t with ('target-file-size-bytes'='nope') values (1);
+insert into {ns}.t with ('target-file-size-bytes'='-1') values (1);
+-- error: For input string: "nope"
+insert into {ns}.t with ('advisory-partition-size'='nope') values (1);
+-- error
+insert into {ns}.t with ('compression-level'='nope') values (1);
+alter table {ns}.t set tblproperties ('write.parquet.compression-level'='nope');
+-- error: write.parquet.compression-level
+insert into {ns}.t values (1);
+select * from {ns}.t;
+
+-- case: planning_modes_of_statistics
+create namespace {ns};
+create table {ns}.t (id int) using iceberg tblproperties ('read.data-planning-mode' = 'nope');
+call local.system.compute_table_stats('{ns}.t');
+insert into {ns}.t values (1);
+-- error: Unknown planning mode: nope
+call local.system.compute_table_stats('{ns}.t');
+call local.system.rewrite_manifests('{ns}.t');
+alter table {ns}.t unset tblproperties ('read.data-planning-mode');
