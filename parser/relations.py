@@ -218,7 +218,7 @@ def _options(text: str, tokens: tuple[Token, ...], position: int) -> tuple[tuple
 
 
 def _sample_and_watermark(tokens: tuple[Token, ...], position: int) -> int:
-    if tokens[position].key == "TABLESAMPLE" and (tokens[position + 1].key == "(" or tokens[position + 2].key == "("):
+    if tokens[position].key == "TABLESAMPLE" and any(token.key == "(" for token in tokens[position + 1 : position + 3]):
         position += 1 + (tokens[position + 1].key != "(")
         position = _closing(tokens, position)
         if tokens[position].key == "REPEATABLE" and tokens[position + 1].key == "(":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 
 import pytest
 
@@ -70,6 +71,7 @@ def test_sqlglot_finds_the_same_tables():
         ("select * from t where x = any (select 1 from u) or y between (select 1 from v) and 2", ["t", "u", "v"]),
         ("select sum(a) filter (where b in (select 1 from u)) over (partition by c order by d) from t", ["u", "t"]),
         ("set var x = (select 1 from t); ", ["t"]),
+        ("select * from t tablesample", ["t"]),
         (
             "begin for r as select * from t do update u set a = 1; merge into v using w on a = b when matched then delete; end for; end",
             list("tuvw"),
@@ -78,6 +80,14 @@ def test_sqlglot_finds_the_same_tables():
 )
 def test_tables(text, tables):
     assert [table.dotted for table in table_references(text)] == tables
+
+
+@pytest.mark.parametrize("clause", ["tablesample (10 rows) repeatable (1) as a", "for version as of 1 with ('k' = 'v') a (b)"])
+def test_a_statement_may_break_off_anywhere(clause):
+    text = f"select * from t {clause}"
+    for end in range(len("select * from t"), len(text)):
+        with suppress(SqlError):
+            assert [table.dotted for table in table_references(text[:end])] == ["t"]
 
 
 def test_targets_are_told_from_sources():
