@@ -20,7 +20,7 @@ from icesql.session.connecting import connect
 from icesql.session.interrupt import interruptible
 from icesql.session.output import text as cell_text
 from icesql.session.pruning_line import pruning_line
-from icesql.session.run_call import sql_literal
+from icesql.session.run_call import sql_text
 from icesql.session.session import Session
 
 SHOWN_ROWS = 200
@@ -61,10 +61,11 @@ def substituted(text: str, variables: Mapping[str, Any]) -> str:
     def literal(match: re.Match[str]) -> str:
         if match[1] not in variables:
             return match[0]
-        value = variables[match[1]]
-        if value is None or isinstance(value, bool | int | float | str | list | tuple | dict) or hasattr(value, "isoformat"):
-            return sql_literal(value)
-        raise InvalidArgumentError(f"Cannot put variable into SQL: no literal for {type(value).__name__}: {match[1]}")
+        try:
+            return sql_text(variables[match[1]])
+        except InvalidArgumentError as error:
+            kind = type(variables[match[1]]).__name__
+            raise InvalidArgumentError(f"Cannot put variable into SQL: no literal for {kind}: {match[1]}") from error
 
     return _VARIABLE.sub(literal, text)
 

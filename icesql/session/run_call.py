@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from icesql.errors import InvalidArgumentError, UnsupportedError
 from icesql.parser import statements as s
-from icesql.parser.parameters import quoted_string
+from icesql.parser.parameters import sql_literal
 from icesql.procedures.arguments import UNKNOWN, Argument, bind
 from icesql.procedures.base import Procedure
 from icesql.procedures.context import ProcedureContext
 from icesql.session.results import Columns
 from icesql.session.run_query import bound
-from icesql.session.show_procedures import SYSTEM, find_procedure
+from icesql.session.show_procedures import find_procedure
+from icesql.session.system_functions import SYSTEM
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
@@ -40,7 +42,7 @@ def call_by_name(session: Session, name: str, arguments: Mapping[str, Any]) -> A
         )
         parts = (catalog, SYSTEM, *parts)
     catalog, procedure = find_procedure(session, tuple(parts))
-    given = [Argument(name=key, type=_type_of(value), text=sql_literal(value), value=value) for key, value in arguments.items()]
+    given = [Argument(name=key, type=_type_of(value), text=sql_text(value), value=value) for key, value in arguments.items()]
     return _run(session, catalog, procedure, bind(procedure, given, lambda text: _evaluate(session, text), ansi=_is_ansi(session)))
 
 
@@ -131,26 +133,19 @@ def _type_of(value: Any) -> str:
     raise InvalidArgumentError(f"Cannot call procedure: no SQL type for argument: {value!r}")
 
 
-def sql_literal(value: Any) -> str:
-    """A Python value as a SQL expression."""
+def sql_text(value: Any) -> str:
+    """A Python value as people write it: as its literal, but numbers have no suffix (``LIMIT 5``, ``TABLESAMPLE (1.5 PERCENT)``), and what
+    a map holds is text, as options are."""
     match value:
-        case None:
-            return "NULL"
         case bool():
-            return str(value).lower()
-        case int() | float():
+            return sql_literal(value)
+        case int():
+            return str(value)
+        case float() if math.isfinite(value):
             return repr(value)
-        case str():
-            return quoted_string(value)
-        case datetime.datetime():
-            return f"TIMESTAMP '{value.isoformat(sep=' ')}'"
-        case datetime.date():
-            return f"DATE '{value.isoformat()}'"
-        case list() | tuple():
-            return f"array({', '.join(map(sql_literal, value))})"
         case dict():
-            return f"map({', '.join(f'{sql_literal(k)}, {sql_literal(str(v))}' for k, v in value.items())})"
-    raise InvalidArgumentError(f"Cannot write value as SQL: {value!r}")
+            return sql_literal({key: str(item) for key, item in value.items()})
+    return sql_literal(value)
 
 
-__all__ = ["bind_call", "call_by_name", "run_call", "sql_literal"]
+__all__ = ["bind_call", "call_by_name", "run_call", "sql_text"]

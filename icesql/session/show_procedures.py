@@ -11,11 +11,11 @@ from icesql.procedures.registry import NAMES, procedure, procedures
 from icesql.session.patterns import matches
 from icesql.session.results import Columns
 from icesql.session.sql_errors import no_procedures, routine_not_found
+from icesql.session.system_functions import SYSTEM
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
 
-SYSTEM = "system"
 PROCEDURES = Columns("catalog string!", "namespace array<string>", "schema string", "procedure_name string!")
 DESCRIPTION = Columns("procedure_desc string!")
 _CLASS_NAMES = {"expire_snapshots": "ExpireSnapshotProcedure"}  # the one that is not named after its procedure
