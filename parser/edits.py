@@ -60,6 +60,6 @@ def rewrite(text: str, edits: Iterable[Edit], spans: Iterable[Span] | None = Non
     return Rewritten("".join(out), tuple(starts) or (0,), tuple(origins) or ((0, 0),))
 
 
-def quote(name: str) -> str:
-    """``name`` in back-ticks."""
-    return "`" + name.replace("`", "``") + "`"
+def quote(*parts: str) -> str:
+    """A name in back-ticks, its parts joined by dots."""
+    return ".".join("`" + part.replace("`", "``") + "`" for part in parts)

@@ -100,6 +100,11 @@ def quoted_string(value: str) -> str:
     return f"'{escaped}'"
 
 
+def quoted_pairs(pairs: Mapping[str, object], *, between: str = ", ") -> str:
+    """``'key' = 'value'`` of each pair: what stands in the brackets of OPTIONS, TBLPROPERTIES and WITH."""
+    return between.join(f"{quoted_string(key)} = {quoted_string(str(value))}" for key, value in pairs.items())
+
+
 _VARIABLE = re.compile(r"\$\{(?:(?P<prefix>[a-zA-Z]+):)?(?P<name>[^}]+)\}")
 _MAX_NESTING = 40
 

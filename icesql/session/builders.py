@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, DataFrameReader, DataFrameWriter
 
 from icesql.errors import InvalidArgumentError, SqlError
 from icesql.parser.identifiers import parse_name
-from icesql.parser.parameters import quoted_string
+from icesql.parser.parameters import quoted_pairs
 from icesql.session import describing
 from icesql.session.rewriting import quote
 
@@ -51,7 +51,7 @@ def shows_ours(session: Session, name: object) -> bool:
 
 def read_table(session: Session, name: str) -> DataFrame:
     """What SQL reads by that name: a table, a version of it, a metadata table, a view. Raises NotFoundError."""
-    return session.sql(f"SELECT * FROM {'.'.join(quote(part) for part in parse_name(name))}")
+    return session.sql(f"SELECT * FROM {quote(*parse_name(name))}")
 
 
 class EnabledReader(DataFrameReader):  # type: ignore[misc]  # PySpark's classes are untyped to us
@@ -86,14 +86,14 @@ class EnabledReader(DataFrameReader):  # type: ignore[misc]  # PySpark's classes
         return frame
 
     def load(self, path: Any = None, format: str | None = None, schema: Any = None, **options: Any) -> DataFrame:
-        named = path if path is not None else options.get("path", self._asked.get("path"))
-        if (format or self._source).lower() != _FORMAT or not is_ours(self._session, named):
+        name: Any = self._asked.get("path") if path is None else path
+        if (format or self._source).lower() != _FORMAT or not is_ours(self._session, name):
             return super().load(path, format, schema, **options)
         if schema is not None or self._has_schema:
             raise SqlError("iceberg does not support user specified schema. Please don't specify the schema.")
         self._asked.update(options)
         self._asked.pop("path", None)
-        return self.table(str(named))
+        return self.table(name)
 
 
 class EnabledWriter(DataFrameWriter):  # type: ignore[misc]
@@ -147,15 +147,11 @@ class EnabledWriter(DataFrameWriter):  # type: ignore[misc]
         view = f"_ice_frame{next(_numbers)}"
         self._frame.createOrReplaceTempView(view)
         try:
-            name = ".".join(quote(part) for part in parse_name(tableName))
             verb = "INSERT OVERWRITE" if replaces else "INSERT INTO"
-            self._session.sql(f"{verb} {name}{self._options_clause()} SELECT * FROM {view}")
+            options = f" WITH ({quoted_pairs(self._asked)})" if self._asked else ""
+            self._session.sql(f"{verb} {quote(*parse_name(tableName))}{options} SELECT * FROM {view}")
         finally:
             self._session.drop_views([view])
-
-    def _options_clause(self) -> str:
-        pairs = ", ".join(f"{quoted_string(key)} = {quoted_string(str(value))}" for key, value in self._asked.items())
-        return f" WITH ({pairs})" if pairs else ""
 
     def saveAsTable(self, name: str, format: str | None = None, mode: str | None = None, partitionBy: Any = None, **options: Any) -> None:
         """Creates the table; appends by name in mode ``append``; replaces the table, its history kept, in mode ``overwrite``."""
@@ -173,21 +169,19 @@ class EnabledWriter(DataFrameWriter):  # type: ignore[misc]
         self, path: str | None = None, format: str | None = None, mode: str | None = None, partitionBy: Any = None, **options: Any
     ) -> None:
         """As ``saveAsTable``, but mode ``overwrite`` keeps the table and replaces its rows."""
-        named = path if path is not None else options.pop("path", self._asked.get("path"))
-        if (format or self._source).lower() != _FORMAT or not is_ours(self._session, named):
+        name: Any = self._asked.get("path") if path is None else path
+        if (format or self._source).lower() != _FORMAT or not is_ours(self._session, name):
             super().save(path, format, mode, partitionBy, **options)
             return
-        assert isinstance(named, str)
         self._asked.pop("path", None)
-        path = named
         self._take(format, mode, partitionBy, options)
         if self._mode == "overwrite":
-            writer = self._writer(path)
+            writer = self._writer(name)
             writer.overwritePartitions() if str(self._asked.get("overwrite-mode")).lower() == "dynamic" else writer.overwrite("true")
         else:
             if self._mode == "append":
-                self._session.require(parse_name(path))
-            self._save(path)
+                self._session.require(parse_name(name))
+            self._save(name)
 
     def _take(self, format: str | None, mode: str | None, partitionBy: Any, options: dict[str, Any]) -> None:
         self.mode(mode)

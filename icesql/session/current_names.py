@@ -35,7 +35,7 @@ def current_name_edits(session: Session, text: str) -> Iterator[Edit]:
 
 def _literal(session: Session, shown: str) -> str:
     names = session.names
-    namespace = ".".join(map(quoted_if_needed, names.current_namespace))
+    namespace = quoted_if_needed(*names.current_namespace)
     value = names.current_catalog if shown == "current_catalog()" else namespace
     return quoted_string(value)
 

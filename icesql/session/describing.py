@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from icesql.session.names import Found
+from icesql.session.rewriting import quote
 from icesql.spec import types as t
 from icesql.spec.java_sets import hash_set_order
 from icesql.spec.metadata import TableMetadata
@@ -21,13 +22,14 @@ _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TIME = {"year": "years", "month": "months", "day": "days", "hour": "hours"}
 
 
-def quoted_if_needed(name: str) -> str:
-    return name if _PLAIN_NAME.fullmatch(name) else "`" + name.replace("`", "``") + "`"
+def quoted_if_needed(*parts: str) -> str:
+    """A dotted name, those of its parts in back-ticks that must be."""
+    return ".".join(part if _PLAIN_NAME.fullmatch(part) else quote(part) for part in parts)
 
 
 def column_text(schema: Schema, field_id: int) -> str:
     """Dotted name of a column, parts quoted where they must be."""
-    return ".".join(quoted_if_needed(part) for part in _path(schema.as_struct(), field_id) or (str(field_id),))
+    return quoted_if_needed(*(_path(schema.as_struct(), field_id) or (str(field_id),)))
 
 
 def _path(struct: t.StructType, field_id: int) -> tuple[str, ...] | None:

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.catalog import Catalog, CatalogMetadata, Column, Database, Function, Table
 
 from icesql.parser.identifiers import parse_name
-from icesql.parser.parameters import quoted_string
+from icesql.parser.parameters import quoted_pairs, quoted_string
 from icesql.session import describing
 from icesql.session.builders import is_table, read_table
 from icesql.session.rewriting import quote
 from icesql.session.sql_errors import schema_not_found
+from icesql.session.system_functions import SYSTEM
 from icesql.session.time_travel import current
 from icesql.session.views import find_view
+from icesql.spark.system_functions import FUNCTIONS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -22,8 +24,7 @@ if TYPE_CHECKING:
     from icesql.catalog.base import Catalog as OurCatalog
     from icesql.catalog.base import Namespace
     from icesql.session.session import Session
-
-_SYSTEM = ("bucket", "truncate", "years", "months", "days", "hours", "iceberg_version")
+    from icesql.spec.metadata import TableMetadata
 
 
 class EnabledCatalog(Catalog):  # type: ignore[misc]  # PySpark's classes are untyped to us
@@ -45,7 +46,7 @@ class EnabledCatalog(Catalog):  # type: ignore[misc]  # PySpark's classes are un
     def currentDatabase(self) -> str:
         if not self._names.is_ours:
             return str(super().currentDatabase())
-        return ".".join(map(describing.quoted_if_needed, self._names.current_namespace))
+        return describing.quoted_if_needed(*self._names.current_namespace)
 
     def setCurrentDatabase(self, dbName: str) -> None:
         """A namespace of the current catalog. Raises NotFoundError."""
@@ -55,7 +56,7 @@ class EnabledCatalog(Catalog):  # type: ignore[misc]  # PySpark's classes are un
         full = (self._names.current_catalog, *parse_name(dbName))
         if not self._names.catalog().namespace_exists(full[1:]):
             raise schema_not_found(full)
-        self._session.sql(f"USE {_dotted(full)}")
+        self._session.sql(f"USE {quote(*full)}")
 
     # -- namespaces ----------------------------------------------------------------------------------------------
     def listDatabases(self, pattern: str | None = None) -> list[Database]:
@@ -83,7 +84,7 @@ class EnabledCatalog(Catalog):  # type: ignore[misc]  # PySpark's classes are un
         found = self._names.namespace(None if dbName is None else parse_name(dbName))
         if found is None:
             return list(super().listTables(dbName, pattern))
-        namespace = _dotted((found[0].name, *found[1]))
+        namespace = quote(found[0].name, *found[1])
         rows = self._session.sql(f"SHOW TABLES IN {namespace}{_like(pattern)}").collect()
         return [_temporary(row[1]) if row[2] else self.getTable(f"{namespace}.{quote(row[1])}") for row in rows]
 
@@ -117,18 +118,12 @@ class EnabledCatalog(Catalog):  # type: ignore[misc]  # PySpark's classes are un
         if dbName is not None or not self._is_ours(tableName):
             return list(super().listColumns(tableName, dbName))
         found = self._session.find(parse_name(tableName))
-        plain: set[str | None] = set()
-        bucketed: set[str | None] = set()
-        if found is not None and found.metadata_table is None:
-            metadata = found.table.metadata
-            for field in metadata.spec.fields:
-                kinds = plain if field.transform.is_identity else bucketed if field.transform.name == "bucket" else None
-                if kinds is not None:
-                    kinds.add(metadata.schema.names_by_id.get(field.source_id))
+        transforms = set() if found is None or found.metadata_table is not None else _transforms(found.table.metadata)
         return [
             Column(
                 name=field.name, description=field.metadata.get("comment"), dataType=describing.type_text(field.dataType),
-                nullable=field.nullable, isPartition=field.name in plain, isBucket=field.name in bucketed, isCluster=False,
+                nullable=field.nullable, isPartition=(field.name, "identity") in transforms, isBucket=(field.name, "bucket") in transforms,
+                isCluster=False,
             )
             for field in read_table(self._session, tableName).schema.fields
         ]  # fmt: skip
@@ -147,11 +142,10 @@ class EnabledCatalog(Catalog):  # type: ignore[misc]  # PySpark's classes are un
             return super().createTable(tableName, path, source, schema, description, **options)
         jvm: Any = self._session.spark._jvm
         columns = "" if schema is None else str(jvm.org.apache.spark.sql.types.DataType.fromJson(schema.json()).toDDL())
-        given = ", ".join(f"{quoted_string(key)} = {quoted_string(str(value))}" for key, value in options.items())
         clauses = [
-            f"CREATE TABLE {_dotted(parse_name(tableName))} ({columns})",
+            f"CREATE TABLE {quote(*parse_name(tableName))} ({columns})",
             f"USING {source}" if source else "",
-            f"OPTIONS ({given})" if given else "",
+            f"OPTIONS ({quoted_pairs(options)})" if options else "",
             f"COMMENT {quoted_string(description)}" if description else "",
             f"LOCATION {quoted_string(path)}" if path else "",
         ]
@@ -160,15 +154,11 @@ class EnabledCatalog(Catalog):  # type: ignore[misc]  # PySpark's classes are un
 
     # -- what is kept in memory ----------------------------------------------------------------------------------
     def cacheTable(self, tableName: str, storageLevel: Any = None) -> None:
-        if self._is_ours(tableName):
-            self._session.sql(f"CACHE TABLE {_dotted(parse_name(tableName))}")
-        else:
+        if not self._done("CACHE TABLE", tableName):
             super().cacheTable(tableName, storageLevel)
 
     def uncacheTable(self, tableName: str) -> None:
-        if self._is_ours(tableName):
-            self._session.sql(f"UNCACHE TABLE {_dotted(parse_name(tableName))}")
-        else:
+        if not self._done("UNCACHE TABLE", tableName):
             super().uncacheTable(tableName)
 
     def isCached(self, tableName: str) -> bool:
@@ -181,22 +171,18 @@ class EnabledCatalog(Catalog):  # type: ignore[misc]  # PySpark's classes are un
         return bool(level.useMemory or level.useDisk)
 
     def refreshTable(self, tableName: str) -> None:
-        if self._is_ours(tableName):
-            self._session.sql(f"REFRESH TABLE {_dotted(parse_name(tableName))}")
-        else:
+        if not self._done("REFRESH TABLE", tableName):
             super().refreshTable(tableName)
 
     def recoverPartitions(self, tableName: str) -> None:
-        if self._is_ours(tableName):
-            self._session.sql(f"ALTER TABLE {_dotted(parse_name(tableName))} RECOVER PARTITIONS")
-        else:
+        if not self._done("ALTER TABLE", tableName, "RECOVER PARTITIONS"):
             super().recoverPartitions(tableName)
 
     # -- functions -----------------------------------------------------------------------------------------------
     def functionExists(self, functionName: str, dbName: str | None = None) -> bool:
         parts = parse_name(functionName) if dbName is None else ()
         if len(parts) == 3 and parts[0] in self._names.catalogs:
-            return parts[1].lower() == "system" and parts[2].lower() in _SYSTEM
+            return parts[1].lower() == SYSTEM and parts[2].lower() in FUNCTIONS
         return bool(super().functionExists(functionName, dbName))
 
     def getFunction(self, functionName: str) -> Function:
@@ -208,13 +194,21 @@ class EnabledCatalog(Catalog):  # type: ignore[misc]  # PySpark's classes are un
     def _is_ours(self, name: str) -> bool:
         return is_table(self._session, name)
 
-
-def _dotted(parts: tuple[str, ...]) -> str:
-    return ".".join(map(quote, parts))
+    def _done(self, verb: str, name: str, action: str = "") -> bool:
+        """Run the statement about a table of ours; ``False`` for other names, of which Spark is to be asked."""
+        if self._is_ours(name):
+            self._session.sql(f"{verb} {quote(*parse_name(name))} {action}")
+            return True
+        return False
 
 
 def _like(pattern: str | None) -> str:
     return "" if pattern is None else f" LIKE {quoted_string(pattern)}"
+
+
+def _transforms(metadata: TableMetadata) -> set[tuple[str | None, str]]:
+    """The columns that a table is partitioned by, each with what is made of it."""
+    return {(metadata.schema.names_by_id.get(field.source_id), field.transform.name) for field in metadata.spec.fields}
 
 
 def _temporary(name: str) -> Table:
@@ -224,6 +218,6 @@ def _temporary(name: str) -> Table:
 def _database(catalog: OurCatalog, namespace: Namespace) -> Database:
     properties = catalog.namespace_properties(namespace)
     return Database(
-        name=".".join(map(describing.quoted_if_needed, namespace)), catalog=catalog.name, description=properties.get("comment"),
+        name=describing.quoted_if_needed(*namespace), catalog=catalog.name, description=properties.get("comment"),
         locationUri=properties.get("location", ""),
     )  # fmt: skip

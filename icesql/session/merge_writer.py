@@ -117,13 +117,12 @@ class _Text:
 
     def statement(self, writer: MergeWriter) -> str:
         evolution = "WITH SCHEMA EVOLUTION " if writer._evolves else ""
-        name = ".".join(map(quote, self._table))
         for place, condition in (("SEARCH", writer._condition), *((clause.action, clause.condition) for clause in writer._clauses)):
             self._refuse_subquery(place, condition)
         on = self._expression(writer._condition, MergeKind.MATCHED)
         kinds = [[clause for clause in writer._clauses if clause.kind is kind] for kind in _ORDER]
         clauses = [self._clause(clause, is_last=clause is kind[-1]) for kind in kinds for clause in kind]
-        return f"MERGE {evolution}INTO {name} USING {self._view} ON {on} {' '.join(clauses)}"
+        return f"MERGE {evolution}INTO {quote(*self._table)} USING {self._view} ON {on} {' '.join(clauses)}"
 
     def _clause(self, clause: _Clause, *, is_last: bool) -> str:
         """SQL has a condition on all but the last clause of a kind; here the first without one takes all the rows that are left."""
@@ -140,7 +139,7 @@ class _Text:
         if not clause.assignments:  # an UPDATE of nothing
             first = quote(self._first_column)
             return f"UPDATE SET {first} = {quote(self._table[-1])}.{first}"
-        keys = [".".join(map(quote, parse_name(key))) for key in clause.assignments]
+        keys = [quote(*parse_name(key)) for key in clause.assignments]
         values = [self._value(value, clause.kind) for value in clause.assignments.values()]
         if clause.action == "INSERT":
             return f"INSERT ({', '.join(keys)}) VALUES ({', '.join(values)})"
@@ -166,7 +165,7 @@ class _Text:
             ((_, parts),) = functions.names(expression)
             below = self._below_source(parts) if kind is MergeKind.NOT_MATCHED or self._below_target(parts) is None else None
             if below is not None:
-                return ".".join(map(quote, (self._view, *below)))
+                return quote(self._view, *below)
         meant = {leaf: found for leaf, parts in functions.names(expression) if (found := self._meant(parts, kind)) is not None}
         return functions.call(functions.replaced(expression, meant))
 

@@ -10,7 +10,8 @@ first.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -133,6 +134,16 @@ class Names:
     def is_ours(self) -> bool:
         """Whether the current catalog is one of ours."""
         return self.current_catalog in self.catalogs
+
+    @contextmanager
+    def at(self, catalog: str, namespace: Sequence[str]) -> Iterator[None]:
+        """Names mean, for as long as the block runs, what they would mean there."""
+        before = self.current_catalog, self.current_namespace
+        self.current_catalog, self.current_namespace = catalog, tuple(namespace)
+        try:
+            yield
+        finally:
+            self.current_catalog, self.current_namespace = before
 
     def catalog(self, name: str | None = None) -> Catalog:
         """The catalog of ours with that name (default: the current one). Raises NotFoundError."""

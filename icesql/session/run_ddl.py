@@ -9,6 +9,7 @@ from icesql.parser import statements as s
 from icesql.session.catalogs import SPARK_CATALOG
 from icesql.session.create_as import create_as_select
 from icesql.session.names import Address, Found
+from icesql.session.rewriting import quote
 from icesql.session.run_alter import run_alter
 from icesql.session.run_defaults import refuse_defaults
 from icesql.session.run_query import run_query
@@ -112,11 +113,9 @@ def _create_like(session: Session, statement: s.CreateTableLike) -> Any:
 
 
 def _spark_schema(session: Session, statement: s.CreateTableLike) -> Schema:
-    from icesql.session.rewriting import quote
     from icesql.spark.types import from_spark
 
-    name = ".".join(quote(part) for part in statement.source.parts)
-    return from_spark(session.spark_sql(f"SELECT * FROM {name}").schema)
+    return from_spark(session.spark_sql(f"SELECT * FROM {quote(*statement.source.parts)}").schema)
 
 
 # -- DROP --------------------------------------------------------------------------------------------------------------
@@ -178,10 +177,8 @@ def _not_ours(session: Session, statement: s.AlterTable) -> Exception:
     """Iceberg's statement about a table of Spark's, or about nothing."""
     from pyspark.errors import AnalysisException
 
-    from icesql.session.rewriting import quote
-
     try:
-        session.spark_sql(f"DESCRIBE TABLE {'.'.join(quote(part) for part in statement.table.parts)}")
+        session.spark_sql(f"DESCRIBE TABLE {quote(*statement.table.parts)}")
     except AnalysisException:
         return table_not_found(statement.table.parts, text=statement.text, offset=statement.table.start)
     return not_iceberg(_ACTIONS[type(statement)], statement.table.parts)

@@ -144,7 +144,7 @@ def _show(session: Session, statement: s.ShowNamespaces) -> Any:
         found = catalog.list_namespaces(parent)
     except NotFoundError:
         raise schema_not_found((catalog.name, *parent)) from None
-    shown = [".".join(map(quoted_if_needed, namespace)) for namespace in found]
+    shown = [quoted_if_needed(*namespace) for namespace in found]
     return NAMESPACES.frame(session.spark, [(name,) for name in shown if matches(name, statement.pattern)])
 
 
@@ -199,5 +199,5 @@ def _use_catalog(session: Session, name: str) -> Any:
 def _show_current(session: Session, statement: s.ShowCurrentNamespace) -> Any:
     if not session.names.is_ours:
         return session.spark_sql(statement.text)
-    shown = ".".join(map(quoted_if_needed, session.names.current_namespace))
+    shown = quoted_if_needed(*session.names.current_namespace)
     return CURRENT.frame(session.spark, [(session.names.current_catalog, shown)])

@@ -100,7 +100,7 @@ def _show_tables(session: Session, statement: s.ShowTables) -> Any:
     if session.transaction_in_progress is not None:
         tables = sorted([*tables, *session.transaction_in_progress.names_made(catalog, namespace)])
     named = [t for t in tables if matches(t[-1], statement.pattern)]
-    shown = ".".join(describing.quoted_if_needed(part) for part in namespace)
+    shown = describing.quoted_if_needed(*namespace)
     if not statement.extended:
         return TABLES.frame(session.spark, [(shown, t[-1], False) for t in named])
     if statement.partition is not None:

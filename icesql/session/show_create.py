@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from icesql.parser.parameters import quoted_string
+from icesql.parser.parameters import quoted_pairs, quoted_string
 from icesql.session import describing
 from icesql.session.names import Found
 
@@ -22,19 +22,20 @@ def create_table_text(session: Session, found: Found) -> str:
 
     metadata = found.table.metadata
     columns = ",\n  ".join(_column_ddl(session, field) for field in spark_fields(session, found))
-    text = f"CREATE TABLE {'.'.join(describing.quoted_if_needed(part) for part in found.parts)} (\n  {columns})\nUSING iceberg\n"
+    text = f"CREATE TABLE {describing.quoted_if_needed(*found.parts)} (\n  {columns})\nUSING iceberg\n"
     properties = describing.table_properties(found)
     options = {key.removeprefix(_OPTION): value for key, value in properties.items() if key.startswith(_OPTION)}
-    text += _listed("OPTIONS", options)
+    text += listed("OPTIONS", options)
     if found.metadata_table is None:
         text += _partitioning_and_comment(metadata)
     text += f"LOCATION {quoted_string(metadata.location)}\n"
-    return text + _listed("TBLPROPERTIES", {k: v for k, v in properties.items() if k not in options and not k.startswith(_OPTION)})
+    return text + listed("TBLPROPERTIES", {k: v for k, v in properties.items() if k not in options and not k.startswith(_OPTION)})
 
 
-def _listed(clause: str, pairs: Mapping[str, str]) -> str:
-    listed = ",\n  ".join(f"{quoted_string(key)} = {quoted_string(value)}" for key, value in sorted(pairs.items()))
-    return f"{clause} (\n  {listed})\n" if listed else ""
+def listed(clause: str, pairs: Mapping[str, str]) -> str:
+    """The pairs in the order of their keys, one a line; nothing where there are none."""
+    lines = quoted_pairs(dict(sorted(pairs.items())), between=",\n  ")
+    return f"{clause} (\n  {lines})\n" if pairs else ""
 
 
 def _partitioning_and_comment(metadata: TableMetadata) -> str:

@@ -9,12 +9,13 @@ from icesql.parser import statements as s
 from icesql.session.patterns import matches
 from icesql.session.results import Columns
 from icesql.session.sql_errors import schema_not_found
+from icesql.session.system_functions import SYSTEM
+from icesql.spark.system_functions import FUNCTIONS
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
 
-FUNCTIONS = Columns("function string!")
-SYSTEM_FUNCTIONS = ("bucket", "days", "hours", "iceberg_version", "months", "truncate", "years")
+SHOWN = Columns("function string!")
 
 
 def show_functions(session: Session, statement: s.ShowFunctions | s.DescribeFunction) -> Any:
@@ -30,12 +31,12 @@ def show_functions(session: Session, statement: s.ShowFunctions | s.DescribeFunc
     if where is None:
         return session.spark_sql(statement.text)
     catalog_found, namespace = where
-    if namespace not in ((), ("system",)) and not catalog_found.namespace_exists(namespace):
+    if namespace not in ((), (SYSTEM,)) and not catalog_found.namespace_exists(namespace):
         raise schema_not_found((catalog_found.name, *namespace))
     rows: list[str] = []
     if statement.kind != "USER":
         rows = [row[0] for row in session.spark_sql("SHOW SYSTEM FUNCTIONS").collect() if matches(row[0], statement.pattern)]
-    if statement.kind != "SYSTEM" and namespace in ((), ("system",)):
-        ours = [name for name in SYSTEM_FUNCTIONS if matches(name, statement.pattern)]
+    if statement.kind != "SYSTEM" and namespace in ((), (SYSTEM,)):
+        ours = [name for name in FUNCTIONS if matches(name, statement.pattern)]
         rows += [".".join((catalog_found.name, *namespace, name)) for name in ours]
-    return FUNCTIONS.frame(session.spark, [(name,) for name in rows])
+    return SHOWN.frame(session.spark, [(name,) for name in rows])

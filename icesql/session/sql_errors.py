@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, SqlError, UnsupportedError, nearest
-from icesql.session.rewriting import line_and_column
+from icesql.session.rewriting import line_and_column, quote
 
 
 class MissingTableError(SqlError, NotFoundError):
@@ -14,7 +14,7 @@ class MissingTableError(SqlError, NotFoundError):
 
 def quoted(parts: Sequence[str]) -> str:
     """```a`.`b```, as Spark prints names in messages."""
-    return ".".join("`" + part.replace("`", "``") + "`" for part in parts)
+    return quote(*parts)
 
 
 def table_not_found(parts: Sequence[str], known: Iterable[str] = (), *, text: str = "", offset: int | None = None) -> MissingTableError:

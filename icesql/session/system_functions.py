@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from icesql.parser.tokens import Kind, Token, tokenize
 from icesql.session.rewriting import Edit, padded
 from icesql.session.sql_errors import function_not_found
+from icesql.spark.system_functions import FUNCTIONS, registered_name
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
 
-FUNCTIONS = frozenset({"bucket", "days", "hours", "iceberg_version", "months", "truncate", "years"})
 SYSTEM = "system"
 _BEFORE_OTHER_NAMES = frozenset({".", "CALL", "INTO", "TABLE", "EXISTS", "VIEW"})  # of procedures and relations, which a ( may follow
 
@@ -33,8 +33,6 @@ def function_edits(session: Session, text: str) -> Iterator[Edit]:
         if tokens[end].key == "(" and (not at or tokens[at - 1].key not in _BEFORE_OTHER_NAMES):
             function = _function(session, name)
             if function is not None:
-                from icesql.spark.system_functions import registered_name
-
                 start, stop = tokens[at].start, tokens[end - 1].end
                 yield Edit(start, stop, padded(registered_name(session.spark, function), stop - start))
         at = end

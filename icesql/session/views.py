@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from icesql.errors import NotFoundError, SqlError, UnsupportedError
@@ -12,6 +12,7 @@ from icesql.parser.parameters import quoted_string
 from icesql.parser.parse import parse
 from icesql.session import describing
 from icesql.session.names import Address
+from icesql.session.show_create import listed
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
@@ -49,17 +50,10 @@ def view_frame(session: Session, address: Address, view: ViewMetadata) -> Any:
     return _shown(frame, view)
 
 
-@contextmanager
-def written_in(session: Session, address: Address, view: ViewMetadata) -> Iterator[None]:
-    """Names mean what they meant where the view was written."""
-    names, version = session.names, view.current_version
-    before = names.current_catalog, names.current_namespace
-    names.current_catalog = version.default_catalog or address.catalog.name
-    names.current_namespace = tuple(version.default_namespace)
-    try:
-        yield
-    finally:
-        names.current_catalog, names.current_namespace = before
+def written_in(session: Session, address: Address, view: ViewMetadata) -> AbstractContextManager[None]:
+    """A with-block in which names mean what they meant where the view was written."""
+    version = view.current_version
+    return session.names.at(version.default_catalog or address.catalog.name, version.default_namespace)
 
 
 def view_references(view: ViewMetadata) -> s.References:
@@ -174,11 +168,10 @@ def _describe(session: Session, statement: s.DescribeTable, address: Address, vi
 def create_view_text(address: Address, view: ViewMetadata) -> str:
     """The statement that would make the view again."""
     columns = ",\n  ".join(field.name + (f" COMMENT {quoted_string(field.doc)}" if field.doc else "") for field in view.schema.fields)
-    text = f"CREATE VIEW {'.'.join(describing.quoted_if_needed(part) for part in address.parts)} (\n  {columns})\n"
+    text = f"CREATE VIEW {describing.quoted_if_needed(*address.parts)} (\n  {columns})\n"
     if view.properties.get("comment"):
         text += f"COMMENT {quoted_string(view.properties['comment'])}\n"
-    properties = ",\n  ".join(f"{quoted_string(k)} = {quoted_string(v)}" for k, v in sorted(_shown_properties(view).items()))
-    text += f"TBLPROPERTIES (\n  {properties})\n"
+    text += listed("TBLPROPERTIES", _shown_properties(view))
     sql = view.current_version.sql_for(SPARK_DIALECT)
     return text + f"AS\n{sql.sql if sql else ''}\n"
 

@@ -19,7 +19,7 @@ from icesql.spark.transforms import day_as_date, transform_column
 from icesql.spec import types as I
 from icesql.spec.transforms import DAY, HOUR, MONTH, YEAR, Transform, bucket, truncate
 
-NAMES = ("bucket", "days", "hours", "iceberg_version", "months", "truncate", "years")
+FUNCTIONS = ("bucket", "days", "hours", "iceberg_version", "months", "truncate", "years")
 _PREFIX = "_icesql_"
 _registered: weakref.WeakKeyDictionary[SparkSession, list[Any]] = weakref.WeakKeyDictionary()
 
@@ -35,10 +35,10 @@ _TRUNCATED = ("tinyint", "smallint", "int", "bigint", "decimal", "string", "bina
 
 
 def registered_name(spark: SparkSession, function: str) -> str:
-    """The name by which this session calls one of ``NAMES`` (in any case); registers all of them at first use."""
+    """The name by which this session calls one of ``FUNCTIONS`` (in any case); registers all of them at first use."""
     if spark not in _registered:
         registry = bridge_of(spark).session.sessionState().functionRegistry()
-        builders = [(name, _Builder(spark, name)) for name in NAMES]
+        builders = [(name, _Builder(spark, name)) for name in FUNCTIONS]
         for name, builder in builders:
             registry.createOrReplaceTempFunction(_PREFIX + name, builder, "scala_udf")
         _registered[spark] = [builder for _, builder in builders]
