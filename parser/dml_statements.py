@@ -32,7 +32,7 @@ class PartitionValue:
 class Insert(Statement):
     """INSERT INTO | OVERWRITE, also one branch of ``FROM x INSERT ... INSERT ...``.
 
-    ``query``: pieces of the text which joined by blanks are the whole query, CTEs included; ``query_text`` joins them.
+    ``query``: pieces of the text which joined by blanks are the whole query, CTEs included.
     """
 
     target: TableName
@@ -43,13 +43,8 @@ class Insert(Statement):
     if_not_exists: bool = False
     options: Properties = ()
     where: Span | None = None  # REPLACE WHERE
-    target_alias: str | None = None
     query: tuple[Span, ...] = ()
     references: References = field(default_factory=References)
-
-    @property
-    def query_text(self) -> str:
-        return " ".join(piece.of(self.text) for piece in self.query)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

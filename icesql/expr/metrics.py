@@ -11,8 +11,7 @@ from typing import Any
 
 from icesql.expr.binding import bind, is_floating
 from icesql.expr.field_stats import UNKNOWN, FieldStats, may_match, must_match, sound_bounds
-from icesql.expr.rewrite import map_leaves
-from icesql.expr.tree import FALSE, TRUE, AlwaysTrue, And, BoundReference, Expression, Or, Predicate
+from icesql.expr.tree import AlwaysTrue, And, BoundReference, Expression, Or, Predicate
 from icesql.spec.files import DataFile
 from icesql.spec.schema import Schema
 from icesql.spec.types import GeographyType, GeometryType, PrimitiveType, Type, UnknownType, VariantType
@@ -94,15 +93,3 @@ def _bound(bounds: Any, field_id: int, type_: Type) -> Any:
 def has_ordered_bounds(type_: Type) -> bool:
     """True for types whose bounds compare like their values."""
     return isinstance(type_, PrimitiveType) and not isinstance(type_, _WITHOUT_BOUNDS)
-
-
-def constant_for_file(schema: Schema, bound: Expression, file: DataFile) -> Expression:
-    """The bound tree with every leaf that the file's metrics decide replaced by TRUE or FALSE."""
-
-    def decide(leaf: Predicate) -> Expression:
-        stats = _stats_of(schema, leaf, file)
-        if not may_match(leaf, stats):
-            return FALSE
-        return TRUE if must_match(leaf, stats) else leaf
-
-    return map_leaves(bound, decide)

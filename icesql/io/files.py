@@ -1,7 +1,7 @@
 """Where bytes live: one small interface over local files and any Hadoop-style URI.
 
 A *location* is what metadata holds: an absolute local path (``/a b/t``), a ``file:`` URI, or ``s3://``, ``hdfs://`` ... . A location is
-never percent-decoded: ``file:/a%20b`` names the folder ``a%20b``. Spark's URIs go through ``icesql.spark.paths`` instead.
+never percent-decoded: ``file:/a%20b`` names the folder ``a%20b``.
 """
 
 from __future__ import annotations

@@ -318,12 +318,9 @@ class ManifestColumns:
             data_file=self.data_file(row),
         )
 
-    def record_bytes(self, row: int) -> bytes:
-        """The Avro bytes of the row's ``data_file`` record, in this file's own schema."""
-        return self.records.buffer[int(self._marks[0, row]) : int(self._marks[1, row])]
-
     def record_parts(self, row: int, partition: bytes | None) -> tuple[bytes, bytes]:
-        """``record_bytes`` up to and including the partition, and the rest; ``partition`` takes the place of the row's own if given."""
+        """The Avro bytes of the row's ``data_file`` record, in this file's own schema: up to and including the partition, and the rest.
+        ``partition`` takes the place of the row's own if given."""
         start, end, before, after = self._marks[:, row].tolist()
         buffer = self.records.buffer
         return (buffer[start:after] if partition is None else buffer[start:before] + partition), buffer[after:end]

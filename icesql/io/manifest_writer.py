@@ -115,10 +115,6 @@ class ManifestWriter:
         """Bytes so far."""
         return self._builder.size
 
-    @property
-    def entry_count(self) -> int:
-        return sum(self._files)
-
     def add(self, entry: ManifestEntry) -> None:
         """Raises InvalidArgumentError for an entry the format version cannot hold."""
         file = entry.data_file

@@ -88,10 +88,6 @@ def unresolved_column(name: Sequence[str], known: Sequence[str]) -> SqlError:
     )
 
 
-def field_not_found(name: Sequence[str], known: Sequence[str]) -> SqlError:
-    return SqlError(f"[FIELD_NOT_FOUND] No such struct field {quoted(name)} in {', '.join(quoted([k]) for k in known)}. SQLSTATE: 42704")
-
-
 def routine_not_found(parts: Sequence[str], known: Iterable[str] = ()) -> NotFoundError:
     return NotFoundError(f"[FAILED_TO_LOAD_ROUTINE] Failed to load routine {quoted(parts)}.{nearest(parts[-1], known)} SQLSTATE: 38000")
 

@@ -107,11 +107,6 @@ def from_spark(struct: T.StructType, *, first_id: int = 1) -> Schema:
     return Schema(_from_struct(struct, itertools.count(first_id)))
 
 
-def from_spark_type(type_: T.DataType) -> I.Type:
-    """The Iceberg type of a Spark type; nested ids count from 1."""
-    return _from_type(type_, itertools.count(1))
-
-
 def _from_struct(struct: T.StructType, ids: Iterator[int]) -> tuple[I.NestedField, ...]:
     numbered = [(next(ids), field) for field in struct.fields]
     return tuple(

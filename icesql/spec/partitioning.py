@@ -51,9 +51,5 @@ class PartitionSpec:
         type_ = UnknownType() if source is None else result_type(field.transform, source.type)
         return NestedField(field.field_id, field.name, type_)
 
-    def same_fields(self, other: PartitionSpec) -> bool:
-        """Equal but for the spec id (Java: ``compatibleWith`` plus field ids)."""
-        return self.fields == other.fields
-
 
 UNPARTITIONED = PartitionSpec()

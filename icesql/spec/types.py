@@ -231,7 +231,6 @@ class MapType:
         return NestedField(self.value_id, "value", self.value, self.value_required)
 
 
-NestedType: TypeAlias = StructType | ListType | MapType
 Type: TypeAlias = PrimitiveType | StructType | ListType | MapType
 
 

@@ -11,16 +11,15 @@ from icesql.errors import InvalidArgumentError, NotFoundError
 from icesql.spec.assign_ids import assign_fresh_ids, reassign_ids
 from icesql.spec.metadata import DEFAULT_FORMAT_VERSION, SUPPORTED_FORMAT_VERSION, TableMetadata
 from icesql.spec.partitioning import PARTITION_FIELD_ID_START, UNPARTITIONED, PartitionField, PartitionSpec
+from icesql.spec.properties import PERSISTED_AT_CREATE
 from icesql.spec.schema import Schema
 from icesql.spec.snapshots import MAIN
 from icesql.spec.sorting import UNSORTED, SortField, SortOrder
 from icesql.spec.transforms import Transform
 from icesql.table import update_values as u
 from icesql.table.compatibility import check_partition_name, check_schema_supported, check_sort_order, check_spec, describe
-from icesql.table.metadata_builder import MetadataBuilder
 from icesql.table.update_properties import FORMAT_VERSION, RESERVED_PROPERTIES, check_commit_properties, check_metrics_columns
 
-PARQUET_COMPRESSION = "write.parquet.compression-codec"
 _TIME_TRANSFORMS = frozenset({"year", "month", "day", "hour"})
 
 
@@ -62,7 +61,7 @@ def new_metadata(
         last_partition_id=max(PARTITION_FIELD_ID_START - 1, fresh_spec.last_field_id),
         default_sort_order_id=fresh_order.order_id,
         sort_orders=(fresh_order,),
-        properties={PARQUET_COMPRESSION: "zstd", **stored_properties(given)},
+        properties={**PERSISTED_AT_CREATE, **stored_properties(given)},
         next_row_id=0 if version >= 3 else None,
     )
 
@@ -101,20 +100,6 @@ def replace_updates(
     if stored:
         updates.append(u.SetProperties(stored))
     return tuple(updates)
-
-
-def replace_metadata(
-    base: TableMetadata,
-    schema: Schema,
-    *,
-    spec: PartitionSpec = UNPARTITIONED,
-    sort_order: SortOrder = UNSORTED,
-    location: str | None = None,
-    properties: Mapping[str, str] | None = None,
-) -> TableMetadata:
-    """``base`` with ``replace_updates`` done."""
-    updates = replace_updates(base, schema, spec=spec, sort_order=sort_order, location=location, properties=properties)
-    return MetadataBuilder(base).apply_all(updates).build()
 
 
 def _format_version(properties: Mapping[str, str], given: int | None) -> int:

@@ -7,11 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from icesql.errors import NotFoundError
 from icesql.io.files import FileIO
 from icesql.io.manifest_columns import read_manifest_columns
 from icesql.io.manifest_lists import RepeatedManifests
-from icesql.io.metadata_files import read_metadata
 from icesql.spec.files import FileContent, ManifestFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import PartitionSpec
@@ -135,15 +133,6 @@ def _metadata_files(io: FileIO, metadata: TableMetadata, metadata_location: str 
             yield hint
     for entry in metadata.metadata_log:
         yield entry.metadata_file
-
-
-def earlier_metadata(io: FileIO, metadata: TableMetadata) -> Iterator[tuple[str, TableMetadata]]:
-    """(location, metadata) of the log's files that are still there, newest first."""
-    for entry in reversed(metadata.metadata_log):
-        try:
-            yield entry.metadata_file, read_metadata(io, entry.metadata_file)
-        except NotFoundError:
-            continue
 
 
 def in_parallel(function: Callable[[_A], _B], items: Iterable[_A]) -> Iterable[_B]:

@@ -33,10 +33,9 @@ class FileGroup(Generic[Task]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RewritePlan(Generic[Task]):
-    """``considered``: files looked at; ``candidates``: those that met a criterion; ``why_not``: what kept the rest, in words."""
+    """``candidates``: files that met a criterion; ``why_not``: what kept the rest, in words."""
 
     groups: tuple[FileGroup[Task], ...]
-    considered: int
     candidates: int
     why_not: str
 
@@ -130,7 +129,6 @@ def _plan(
     groups = _ordered(_limited(groups, options, size), options.job_order)
     return RewritePlan(
         groups=tuple(groups),
-        considered=len(everything),
         candidates=candidates,
         why_not=_why_not(everything, candidates, small_groups, options),
     )

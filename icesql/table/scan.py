@@ -243,10 +243,6 @@ class ScanPlan:
             for partition in partition_tuples(part.columns, part.rows)
         ]
 
-    def first_row_ids(self) -> list[int | None]:
-        """``first_row_id`` of each file of ``paths`` (Spec: "Row Lineage")."""
-        return [first for part in self.manifests for first in _or_none(part.columns.first_row_id[part.rows])]
-
 
 def _planned_files(part: PlannedManifest, deletes: Iterator[tuple[DataFile, ...]]) -> Iterator[PlannedFile]:
     columns, rows = part.columns, part.rows

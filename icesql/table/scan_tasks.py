@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -115,7 +114,3 @@ class CombinedScanTask:
     @property
     def size_bytes(self) -> int:
         return sum(task.size_bytes for task in self.tasks)
-
-
-def total_size_bytes(tasks: Sequence[FileScanTask]) -> int:
-    return sum(task.size_bytes for task in tasks)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from icesql.errors import InvalidArgumentError, ValidationError
@@ -61,9 +61,6 @@ class UpdateProperties(MetadataChange):
                 raise InvalidArgumentError(f"Cannot remove and update the same key: {key}", key=key)
             self.removals.add(key)
         return self
-
-    def remove_all(self, keys: Iterable[str]) -> UpdateProperties:
-        return self.remove(*keys)
 
     def apply(self, metadata: TableMetadata) -> ChangeSet:
         updates: list[u.Update] = []

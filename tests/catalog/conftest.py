@@ -13,7 +13,6 @@ from icesql.catalog.loading import load_catalog
 from tests.postgres import PostgresServer, start_postgres, stop_postgres
 
 KINDS = ["memory", "sqlite", pytest.param("postgres", marks=pytest.mark.slow), "hadoop"]
-SHARED_KINDS = ["sqlite", pytest.param("postgres", marks=pytest.mark.slow), "hadoop"]  # seen by every process
 _numbers = itertools.count()
 
 

@@ -90,7 +90,6 @@ LATE: dict[str, Step] = {
     "spec change": {"do": "update_spec", "add": "data"},
     "property change": {"do": "set_properties", "set": {"late": "v"}},
 }  # fmt: skip
-EXPIRE: Step = {"do": "expire", "older_than_ms": 2**61, "retain_last": 1}  # deletes files, so nothing can be tried beside it
 
 DONE_AGAIN = ("schema change", "spec change")  # docs/differences.md: Java gives up where the base is old, icesql does the change again
 ALONE = {"manifest rewrite": 2, "spec change": 1, "rollback": 0}  # after these, no spec has two manifests; the current snapshot's position
