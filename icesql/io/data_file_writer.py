@@ -13,7 +13,7 @@ from icesql.io.arrow_projection import project, with_mapped_ids
 from icesql.io.arrow_types import to_arrow_schema
 from icesql.io.file_systems import ArrowFileIO
 from icesql.io.files import FileIO
-from icesql.io.metrics import Metrics, MetricsConfig, metrics_config
+from icesql.io.metrics import Metrics, MetricsConfig, metrics_config, with_metrics
 from icesql.spec.files import DataFile, FileContent
 from icesql.spec.name_mapping import mapping_for
 from icesql.spec.properties import property_as_int
@@ -201,7 +201,7 @@ class DataFileWriter:
         self._writer, self._flushed_bytes = None, 0
 
     def _data_file(self, metrics: Metrics, size: int) -> DataFile:
-        return DataFile(
+        file = DataFile(
             content=self._content,
             file_path=self._location,
             file_format=self._format,
@@ -209,16 +209,10 @@ class DataFileWriter:
             partition=self._partition,
             record_count=metrics.record_count,
             file_size_in_bytes=size,
-            column_sizes=metrics.column_sizes,
-            value_counts=metrics.value_counts,
-            null_value_counts=metrics.null_value_counts,
-            nan_value_counts=metrics.nan_value_counts,
-            lower_bounds=metrics.lower_bounds,
-            upper_bounds=metrics.upper_bounds,
-            split_offsets=metrics.split_offsets,
             equality_ids=self._equality_ids,
             sort_order_id=self._sort_order_id,
         )
+        return with_metrics(file, metrics)
 
     def close(self) -> list[DataFile]:
         """The files, none for no rows. The writer must not be used after."""

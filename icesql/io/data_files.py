@@ -18,7 +18,7 @@ from icesql.io.arrow_projection import project, wanted_leaves, with_mapped_ids, 
 from icesql.io.arrow_types import has_ids, to_arrow_schema
 from icesql.io.data_file_writer import DataFileWriter, conform, default_format, write_data_file
 from icesql.io.files import FileIO
-from icesql.io.metrics import FULL, Metrics, MetricsConfig, metrics_config
+from icesql.io.metrics import FULL, MetricsConfig, metrics_config, with_metrics
 from icesql.io.parquet import ParquetSource, open_parquet, parquet_batches
 from icesql.io.parquet_metrics import parquet_metrics
 from icesql.spec.files import DataFile
@@ -133,23 +133,9 @@ def _row_group_test(source: ParquetSource, schema: Schema, file_schema: pa.Schem
 
     def keep(group: int) -> bool:
         metrics = parquet_metrics(source.footer, schema, config, file_schema=file_schema, row_groups=range(group, group + 1))
-        return bool(test(_with_metrics(DataFile(file_path="", file_format="parquet", record_count=0, file_size_in_bytes=0), metrics)))
+        return bool(test(with_metrics(DataFile(file_path="", file_format="parquet", record_count=0, file_size_in_bytes=0), metrics)))
 
     return keep
-
-
-def _with_metrics(file: DataFile, metrics: Metrics) -> DataFile:
-    return replace(
-        file,
-        record_count=metrics.record_count,
-        column_sizes=metrics.column_sizes,
-        value_counts=metrics.value_counts,
-        null_value_counts=metrics.null_value_counts,
-        nan_value_counts=metrics.nan_value_counts,
-        lower_bounds=metrics.lower_bounds,
-        upper_bounds=metrics.upper_bounds,
-        split_offsets=metrics.split_offsets,
-    )
 
 
 def _with_metadata_columns(
@@ -212,9 +198,7 @@ def data_file_of(
         case "parquet":
             with io.open_input(location) as stream:
                 source = open_parquet(stream, location)
-                return _with_metrics(
-                    file, parquet_metrics(source.footer, schema, config, file_schema=resolved(source.schema, name_mapping))
-                )
+                return with_metrics(file, parquet_metrics(source.footer, schema, config, file_schema=resolved(source.schema, name_mapping)))
         case "orc":
             from icesql.io.orc import open_orc
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from icesql.errors import InvalidArgumentError
+from icesql.spec.files import DataFile
 from icesql.spec.schema import Schema
 from icesql.spec.types import BinaryType, ListType, MapType, NestedField, StringType, StructType, Type
 from icesql.spec.values import to_bytes, truncate_lower, truncate_upper
@@ -136,6 +137,21 @@ class Metrics:
     lower_bounds: dict[int, bytes] = field(default_factory=dict)
     upper_bounds: dict[int, bytes] = field(default_factory=dict)
     split_offsets: tuple[int, ...] = ()
+
+
+def with_metrics(file: DataFile, metrics: Metrics) -> DataFile:
+    """The entry of a file with its metrics filled in, the record count among them."""
+    return replace(
+        file,
+        record_count=metrics.record_count,
+        column_sizes=metrics.column_sizes,
+        value_counts=metrics.value_counts,
+        null_value_counts=metrics.null_value_counts,
+        nan_value_counts=metrics.nan_value_counts,
+        lower_bounds=metrics.lower_bounds,
+        upper_bounds=metrics.upper_bounds,
+        split_offsets=metrics.split_offsets,
+    )
 
 
 def set_bounds(metrics: Metrics, field_id: int, type_: Type, mode: MetricsMode, lower: object, upper: object) -> None:
