@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, SqlError, UnsupportedError, ValidationError
 from icesql.parser import statements as s
 from icesql.parser.identifiers import parse_name
-from icesql.parser.parameters import quoted_string
+from icesql.parser.parameters import quoted_pairs
 from icesql.parser.references import references
 from icesql.session.moving import moved
 from icesql.session.names import Address
@@ -103,8 +103,7 @@ def _create_over_table(session: Session, statement: s.CreateView) -> Any:
         raise SqlError("iceberg does not support user specified schema. Please don't specify the schema, and give the table as path.")
     if "/" in path:
         raise UnsupportedError(f"Cannot create view over a path: name the table: {path}")
-    given = ", ".join(f"{quoted_string(key)} = {quoted_string(value)}" for key, value in options.items())
-    query = f"SELECT * FROM {'.'.join(map(quote, parse_name(path)))}" + (f" WITH ({given})" if given else "")
+    query = f"SELECT * FROM {quote(*parse_name(path))}" + (f" WITH ({quoted_pairs(options)})" if options else "")
     session.temporary_views.create(
         statement.view.parts[-1], query, references(query), replace=statement.replace, is_global=statement.global_temporary
     )
@@ -263,7 +262,8 @@ def _alter(session: Session, statement: s.AlterViewProperties | s.RenameView | s
         raise view_not_found(address.parts)
     if isinstance(statement, s.RenameView):
         return rename(session, address, statement.new_name.parts)
-    return change_properties(session, address, view, updates=dict(statement.set), removals=statement.unset, if_exists=statement.if_exists)
+    address.catalog.commit_view(address.identifier, view, replace(view, properties=_changed_properties(view, statement)))
+    return session.nothing
 
 
 def rename(session: Session, address: Address, new_name: Sequence[str]) -> Any:
@@ -279,28 +279,19 @@ def rename(session: Session, address: Address, new_name: Sequence[str]) -> Any:
     return session.nothing
 
 
-def change_properties(
-    session: Session,
-    address: Address,
-    view: ViewMetadata,
-    *,
-    updates: Mapping[str, str] | None = None,
-    removals: Iterable[str] = (),
-    if_exists: bool = False,
-) -> Any:
+def _changed_properties(view: ViewMetadata, statement: s.AlterViewProperties) -> dict[str, str]:
     properties = dict(view.properties)
-    for key in updates or {}:
+    for key, value in statement.set:
         if key in _RESERVED:
             raise UnsupportedError(f"Cannot set reserved property: '{key}'")
-    properties.update(updates or {})
-    for key in removals:
+        properties[key] = value
+    for key in statement.unset:
         if key in _RESERVED:
             raise UnsupportedError(f"Cannot unset reserved property: '{key}'")
-        if key not in properties and not if_exists:
+        if key not in properties and not statement.if_exists:
             raise ValidationError(f"Cannot remove property that is not set: '{key}'")
         properties.pop(key, None)
-    address.catalog.commit_view(address.identifier, view, replace(view, properties=properties))
-    return session.nothing
+    return properties
 
 
-__all__ = ["change_properties", "rename", "run_views"]
+__all__ = ["rename", "run_views"]

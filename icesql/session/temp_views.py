@@ -94,13 +94,11 @@ class TemporaryViews:
 
     def refresh_view(self, view: TemporaryView) -> None:
         """Make it again, with all it stands on, if a table below has changed."""
-        session, names = self._session, self._session.names
+        session = self._session
         if not view.is_global and not session.is_temporary_view(view.name):
             self.forget(view.name)
             return
-        before = names.current_catalog, names.current_namespace
-        names.current_catalog, names.current_namespace = view.catalog, view.namespace
-        try:
+        with session.names.at(view.catalog, view.namespace):
             self.refresh(view.references)
             state = self._state(view.references)
             if state != view.state and view.make is not None:
@@ -108,8 +106,6 @@ class TemporaryViews:
                 self._views[self._key(view.name, False)] = replace(view, state=state)
             elif state != view.state:
                 self.create(view.name, view.text, view.references, columns=view.column_names, replace=True, is_global=view.is_global)
-        finally:
-            names.current_catalog, names.current_namespace = before
 
     def _frame(self, text: str, references: References, columns: tuple[str, ...]) -> tuple[Any, tuple[str, ...]]:
         with bound(self._session, text, references) as query:

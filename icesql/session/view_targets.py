@@ -3,8 +3,7 @@ through other views."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +42,7 @@ def temporary_target(session: Session, parts: Sequence[str]) -> ViewTarget | Non
     if view is None:
         return None
     session.temporary_views.refresh_view(view)
-    shown = session.spark_sql(f"TABLE {'.'.join(map(quote, parts))}")
+    shown = session.spark_sql(f"TABLE {quote(*parts)}")
     return _target(shown, _below_temporary(session, view))
 
 
@@ -75,7 +74,7 @@ def _target(shown: Any, below: tuple[Found, Any] | None) -> ViewTarget:
 
 
 def _below_temporary(session: Session, view: TemporaryView) -> tuple[Found, Any] | None:
-    with _at(session, view.catalog, view.namespace):
+    with session.names.at(view.catalog, view.namespace):
         return _below(session, view.text, view.references)
 
 
@@ -110,14 +109,3 @@ def _as_written(found: Found, reference: TableReference) -> Found:
     ref = found.table.metadata.refs.get(str(travel.value)) if travel.kind == "version" else None
     kind = "branch" if ref is not None and ref.is_branch else "tag"
     return replace(found, selector=Selector(ref=str(travel.value), ref_type=kind))
-
-
-@contextmanager
-def _at(session: Session, catalog: str, namespace: tuple[str, ...]) -> Iterator[None]:
-    names = session.names
-    before = names.current_catalog, names.current_namespace
-    names.current_catalog, names.current_namespace = catalog, namespace
-    try:
-        yield
-    finally:
-        names.current_catalog, names.current_namespace = before
