@@ -8,6 +8,7 @@ from icesql.errors import SqlError
 from icesql.parser import clauses
 from icesql.parser.cursor import Cursor
 from icesql.parser.names import NameParts, Place, Span, TableReference, TimeTravel
+from icesql.parser.token_groups import behind_brackets, name_at
 from icesql.parser.tokens import Kind, Token, tokenize
 
 _NOT_AN_ALIAS = frozenset(
@@ -44,7 +45,7 @@ def read_relation(text: str, tokens: tuple[Token, ...], position: int, *, place:
     if identifier_clause:
         parts, position = _identifier_clause(tokens, position)
     else:
-        parts, position = _name(tokens, position)
+        parts, position = name_at(tokens, position)
     end = tokens[position - 1].end
     if tokens[position].key == "(" and place is Place.FROM and not identifier_clause:
         return FoundRelation(None, position)
@@ -72,18 +73,9 @@ def read_relation(text: str, tokens: tuple[Token, ...], position: int, *, place:
     return FoundRelation(reference, position)
 
 
-def _name(tokens: tuple[Token, ...], position: int) -> tuple[NameParts, int]:
-    parts = [tokens[position].name]
-    position += 1
-    while tokens[position].key == "." and tokens[position + 1].is_identifier:
-        parts.append(tokens[position + 1].name)
-        position += 2
-    return tuple(parts), position
-
-
 def _identifier_clause(tokens: tuple[Token, ...], position: int) -> tuple[NameParts, int]:
     """Parts of ``IDENTIFIER('a.b')``; ``()`` when the argument is no plain string: then only Spark knows the name."""
-    end = _closing(tokens, position + 1)
+    end = behind_brackets(tokens, position + 1)
     inner = tokens[position + 2 : end - 1]
     if not inner or any(token.kind is not Kind.STRING and token.key != "||" for token in inner):
         return (), end
@@ -91,22 +83,8 @@ def _identifier_clause(tokens: tuple[Token, ...], position: int) -> tuple[NamePa
         named = tokenize("".join(token.string for token in inner if token.kind is Kind.STRING))
     except SqlError:
         return (), end
-    if not named[0].is_identifier:
-        return (), end
-    parts, last = _name(named, 0)
+    parts, last = name_at(named, 0)
     return (parts if named[last].kind is Kind.END else ()), end
-
-
-def _closing(tokens: tuple[Token, ...], position: int) -> int:
-    """Index behind the bracket that closes the one at ``position``, or of the END token."""
-    depth = 0
-    while tokens[position].kind is not Kind.END:
-        key = tokens[position].key
-        depth += (key in ("(", "[", "{")) - (key in (")", "]", "}"))
-        position += 1
-        if depth == 0:
-            return position
-    return position
 
 
 def _time_travel(tokens: tuple[Token, ...], position: int) -> tuple[TimeTravel | None, int]:
@@ -154,19 +132,21 @@ def _operand(tokens: tuple[Token, ...], position: int) -> int:
         at += 1
     token = tokens[at]
     if token.key == "(":
-        at = _closing(tokens, at)
+        at = behind_brackets(tokens, at)
     elif token.key == "INTERVAL":
         at = _interval(tokens, at + 1)
     elif token.key == "CASE":
         at = _case(tokens, at)
     elif token.key in (":", "?") or token.kind is Kind.VARIABLE:
-        at += 1 + (token.key == ":")
+        at += 1
+        if token.key == ":" and tokens[at].is_identifier:
+            at += 1
     elif token.is_identifier:
-        _, at = _name(tokens, at)
+        _, at = name_at(tokens, at)
         if tokens[at].kind is Kind.STRING:
             at += 1
         elif tokens[at].key == "(":
-            at = _closing(tokens, at)
+            at = behind_brackets(tokens, at)
     elif token.kind is Kind.NUMBER:
         at += 1
     elif token.kind is Kind.STRING:
@@ -175,7 +155,7 @@ def _operand(tokens: tuple[Token, ...], position: int) -> int:
     else:
         return position
     while tokens[at].key == "[":
-        at = _closing(tokens, at)
+        at = behind_brackets(tokens, at)
     return at
 
 
@@ -184,7 +164,7 @@ def _interval(tokens: tuple[Token, ...], at: int) -> int:
         start = at
         at += tokens[at].key in ("+", "-")
         if tokens[at].key == "(":
-            at = _closing(tokens, at)
+            at = behind_brackets(tokens, at)
         elif tokens[at].kind in (Kind.STRING, Kind.NUMBER):
             at += 1
         else:
@@ -220,9 +200,9 @@ def _options(text: str, tokens: tuple[Token, ...], position: int) -> tuple[tuple
 def _sample_and_watermark(tokens: tuple[Token, ...], position: int) -> int:
     if tokens[position].key == "TABLESAMPLE" and any(token.key == "(" for token in tokens[position + 1 : position + 3]):
         position += 1 + (tokens[position + 1].key != "(")
-        position = _closing(tokens, position)
+        position = behind_brackets(tokens, position)
         if tokens[position].key == "REPEATABLE" and tokens[position + 1].key == "(":
-            position = _closing(tokens, position + 1)
+            position = behind_brackets(tokens, position + 1)
     return position
 
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import datetime
-
 from icesql.errors import IcesqlError, InvalidArgumentError, SqlError
 from icesql.expr.binding import bind
 from icesql.expr.tree import TRUE, Expression
 from icesql.parser.edits import Edit, rewrite
 from icesql.parser.filters import parse_filter
 from icesql.parser.identifiers import parse_name
-from icesql.parser.parameters import quoted_string
+from icesql.parser.parameters import sql_literal
+from icesql.parser.token_groups import behind_brackets, name_at
 from icesql.parser.tokens import Token, tokenize
 from icesql.procedures.context import ProcedureContext
+from icesql.table import metadata_columns
 from icesql.table.table import Table
-
-_METADATA_COLUMNS = frozenset({"_file", "_pos", "_partition", "_spec_id", "_deleted", "_row_id", "_last_updated_sequence_number"})
 
 
 def row_filter(context: ProcedureContext, table: Table, where: str | None) -> Expression:
@@ -39,7 +37,7 @@ def row_filter(context: ProcedureContext, table: Table, where: str | None) -> Ex
 def _names_metadata(table: Table, where: str) -> bool:
     """Whether the predicate names a metadata column: those are of rows, and files are chosen here."""
     names = {token.name.lower() for token in _tokens(where) if token.is_identifier}
-    return not names.isdisjoint(_METADATA_COLUMNS - {field.name.lower() for field in table.schema.fields})
+    return not names.isdisjoint({*metadata_columns.NAMES} - {field.name.lower() for field in table.schema.fields})
 
 
 def _unqualified(table: Table, where: str) -> str:
@@ -47,13 +45,12 @@ def _unqualified(table: Table, where: str) -> str:
     tokens, edits, at = _tokens(where), list[Edit](), 0
     full = tuple(part.lower() for part in parse_name(table.name))
     while at < len(tokens):
-        chain = [tokens[at].name.lower()]
-        while tokens[at].is_identifier and at + 2 * len(chain) < len(tokens) and tokens[at + 2 * len(chain) - 1].key == ".":
-            chain.append(tokens[at + 2 * len(chain)].name.lower())
-        length = next((n for n in range(len(full), 0, -1) if len(chain) > n and tuple(chain[:n]) == full[-n:]), 0)
-        if length and table.schema.find(chain[0], case_sensitive=False) is None:
+        name, end = name_at(tokens, at)
+        parts = tuple(part.lower() for part in name)
+        length = next((n for n in range(len(full), 0, -1) if len(parts) > n and parts[:n] == full[-n:]), 0)
+        if length and table.schema.find(parts[0], case_sensitive=False) is None:
             edits.append(Edit(tokens[at].start, tokens[at + 2 * length].start, ""))
-        at += 2 * len(chain) - 1
+        at = max(end, at + 1)
     return rewrite(where, edits).text
 
 
@@ -78,13 +75,8 @@ def _end_of_call(tokens: tuple[Token, ...], at: int) -> int:
     start = next((n for n in (2, 4) if keys[n - 2 : n] == ["SYSTEM", "."] and keys[n + 1 : n + 2] == ["("]), None)
     if start is None or (start == 4 and keys[1] != ".") or (at and tokens[at - 1].key == "."):
         return at
-    depth, end = 0, at + start + 1
-    while end < len(tokens):
-        depth += (tokens[end].key == "(") - (tokens[end].key == ")")
-        end += 1
-        if depth == 0:
-            return end
-    return at
+    end = behind_brackets(tokens, at + start + 1)
+    return end if tokens[end - 1].key == ")" else at
 
 
 def _value(context: ProcedureContext, call: str) -> str:
@@ -92,17 +84,9 @@ def _value(context: ProcedureContext, call: str) -> str:
     from pyspark.errors import PySparkException
 
     try:
-        value = context.session.run(f"SELECT {call}").collect()[0][0]
+        return sql_literal(context.session.run(f"SELECT {call}").collect()[0][0])
     except (IcesqlError, PySparkException):
         return call
-    match value:
-        case str():
-            return quoted_string(value)
-        case bytes() | bytearray():
-            return f"X'{value.hex()}'"
-        case datetime.date():
-            return f"DATE '{value.isoformat()}'"
-    return "NULL" if value is None else str(value)
 
 
 def _tokens(where: str) -> tuple[Token, ...]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import SqlError
 from icesql.parser import statements as s
+from icesql.parser.token_groups import behind_brackets
 from icesql.parser.tokens import Kind, Token, tokenize
 from icesql.session.rewriting import Edit
 from icesql.session.run_query import BoundText
@@ -59,9 +60,8 @@ def _lists(tokens: Sequence[Token]) -> Iterator[list[list[Token]]]:
 def _rows(tokens: Sequence[Token], at: int) -> Iterator[list[list[Token]]]:
     while at < len(tokens):
         if tokens[at].key == "(":
-            end = _closing(tokens, at)
-            yield _items(tokens[at + 1 : end], 0, stops=set())
-            at = end + 1
+            start, at = at + 1, behind_brackets(tokens, at)
+            yield _items(tokens[start : at - 1], 0, stops=set())
         else:
             yield [[tokens[at]]]
             at += 1
@@ -82,12 +82,3 @@ def _items(tokens: Sequence[Token], at: int, stops: set[str]) -> list[list[Token
         else:
             items[-1].append(token)
     return items
-
-
-def _closing(tokens: Sequence[Token], at: int) -> int:
-    depth = 0
-    for index in range(at, len(tokens)):
-        depth += {"(": 1, ")": -1}.get(tokens[index].key, 0)
-        if depth == 0:
-            return index
-    return len(tokens)

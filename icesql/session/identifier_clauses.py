@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from icesql.parser.parameters import quoted_string
-from icesql.parser.tokens import Kind, Token, tokenize
+from icesql.parser.token_groups import behind_brackets
+from icesql.parser.tokens import Kind, tokenize
 from icesql.session.rewriting import Edit, rewrite
 
 if TYPE_CHECKING:
@@ -22,22 +23,12 @@ def with_plain_identifiers(session: Session, text: str, args: Any) -> str:
     for at, token in enumerate(tokens[:-2]):
         if token.key != "IDENTIFIER" or tokens[at + 1].key != "(" or (at and tokens[at - 1].key == "."):
             continue
-        inner = _inside(tokens, at + 2)
+        inner = tokens[at + 2 : behind_brackets(tokens, at + 1) - 1]
         if inner and not all(each.kind is Kind.STRING or each.key == "||" for each in inner):
             value = _value(session, text[inner[0].start : inner[-1].end], args)
             if value is not None:
                 edits.append(Edit(inner[0].start, inner[-1].end, quoted_string(value)))
     return rewrite(text, edits).text if edits else text
-
-
-def _inside(tokens: tuple[Token, ...], start: int) -> tuple[Token, ...]:
-    """The tokens up to the bracket that closes the one before ``start``."""
-    depth = 1
-    for at in range(start, len(tokens)):
-        depth += (tokens[at].key == "(") - (tokens[at].key == ")")
-        if depth == 0:
-            return tokens[start:at]
-    return ()
 
 
 def _value(session: Session, expression: str, args: Any) -> str | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from icesql.parser.tokens import Kind, Token, tokenize
+from icesql.parser.token_groups import name_at
+from icesql.parser.tokens import Kind, tokenize
 from icesql.session.rewriting import Edit, padded
 from icesql.session.sql_errors import function_not_found
 from icesql.spark.system_functions import FUNCTIONS, registered_name
@@ -25,28 +26,16 @@ def function_edits(session: Session, text: str) -> Iterator[Edit]:
     tokens = tokenize(text)
     at = 0
     while tokens[at].kind is not Kind.END:
-        name = _name(tokens, at)
+        name, end = name_at(tokens, at)
         if not name:
             at += 1
             continue
-        end = at + 2 * len(name) - 1
         if tokens[end].key == "(" and (not at or tokens[at - 1].key not in _BEFORE_OTHER_NAMES):
             function = _function(session, name)
             if function is not None:
                 start, stop = tokens[at].start, tokens[end - 1].end
                 yield Edit(start, stop, padded(registered_name(session.spark, function), stop - start))
         at = end
-
-
-def _name(tokens: tuple[Token, ...], at: int) -> tuple[str, ...]:
-    """The dotted name that begins at a token; empty if none does."""
-    if not tokens[at].is_identifier:
-        return ()
-    parts = [tokens[at].name]
-    while tokens[at + 1].key == "." and tokens[at + 2].is_identifier:
-        at += 2
-        parts.append(tokens[at].name)
-    return tuple(parts)
 
 
 def _function(session: Session, name: tuple[str, ...]) -> str | None:

@@ -82,7 +82,9 @@ def test_tables(text, tables):
     assert [table.dotted for table in table_references(text)] == tables
 
 
-@pytest.mark.parametrize("clause", ["tablesample (10 rows) repeatable (1) as a", "for version as of 1 with ('k' = 'v') a (b)"])
+@pytest.mark.parametrize(
+    "clause", ["tablesample (10 rows) repeatable (1) as a", "for version as of 1 with ('k' = 'v') a (b)", "version as of :v + 1"]
+)
 def test_a_statement_may_break_off_anywhere(clause):
     text = f"select * from t {clause}"
     for end in range(len("select * from t"), len(text)):
