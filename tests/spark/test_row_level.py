@@ -181,7 +181,6 @@ def test_statements_in_a_row_on_buckets(spark, make_table):
 def test_many_rows_come_as_bitmaps(spark, make_table, monkeypatch, mode):
     monkeypatch.setattr(found_rows, "MANY_ROWS", -1)
     monkeypatch.setattr(merge, "is_small", lambda *_: False)
-    monkeypatch.setattr(merge, "is_medium", lambda *_: False)
     properties = {"format-version": mode[1], **{f"write.{verb}.mode": mode[0] for verb in ("delete", "merge")}}
     spark.range(0, 70_000, 1, 1).createOrReplaceTempView("numbers")
     table = make_table("n", spark.table("numbers"), [], properties)
@@ -233,3 +232,15 @@ def test_merge_of_middle_size(spark, make_table, monkeypatch, mode, most):
     merge_rows(target(spark, table), "(SELECT id FROM range(100))", "s", "t.id = s.id", only_deletes).builder.commit()
     assert {row[0] for row in rows_of(spark, table)} == {i for i in range(100, 250) if not (150 <= i < 200 and i % 10 == 0)}
     assert whole == ([True, True] if most == 1_000_000 else [False, False])
+
+
+def test_rows_too_large_for_the_driver_stay_where_they_are(spark):
+    frame = spark.range(0, 10, 1, 2).selectExpr("id AS k", "repeat(uuid(), 10000) AS v")
+    conf = spark.sparkContext._jsc.sc().conf()
+    conf.set("spark.driver.maxResultSize", "64k")
+    try:
+        keys, rows = few_rows.first_in_driver(frame, ["k"])
+    finally:
+        conf.remove("spark.driver.maxResultSize")
+    assert sorted(keys["k"].to_pylist()) == list(range(10))
+    assert rows is None

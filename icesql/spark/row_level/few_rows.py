@@ -14,8 +14,6 @@ from icesql.spark.write import SMALL_BYTES, SMALL_VALUES, TOO_LARGE
 from icesql.spec.types import GeographyType, GeometryType, TimeType, Type, VariantType, children
 
 _ROW_BYTES = 8  # of a row without columns, as Spark's optimiser counts
-_MEDIUM_VALUES = 16 * SMALL_VALUES
-_MEDIUM_BYTES = 256 << 20
 _NUMBER_IN_PARTITION = "(monotonically_increasing_id() & 8589934591)"
 _VALUES = "__values"
 
@@ -26,19 +24,15 @@ def is_small(target: Target, source: DataFrame | None = None) -> bool:
     rows, size = summary.get("total-records", ""), summary.get("total-files-size", "")
     if not (rows.isdigit() and size.isdigit()) or int(size) > SMALL_BYTES:
         return False
-    fields = target.metadata.schema.fields
     pairs = int(rows) + 1
     if source is not None:
         pairs *= size_in_bytes(source) // _ROW_BYTES + 1
-    return pairs * len(fields) <= SMALL_VALUES and all(_travels(field.type) for field in fields)
+    return pairs * len(target.metadata.schema.fields) <= SMALL_VALUES and all_travel(target)
 
 
-def is_medium(target: Target, source: DataFrame) -> bool:
-    """Whether the driver could hold all rows of the table and the source, though it would not write them all itself."""
-    rows = target.snapshot.summary.get("total-records", "") if target.snapshot else "0"
-    fields = target.metadata.schema.fields
-    fits = rows.isdigit() and int(rows) * len(fields) <= _MEDIUM_VALUES and size_in_bytes(source) <= _MEDIUM_BYTES
-    return fits and all(_travels(field.type) for field in fields)
+def all_travel(target: Target) -> bool:
+    """Whether Arrow carries values of all the table's types to the driver and back."""
+    return all(_travels(field.type) for field in target.metadata.schema.fields)
 
 
 def _travels(type_: Type) -> bool:
@@ -60,14 +54,19 @@ def in_driver(frame: DataFrame) -> DataFrame | None:
 def first_in_driver(frame: DataFrame, keys: Sequence[str]) -> tuple[pa.Table, DataFrame | None]:
     """(the columns ``keys`` of all rows, the whole rows as a local relation), the latter ``None`` if they are many or large.
 
-    One Spark job: only the first rows of each partition bring their other columns along.
+    One Spark job: only the first rows of each partition bring their other columns along. A second one where these are too large.
     """
     others = [name for name in frame.columns if name not in keys]
     cores = frame.sparkSession.sparkContext.defaultParallelism
     first = SMALL_VALUES // len(frame.columns) // cores
     struct = ", ".join(quoted(name) for name in others)
     chosen = f"CASE WHEN {_NUMBER_IN_PARTITION} < {first} THEN struct({struct}) END AS {_VALUES}"
-    rows = collect_arrow(frame.selectExpr(*map(quoted, keys), chosen))
+    try:
+        rows = collect_arrow(frame.selectExpr(*map(quoted, keys), chosen))
+    except Exception as error:
+        if TOO_LARGE in str(error):
+            return collect_arrow(frame.select(*map(quoted, keys))), None
+        raise
     found, values = rows.select(list(keys)), rows[_VALUES].combine_chunks()
     if values.null_count:
         return found, None

@@ -19,7 +19,7 @@ from icesql.spark.columns import quoted
 from icesql.spark.row_level.assignments import Assignment, assigned_columns, below_table
 from icesql.spark.row_level.changes import COPY_ON_WRITE, RowLevelResult, change, mode_of, written
 from icesql.spark.row_level.checks import require_deterministic, require_deterministic_columns
-from icesql.spark.row_level.few_rows import first_in_driver, in_driver, is_medium, is_small
+from icesql.spark.row_level.few_rows import all_travel, first_in_driver, in_driver, is_small
 from icesql.spark.row_level.field_order import in_order_of
 from icesql.spark.row_level.file_numbers import FILE_NUMBER
 from icesql.spark.row_level.found_rows import POS, FoundRows, found_rows, may_be_many
@@ -154,10 +154,11 @@ class _Merge:
 
     def _found(self, kept: DataFrame) -> tuple[DataFrame, FoundRows]:
         """The rows, perhaps in the driver, and their places."""
-        if is_medium(self.target, self.source_rows):
-            table, few = first_in_driver(kept, (FILE_NUMBER, POS, *_KEYS))
-            return few or kept, FoundRows(table, self.target.files)
-        return kept, found_rows(kept, self.target.files, many=may_be_many(self.target.snapshot, self.source_rows), keys=_KEYS)
+        many = may_be_many(self.target.snapshot, self.source_rows)
+        if many or not all_travel(self.target):
+            return kept, found_rows(kept, self.target.files, many=many, keys=_KEYS)
+        table, few = first_in_driver(kept, (FILE_NUMBER, POS, *_KEYS))
+        return few or kept, FoundRows(table, self.target.files)
 
     # -- the join ------------------------------------------------------------------------------------------------
     @property
