@@ -86,21 +86,18 @@ def is_in_a_row(bridge: Bridge, data: Any) -> Any:
 
 
 def is_in_pages(bridge: Bridge, data: Any) -> Any:
-    """A Column that is true for bits in pages, and those in a row, and false for a Roaring bitmap."""
+    """A Column that is false for a Roaring bitmap and true for bits in pages; for those in a row too, so ask for these first."""
     return _read(bridge, data, "get", F.lit(0)) == 0
 
 
-# The position is a long from 0 on. Every read is bounds-checked by ``ByteBuffer``, whose object the JVM's compiler does away with.
-
-
 def has_bit_in_a_row(bridge: Bridge, data: Any, position: Any) -> Any:
-    """A Column that is true if the position is among the bits."""
+    """A Column that is true if the position, a long from 0 on, is among the bits."""
     place = F.least(F.shiftright(position, 3), (F.length(data) - _WORD - 1).cast("long")).cast("int") + _WORD
     return _is_set(bridge, _read(bridge, data, "get", place), position)
 
 
 def has_bit_in_pages(bridge: Bridge, data: Any, position: Any) -> Any:
-    """A Column that is true if the position is among the bits."""
+    """A Column that is true if the position, a long from 0 on, is among the bits."""
     page = F.least(F.shiftright(position, _PAGE_BITS), _read(bridge, data, "getInt", F.lit(0)).cast("long")).cast("int")
     start = _read(bridge, data, "getInt", (page + 1) * _WORD)
     place = position.bitwiseAND((1 << _PAGE_BITS) - 1).cast("int")
@@ -115,6 +112,7 @@ def _is_set(bridge: Bridge, byte: Any, position: Any) -> Any:
 
 
 def _read(bridge: Bridge, data: Any, method: str, index: Any) -> Any:
+    """A read that ``ByteBuffer`` checks against its bounds; the JVM's compiler does away with the object."""
     buffer = bridge.static_invoke(_BUFFER, "wrap", bridge.object_type(_BUFFER), bridge.expression(data))
     returns = bridge.type_module("ByteType" if method == "get" else "IntegerType")
     return bridge.column(bridge.invoke(buffer, method, returns, bridge.expression(index)))

@@ -72,12 +72,13 @@ def is_kept(spark: SparkSession) -> Column:
 
 def _is_deleted(bridge: Bridge) -> Column:
     data, position = F.col(DELETES), F.col(ROW_INDEX.name)
-    otherwise = _either(bridge, is_in_pages(bridge, data), has_bit_in_pages(bridge, data, position), _in_bitmap(bridge, data, position))
-    return _either(bridge, is_in_a_row(bridge, data), has_bit_in_a_row(bridge, data, position), otherwise)
+    elsewhere = _either(bridge, is_in_pages(bridge, data), has_bit_in_pages(bridge, data, position), _in_bitmap(bridge, data, position))
+    return _either(bridge, is_in_a_row(bridge, data), has_bit_in_a_row(bridge, data, position), elsewhere)
 
 
-def _either(bridge: Bridge, *condition_and_both: Column) -> Column:
-    return bridge.column(bridge.expressions.If(*map(bridge.expression, condition_and_both)))
+def _either(bridge: Bridge, condition: Column, then: Column, otherwise: Column) -> Column:
+    """SQL's IF, without the check of types that ``F.when`` has."""
+    return bridge.column(bridge.expressions.If(*map(bridge.expression, (condition, then, otherwise))))
 
 
 def _in_bitmap(bridge: Bridge, data: Column, position: Column) -> Column:

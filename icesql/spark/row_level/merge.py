@@ -254,7 +254,7 @@ class _Merge:
         return all(
             isinstance(field.type, PrimitiveType)
             and field.optional
-            and value.strip("()") == f"{quoted(self.source_alias)}.{quoted(field.name)}"
+            and value in (column := f"{quoted(self.source_alias)}.{quoted(field.name)}", f"({column})")
             and given.get(field.name) == to_spark_type(field.type)
             for field, value in zip(self.schema.fields, values, strict=True)
         )
