@@ -272,12 +272,9 @@ class Session:
         self.last_notices = (*self.last_notices, text)
 
     def _spark_conf(self) -> dict[str, str]:
-        settings = dict(self.spark.sparkContext.getConf().getAll())
-        entries = self.spark._jsparkSession.sessionState().conf().getAllConfs()
-        text = self.spark._jvm.scala.jdk.javaapi.CollectionConverters.asJava(entries)
-        for entry in text.entrySet().toArray():
-            settings[str(entry.getKey())] = str(entry.getValue())
-        return settings
+        """Spark's settings, of the context and of the session, in one call to the JVM."""
+        entries = self.spark._jsparkSession.sessionState().conf().getAllConfs().mkString("\0")
+        return dict(entry.split(" -> ", 1) for entry in entries.split("\0"))
 
     def require_catalog(self, name: str) -> Catalog:
         found = self.catalogs.find(name)
