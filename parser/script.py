@@ -76,6 +76,11 @@ def is_compound(tokens: tuple[Token, ...], position: int = 0) -> bool:
     return following.kind is not Kind.END and following.key != ";"
 
 
+def is_script(text: str) -> bool:
+    """Whether the text is a BEGIN ... END script of Spark's."""
+    return "begin" in text.lower() and is_compound(tokenize(text))
+
+
 _BLOCKS = frozenset({"IF", "WHILE", "LOOP", "REPEAT", "FOR", "CASE", "BEGIN"})
 BEFORE_STATEMENT = frozenset({";", "BEGIN", "THEN", "ELSE", "DO", "LOOP", "REPEAT", "ATOMIC", ":"})
 

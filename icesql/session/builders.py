@@ -35,7 +35,7 @@ def is_table(session: Session, name: object) -> bool:
     if not isinstance(name, str) or not is_ours(session, name):
         return False
     parts = parse_name(name)
-    return not (len(parts) == 1 and session.is_temporary_view(parts[0]))
+    return not session.is_temporary_view(*parts)
 
 
 def shows_ours(session: Session, name: object) -> bool:

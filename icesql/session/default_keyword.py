@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from icesql.errors import SqlError
 from icesql.parser import statements as s
 from icesql.parser.token_groups import behind_brackets
 from icesql.parser.tokens import Kind, Token, tokenize
@@ -31,9 +30,7 @@ def _edits(statement: s.Insert, schema: Schema, *, case_sensitive: bool) -> Iter
     columns = _columns(statement, schema, case_sensitive=case_sensitive)
     for group in _lists(tokens):
         for index, item in enumerate(group):
-            if len(item) == 1 and item[0].key == "DEFAULT":
-                if index >= len(columns):
-                    raise SqlError(f"Cannot use DEFAULT: no column at position {index + 1}")
+            if len(item) == 1 and item[0].key == "DEFAULT" and index < len(columns):  # Spark refuses one beyond the columns
                 field = columns[index]
                 yield Edit(item[0].start, item[0].end, sql_literal(field.type, field.write_default))
 

@@ -122,7 +122,7 @@ def _spark_schema(session: Session, statement: s.CreateTableLike) -> Schema:
 def _drop(session: Session, statement: s.DropTable) -> Any:
     parts = statement.table.parts
     address = session.names.address(parts)
-    if address is None or (len(parts) == 1 and session.is_temporary_view(parts[0])):
+    if address is None or session.is_temporary_view(*parts):
         return session.spark_sql(statement.text)
     try:
         address.catalog.drop_table(address.identifier, purge=statement.purge)
@@ -154,7 +154,7 @@ _ACTIONS: dict[type, str] = {
 
 def _alter(session: Session, statement: s.AlterTable) -> Any:
     parts = statement.table.parts
-    if session.names.address(parts) is None or (len(parts) == 1 and session.is_temporary_view(parts[0])):
+    if session.names.address(parts) is None or session.is_temporary_view(*parts):
         if type(statement) in _ACTIONS:
             raise _not_ours(session, statement)
         return session.spark_sql(statement.text)

@@ -3,28 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from icesql.parser import statements as s
 from icesql.parser.parse import parse
+from icesql.parser.script import is_script
 from icesql.parser.tokens import Kind, Token, tokenize
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
+    from icesql.spark.scripting import Script
 
+_VALUES = "_icesql_values"
 Arguments = dict[str, Any] | list[Any] | None
 
 
 def run_immediate(session: Session, statement: s.ExecuteImmediate) -> Any:
     """The inner statement's rows; with INTO they fill the variables, as SET VARIABLE does. Spark words what is refused."""
     text = _inner_text(session, statement)
-    if text is None or isinstance(parse(text), s.ExecuteImmediate):
+    if text is None or is_script(text) or isinstance(parse(text), s.ExecuteImmediate):
         return session.spark_sql(statement.text)
     into, using = _clauses(statement)
     arguments = _arguments(session, using)
+    if into and session.script is not None:
+        return _into_variables(session, into, session.script, text, arguments)
     if into:
         return session.run(f"SET VARIABLE ({into}) = ({text})", arguments)
-    return session.run(text, arguments)
+    with nullcontext() if session.script is None else session.script.hidden():
+        return session.run(text, arguments)
+
+
+def _into_variables(session: Session, into: str, script: Script, text: str, arguments: Arguments) -> Any:
+    """The inner statement does not see the script's variables, which its values are for."""
+    with script.hidden():
+        session.run(text, arguments).createOrReplaceTempView(_VALUES)
+    try:
+        return session.spark_sql(f"SET VARIABLE ({into}) = (SELECT * FROM {_VALUES})")
+    finally:
+        session.drop_views([_VALUES])
+
+
+def immediate_text(session: Session, statement: s.ExecuteImmediate) -> str | None:
+    """The statement within; ``None`` where its rows go into variables, or where there is none."""
+    return None if _clauses(statement)[0] else _inner_text(session, statement)
 
 
 def _inner_text(session: Session, statement: s.ExecuteImmediate) -> str | None:

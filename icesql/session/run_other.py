@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import UnsupportedError
 from icesql.parser import statements as s
 from icesql.parser.names import Place, References
-from icesql.session.compound import require_no_changes
 from icesql.session.names import Found
 from icesql.session.run_query import run_query
 from icesql.session.sql_errors import not_for_v2
@@ -39,7 +38,7 @@ def run_other(session: Session, statement: s.Statement, args: Any = None) -> Any
 
 
 def _ours(session: Session, name: s.TableName, text: str) -> Found | None:
-    if session.names.address(name.parts) is None or (len(name.parts) == 1 and session.is_temporary_view(name.parts[0])):
+    if session.names.address(name.parts) is None or session.is_temporary_view(*name.parts):
         return None
     return session.require(name.parts, text=text, offset=name.start)
 
@@ -75,12 +74,12 @@ def _cache(session: Session, statement: s.CacheTable, args: Any) -> Any:
 def _is_stored_view(session: Session, name: s.TableName) -> bool:
     """A view of one of our catalogs, which is not kept in memory: its query is run each time it is read."""
     address = session.names.address(name.parts)
-    is_temporary = len(name.parts) == 1 and session.is_temporary_view(name.parts[0])
+    is_temporary = session.is_temporary_view(*name.parts)
     return address is not None and not is_temporary and session.find(name.parts) is None and find_view(address) is not None
 
 
 def _uncache(session: Session, statement: s.UncacheTable) -> Any:
-    if session.names.address(statement.table.parts) is None or session.is_temporary_view(statement.table.parts[-1]):
+    if session.names.address(statement.table.parts) is None or session.is_temporary_view(*statement.table.parts):
         return session.spark_sql(statement.text)
     found = session.find(statement.table.parts)
     if found is not None:
@@ -102,7 +101,6 @@ def _analyze(session: Session, statement: s.AnalyzeTable) -> Any:
 
 def _other(session: Session, statement: s.Other, args: Any) -> Any:
     """To Spark, if it changes nothing of ours; what reads ours reads views."""
-    require_no_changes(session, statement.text)
     targets = [r for r in statement.references.tables if r.place is Place.TARGET and session.names.address(r.parts) is not None]
     mine = [r for r in targets if session.find(r.parts) is not None]
     if statement.error is not None and (targets or _reads_ours(session, statement.references)):

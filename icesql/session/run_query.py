@@ -160,7 +160,7 @@ def resolved(session: Session, text: str, reference: TableReference) -> Source |
     if reference.place is Place.TARGET:
         return None
     names = session.names
-    if len(reference.parts) == 1 and session.is_temporary_view(reference.parts[0]):
+    if session.is_temporary_view(*reference.parts):
         return None
     if names.address(reference.parts) is None:
         return None

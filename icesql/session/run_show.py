@@ -54,7 +54,7 @@ def run_show(session: Session, statement: s.Statement, args: Any = None) -> Any:
 
 
 def _of_table(session: Session, statement: Any, parts: Sequence[str]) -> Any:
-    if session.names.address(parts) is None or (len(parts) == 1 and session.is_temporary_view(parts[0])):
+    if session.names.address(parts) is None or session.is_temporary_view(*parts):
         return session.spark_sql(statement.text)
     found = session.find(parts)
     if found is None:

@@ -143,11 +143,7 @@ def _create_stored(session: Session, statement: s.CreateView, address: Address) 
 
 def _refuse_temporary(session: Session, statement: s.CreateView, address: Address) -> None:
     for reference in statement.references.tables:
-        if (
-            len(reference.parts) == 1
-            and reference.parts[0].lower() not in statement.references.temporary
-            and session.is_temporary_view(reference.parts[0])
-        ):
+        if session.is_temporary_view(*reference.parts) and reference.parts[0].lower() not in statement.references.temporary:
             raise UnsupportedError(f"Cannot create view {address.dotted} that references temporary view: [{reference.parts[0]}]")
 
 
@@ -231,7 +227,7 @@ def _show(session: Session, statement: s.ShowViews) -> Any:
 def _drop(session: Session, statement: s.DropView) -> Any:
     parts = statement.view.parts
     address = session.names.address(parts)
-    if address is None or (len(parts) == 1 and session.is_temporary_view(parts[0])):
+    if address is None or session.is_temporary_view(*parts):
         session.temporary_views.forget(".".join(parts))
         return session.spark_sql(statement.text)
     if find_view(address) is not None:
@@ -248,7 +244,7 @@ def _drop(session: Session, statement: s.DropView) -> Any:
 # -- ALTER -------------------------------------------------------------------------------------------------------------
 def _alter(session: Session, statement: s.AlterViewProperties | s.RenameView | s.AlterViewAs) -> Any:
     address, name = session.names.address(statement.view.parts), statement.view.parts[-1]
-    if address is None or (len(statement.view.parts) == 1 and session.is_temporary_view(name)):
+    if address is None or session.is_temporary_view(*statement.view.parts):
         if not isinstance(statement, s.AlterViewAs) or not _reads_ours(session, statement.references):
             session.temporary_views.forget(name)
             return session.spark_sql(statement.text)

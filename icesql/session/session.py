@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from icesql.catalog.base import Catalog
-from icesql.errors import NotFoundError
 from icesql.parser.filters import parse_filter
 from icesql.parser.parameters import bind_parameters, substitute_variables
 from icesql.parser.parse import parse
+from icesql.parser.script import is_script
 from icesql.parser.statements import Other, Query, Statement
 from icesql.session.catalogs import SPARK_CATALOG, Catalogs
 from icesql.session.dispatch import run_statement
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from icesql.session.session_table import SessionTable
     from icesql.session.transactions import SessionTransaction
     from icesql.session.writer import Writer
+    from icesql.spark.scripting import Script
     from icesql.table.table import Table
 
 
@@ -57,6 +58,7 @@ class Session:
         self.last_explained: tuple[Planning, ...] = ()
         self.watcher: Watcher | None = None
         self.transaction_in_progress: SessionTransaction | None = None
+        self.script: Script | None = None  # the BEGIN ... END script at work
         self._lock = threading.RLock()
         self._nothing: DataFrame | None = None
         self._settings: dict[str, str | None] = {}
@@ -85,6 +87,10 @@ class Session:
         text = self._substituted(text)
         if '"' in text and self.conf("spark.sql.ansi.doubleQuotedIdentifiers") == self.conf("spark.sql.ansi.enabled", "true") == "true":
             text = with_back_ticks(text)
+        if is_script(text):
+            from icesql.session.run_compound import run_compound
+
+            return run_compound(self, text, args)
         text = with_plain_identifiers(self, text, args)
         statement = self._parsed(text)
         if args and not isinstance(statement, Query | Other):
@@ -219,10 +225,13 @@ class Session:
         frame: DataFrame = plain(self.spark, text, args)
         return frame
 
-    def is_temporary_view(self, name: str) -> bool:
+    def is_temporary_view(self, *parts: str) -> bool:
+        """Whether a name is that of a local temporary view, which has one part; it goes before our tables then."""
+        if len(parts) != 1:
+            return False
         if self._session_catalog is None:
             self._session_catalog = self.spark._jsparkSession.sessionState().catalog()
-        return bool(self._session_catalog.getTempView(name).isDefined())
+        return bool(self._session_catalog.getTempView(parts[0]).isDefined())
 
     def drop_views(self, names: Iterable[str]) -> None:
         for name in names:
@@ -240,6 +249,10 @@ class Session:
             self._settings[key] = self.spark.conf.get(key, None)
         value = self._settings[key]
         return default if value is None else value
+
+    def forget_settings(self) -> None:
+        """Spark's settings may have changed: they are read anew."""
+        self._settings = {}
 
     @property
     def is_case_sensitive(self) -> bool:
@@ -275,12 +288,6 @@ class Session:
         """Spark's settings, of the context and of the session, in one call to the JVM."""
         entries = self.spark._jsparkSession.sessionState().conf().getAllConfs().mkString("\0")
         return dict(entry.split(" -> ", 1) for entry in entries.split("\0"))
-
-    def require_catalog(self, name: str) -> Catalog:
-        found = self.catalogs.find(name)
-        if found is None:
-            raise NotFoundError(f"[CATALOG_NOT_FOUND] The catalog `{name}` not found. SQLSTATE: 42P08")
-        return found
 
     def __enter__(self) -> Session:
         return self

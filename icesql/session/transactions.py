@@ -140,7 +140,7 @@ def check_can_wait(session: Session, statement: s.Statement) -> None:
     is_namespace = isinstance(statement, s.CreateNamespace | s.DropNamespace | s.AlterNamespace)
     if (session.names.namespace(parts) if is_namespace else session.names.address(parts)) is None:
         return
-    if not is_namespace and len(parts) == 1 and session.is_temporary_view(parts[0]):
+    if not is_namespace and session.is_temporary_view(*parts):
         return
     refuse_in_transaction(session, verb, parts)
 

@@ -92,7 +92,7 @@ def write_target(
     session: Session, parts: tuple[str, ...], *, text: str, offset: int, options: Mapping[str, str], verb: str = "write to"
 ) -> WriteTarget | None:
     """``None`` if the name is Spark's. Raises NotFoundError, and UnsupportedError for what cannot be written (a tag, a metadata table)."""
-    if session.names.address(parts) is None or (len(parts) == 1 and session.is_temporary_view(parts[0])):
+    if session.names.address(parts) is None or session.is_temporary_view(*parts):
         return None
     found = session.find(parts)
     if found is None:

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.errors import AnalysisException, ArithmeticException
 
-from icesql.errors import IcesqlError, NotFoundError, SqlError
+from icesql.errors import IcesqlError, NotFoundError, UnsupportedError
 from icesql.session.script import ScriptError
 from icesql.session.session import Session
 
@@ -177,13 +178,37 @@ def test_a_filter_planned_before_is_reported_again(ice: Session) -> None:
         assert [(report.files_planned, report.files_total) for report in ice.last_report] == [(1, 2)]
 
 
-def test_scripts_of_sparks_read_our_tables_and_are_refused_before_they_change_one(ice: Session) -> None:
-    assert rows(ice.sql("BEGIN DECLARE n INT DEFAULT 1; IF (SELECT count(*) FROM s.db.t) > n THEN SELECT id FROM s.db.t; END IF; END")) == [
-        (1,),
-        (2,),
-        (3,),
-    ]
-    for change in ("INSERT INTO s.db.t VALUES (4, 'c')", "CREATE TABLE s.db.u (a int)", "CALL s.system.rewrite_manifests('db.t')"):
-        with pytest.raises(SqlError, match=r"(?s)Cannot run script: inside BEGIN \.\.\. END.*line 2, column 1"):
-            ice.sql(f"BEGIN DELETE FROM spark_table;\n{change}; SELECT 1; END")
-    assert len(rows(ice.table("s.db.t").to_df())) == 3
+def test_scripts_change_our_tables(ice: Session) -> None:
+    script = """BEGIN
+        DECLARE n INT DEFAULT 1;
+        IF (SELECT count(*) FROM s.db.t) > n THEN INSERT INTO s.db.t VALUES (4, 'c'); END IF;
+        SELECT id FROM s.db.t WHERE id > :least;
+    END"""
+    assert rows(ice.sql(script, {"least": 2})) == [(3,), (4,)]
+    assert len(rows(ice.table("s.db.t").to_df())) == 4
+    assert rows(ice.sql("SELECT count(*) FROM s.db.t")) == [(4,)]
+
+
+def test_errors_in_scripts_have_their_places(ice: Session) -> None:
+    with pytest.raises(NotFoundError, match=r"(?s)nope.*line 2, column 13"):
+        ice.sql("BEGIN SELECT 1;\nINSERT INTO s.db.nope VALUES (1); END")
+    with pytest.raises(AnalysisException, match=r"(?s)`nope`.*line 2 pos 7"):
+        ice.sql("BEGIN\nSELECT nope FROM s.db.t; END")
+    with pytest.raises(AnalysisException, match=r"(?s)`s`.`db`.`nope` cannot be found.*line 2 pos 25"):
+        ice.sql("BEGIN\nIF (SELECT count(*) FROM s.db.nope) > 1 THEN SELECT 1; END IF; END")
+    with pytest.raises(AnalysisException, match=r"(?s)`nope`.*line 2 pos 39"):
+        ice.sql("BEGIN\nIF (SELECT count(*) FROM s.db.t WHERE (nope)) > 1 THEN SELECT 1; END IF; END")
+
+
+def test_a_script_that_fails_leaves_no_variables_and_no_views(ice: Session) -> None:
+    before = ice.sql("SHOW VIEWS").count()
+    with pytest.raises(ArithmeticException):
+        ice.sql("BEGIN DECLARE n INT DEFAULT 0; IF (SELECT count(*) FROM s.db.t) > 0 THEN SELECT 1 / n; END IF; END")
+    assert ice.sql("SHOW VIEWS").count() == before
+    with pytest.raises(AnalysisException, match="UNRESOLVED_COLUMN"):
+        ice.sql("SELECT n")
+
+
+def test_scripts_take_no_parameters_by_place(ice: Session) -> None:
+    with pytest.raises(UnsupportedError, match="SQL_SCRIPTING_WITH_POSITIONAL_PARAMETERS"):
+        ice.sql("BEGIN SELECT ?; END", [1])
