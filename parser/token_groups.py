@@ -1,11 +1,13 @@
-"""Tokens that belong together: dotted names, and what stands between brackets."""
+"""Tokens that belong together: dotted names, what stands between brackets, and what between commas."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from icesql.parser.names import NameParts
 from icesql.parser.tokens import Kind, Token
+
+_OPENING, _CLOSING = ("(", "[", "{"), (")", "]", "}")
 
 
 def name_at(tokens: Sequence[Token], at: int) -> tuple[NameParts, int]:
@@ -21,6 +23,21 @@ def name_at(tokens: Sequence[Token], at: int) -> tuple[NameParts, int]:
     return tuple(parts), end
 
 
+def items(tokens: Sequence[Token], at: int = 0, stops: Container[str] = ()) -> list[list[Token]]:
+    """The tokens between commas that stand in no bracket, from ``at`` on up to one of ``stops``, a closing bracket or the end."""
+    found: list[list[Token]] = [[]]
+    depth = 0
+    for token in tokens[at:]:
+        if token.kind is Kind.END or (depth == 0 and (token.key in stops or token.key in _CLOSING)):
+            break
+        depth += (token.key in _OPENING) - (token.key in _CLOSING)
+        if depth == 0 and token.key == ",":
+            found.append([])
+        else:
+            found[-1].append(token)
+    return found
+
+
 def behind_brackets(tokens: Sequence[Token], at: int) -> int:
     """The index behind the bracket that closes the one at ``at``; that of the END token, or behind the last, where none does."""
     depth = 0
@@ -28,7 +45,7 @@ def behind_brackets(tokens: Sequence[Token], at: int) -> int:
         token = tokens[index]
         if token.kind is Kind.END:
             return index
-        depth += (token.key in ("(", "[", "{")) - (token.key in (")", "]", "}"))
+        depth += (token.key in _OPENING) - (token.key in _CLOSING)
         if depth == 0:
             return index + 1
     return len(tokens)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from icesql.parser import statements as s
-from icesql.parser.token_groups import behind_brackets
+from icesql.parser.token_groups import behind_brackets, items
 from icesql.parser.tokens import Kind, Token, tokenize
 from icesql.session.rewriting import Edit
 from icesql.session.run_query import BoundText
@@ -49,7 +49,7 @@ def _lists(tokens: Sequence[Token]) -> Iterator[list[list[Token]]]:
         if token.kind is Kind.END:
             return
         if token.key == "SELECT":
-            yield _items(tokens, at + 1, stops={"FROM", "WHERE", "UNION", ";"})
+            yield items(tokens, at + 1, stops={"FROM", "WHERE", "UNION", ";"})
         if token.key == "VALUES":
             yield from _rows(tokens, at + 1)
 
@@ -58,24 +58,10 @@ def _rows(tokens: Sequence[Token], at: int) -> Iterator[list[list[Token]]]:
     while at < len(tokens):
         if tokens[at].key == "(":
             start, at = at + 1, behind_brackets(tokens, at)
-            yield _items(tokens[start : at - 1], 0, stops=set())
+            yield items(tokens[start : at - 1])
         else:
             yield [[tokens[at]]]
             at += 1
         if at >= len(tokens) or tokens[at].key != ",":
             return
         at += 1
-
-
-def _items(tokens: Sequence[Token], at: int, stops: set[str]) -> list[list[Token]]:
-    items: list[list[Token]] = [[]]
-    depth = 0
-    for token in tokens[at:]:
-        if token.kind is Kind.END or (depth == 0 and (token.key in stops or token.key == ")")):
-            break
-        depth += {"(": 1, ")": -1}.get(token.key, 0)
-        if depth == 0 and token.key == ",":
-            items.append([])
-        else:
-            items[-1].append(token)
-    return items

@@ -11,10 +11,10 @@ from weakref import WeakKeyDictionary
 from icesql.expr.tree import TRUE, Expression
 from icesql.session.ambiguous_columns import refuse_ambiguous
 from icesql.session.names import CHANGES, Found
-from icesql.session.planning_modes import check_planning_modes
 from icesql.session.pruning_line import Planning
 from icesql.session.time_travel import ReadPoint
 from icesql.spec.snapshots import MAIN, Snapshot
+from icesql.table.planning_modes import check_modes
 from icesql.table.scan_report import ScanReport
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Frames:
         if found.metadata_table is None or _SHOW_COLUMNS.fullmatch(found.metadata_table):
             refuse_ambiguous(self._session, point.schema)
         if found.metadata_table in (None, CHANGES):
-            check_planning_modes(self._session, found.table.metadata.properties)
+            check_modes(found.table.metadata.properties, self._session.conf)
         key = self._key(found, point, options, (metadata_columns, columns))
         frame = self._frames.get(key) if key is not None else None
         if frame is None:

@@ -7,8 +7,8 @@ a table has changed.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from icesql.errors import IcesqlError, UnsupportedError
@@ -102,14 +102,11 @@ def _handled(script: Script, error: IcesqlError) -> None:
         raise error
 
 
-class _at_work:
-    """The script whose statements the session runs, while the block lasts."""
-
-    def __init__(self, session: Session, script: Script) -> None:
-        self.session, self.script = session, script
-
-    def __enter__(self) -> None:
-        self.before, self.session.script = self.session.script, self.script
-
-    def __exit__(self, *_: object) -> None:
-        self.session.script = self.before
+@contextmanager
+def _at_work(session: Session, script: Script) -> Iterator[None]:
+    """The session runs the script's statements while the block lasts."""
+    before, session.script = session.script, script
+    try:
+        yield
+    finally:
+        session.script = before

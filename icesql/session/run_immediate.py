@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from icesql.parser import statements as s
 from icesql.parser.parse import parse
 from icesql.parser.script import is_script
-from icesql.parser.tokens import Kind, Token, tokenize
+from icesql.parser.token_groups import items
+from icesql.parser.tokens import Token, tokenize
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
@@ -74,22 +75,10 @@ def _arguments(session: Session, using: str) -> Arguments:
     if using.startswith("(") and using.endswith(")"):
         using = using[1:-1]
     row = session.spark_sql(f"SELECT {using}").collect()[0]
-    names = [_name(item) for item in _items(tokenize(using))]
+    names = [_name(item) for item in items(tokenize(using))]
     if any(name is not None for name in names):
         return {name or "": value for name, value in zip(names, row, strict=True)}
     return list(row)
-
-
-def _items(tokens: Sequence[Token]) -> Iterator[list[Token]]:
-    """The tokens between the commas that stand in no bracket."""
-    depth, item = 0, list[Token]()
-    for token in tokens:
-        depth += (token.key in ("(", "[")) - (token.key in (")", "]"))
-        if token.kind is Kind.END or (token.key == "," and depth == 0):
-            yield item
-            item = []
-        else:
-            item.append(token)
 
 
 def _name(item: Sequence[Token]) -> str | None:

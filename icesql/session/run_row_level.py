@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import UnsupportedError
 from icesql.io.delete_files import check_delete_format
 from icesql.parser import statements as s
-from icesql.session.planning_modes import check_planning_modes
 from icesql.session.refused_expressions import refuse_expressions
 from icesql.session.run_query import BoundText, bound
 from icesql.session.spark_errors import user_positions
@@ -18,6 +17,7 @@ from icesql.session.view_targets import stored_target, temporary_target
 from icesql.session.write_target import SessionSettings, WriteTarget, target_of, write_target
 from icesql.spark.defaults import sql_literal
 from icesql.spark.row_level.target import Target
+from icesql.table.planning_modes import check_modes
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
@@ -36,7 +36,7 @@ def run_row_level(session: Session, statement: s.Delete | s.Update | s.Merge, ar
         return run_query(session, statement.text, statement.references, args)
     properties = target.table.metadata.properties
     if not isinstance(statement, s.Delete) or statement.condition is None:
-        check_planning_modes(session, properties)
+        check_modes(properties, session.conf)
         check_delete_format(properties)
     refuse_expressions(statement, properties.get(f"write.{type(statement).__name__.lower()}.mode", "copy-on-write").lower())
     alias = statement.alias or name.parts[-1]
@@ -107,7 +107,7 @@ def _changed(session: Session, statement: s.Statement, target: WriteTarget, alia
 
 def _check_rows(session: Session, target: WriteTarget, statement: s.Delete, whole_files: bool) -> None:
     """Raises for what only a DELETE of rows asks: a planning mode and a format that are known, and a table rather than a view of one."""
-    check_planning_modes(session, target.table.metadata.properties)
+    check_modes(target.table.metadata.properties, session.conf)
     check_delete_format(target.table.metadata.properties)
     if whole_files and statement.condition is not None:
         raise UnsupportedError(f"Cannot delete from table {target.found.dotted} where {statement.condition.of(statement.text)}")

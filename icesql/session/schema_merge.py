@@ -7,31 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import InvalidArgumentError
 from icesql.session.write_target import WriteTarget
+from icesql.spec import types as I
 from icesql.spec.promotion import can_promote
 from icesql.spec.schema import Schema
-from icesql.spec.types import (
-    BinaryType,
-    FixedType,
-    ListType,
-    PrimitiveType,
-    StringType,
-    TimestampNanoType,
-    TimestampType,
-    TimestamptzNanoType,
-    TimestamptzType,
-    Type,
-    UUIDType,
-)
-from icesql.spec.types import MapType as MapTypeOfTable
-from icesql.spec.types import StructType as StructTypeOfTable
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
 
 
 _ONE_TYPE_IN_SPARK = (
-    (TimestampType, TimestamptzType, TimestampNanoType, TimestamptzNanoType), (StringType, UUIDType), (BinaryType, FixedType)
-)  # fmt: skip
+    (I.TimestampType, I.TimestamptzType, I.TimestampNanoType, I.TimestamptzNanoType),
+    (I.StringType, I.UUIDType),
+    (I.BinaryType, I.FixedType),
+)
 
 
 def accepts_any_schema(target: WriteTarget) -> bool:
@@ -106,15 +94,15 @@ def _check_dataset(given: Any, schema: Schema, target: WriteTarget) -> None:
         )
 
 
-def _out_of_order(given: Any, wanted: Type) -> list[str]:
+def _out_of_order(given: Any, wanted: I.Type) -> list[str]:
     """The fields of a Spark struct, at any depth, that come before one which the table has before them."""
     from pyspark.sql.types import ArrayType, MapType, StructType
 
-    if isinstance(given, ArrayType) and isinstance(wanted, ListType):
+    if isinstance(given, ArrayType) and isinstance(wanted, I.ListType):
         return _out_of_order(given.elementType, wanted.element)
-    if isinstance(given, MapType) and isinstance(wanted, MapTypeOfTable):
+    if isinstance(given, MapType) and isinstance(wanted, I.MapType):
         return _out_of_order(given.keyType, wanted.key) + _out_of_order(given.valueType, wanted.value)
-    if not isinstance(given, StructType) or not isinstance(wanted, StructTypeOfTable):
+    if not isinstance(given, StructType) or not isinstance(wanted, I.StructType):
         return []
     places = {field.name.lower(): place for place, field in enumerate(wanted.fields)}
     known = [field for field in given.fields if field.name.lower() in places]
@@ -123,20 +111,20 @@ def _out_of_order(given: Any, wanted: Type) -> list[str]:
     return [problem for found in inside for problem in found] + [f"{after} is out of order, before {before}" for before, after in late]
 
 
-def _mistyped(given: Type, wanted: Type, path: str = "") -> list[str]:
+def _mistyped(given: I.Type, wanted: I.Type, path: str = "") -> list[str]:
     """The fields, at any depth, whose types the table's fields of that name cannot hold without change. Others are left out."""
     match given, wanted:
-        case StructTypeOfTable(), StructTypeOfTable():
+        case I.StructType(), I.StructType():
             known = {field.name.lower(): field for field in wanted.fields}
             pairs = [(field, known[field.name.lower()]) for field in given.fields if field.name.lower() in known]
             found = [_mistyped(mine.type, theirs.type, f"{path}{theirs.name}.") for mine, theirs in pairs]
             return [problem for problems in found for problem in problems]
-        case ListType(), ListType():
+        case I.ListType(), I.ListType():
             return _mistyped(given.element, wanted.element, f"{path}element.")
-        case MapTypeOfTable(), MapTypeOfTable():
+        case I.MapType(), I.MapType():
             return _mistyped(given.key, wanted.key, f"{path}key.") + _mistyped(given.value, wanted.value, f"{path}value.")
     name = path.removesuffix(".")
-    if not isinstance(given, PrimitiveType) or not isinstance(wanted, PrimitiveType):
+    if not isinstance(given, I.PrimitiveType) or not isinstance(wanted, I.PrimitiveType):
         return [] if given == wanted else [f"{name}: {given} cannot be read as a {wanted}"]
     same = any(isinstance(given, kinds) and isinstance(wanted, kinds) for kinds in _ONE_TYPE_IN_SPARK)
     return [] if same or can_promote(given, wanted, 2) else [f"{name}: {given} cannot be promoted to {wanted}"]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from icesql.errors import IcesqlError
+from icesql.errors import CorruptMetadataError, IcesqlError
 from icesql.parser.names import Place, TableReference
 from icesql.parser.references import references
 from icesql.parser.substitute import Aliases, Replacement, view_edits
@@ -108,6 +108,7 @@ class ScriptReads:
             read.shown = frame
 
     def _frame(self, read: _Read) -> Any | None:
+        """What it shows now, ``None`` where nothing is there. Raises CorruptMetadataError, of which Spark would know nothing."""
         from pyspark.errors import PySparkException
 
         session, reference = self._session, read.reference
@@ -119,8 +120,10 @@ class ScriptReads:
             if view is not None:
                 session.temporary_views.refresh_view(view)
             return session.spark_sql(f"TABLE {'.'.join(map(quote, reference.parts))}")
+        except CorruptMetadataError:
+            raise
         except (IcesqlError, PySparkException):
-            return None
+            return None  # Spark says so when it comes to what reads it
 
     def user_text(self, message: str) -> str:
         """Spark's message with the user's names and places."""

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pyspark.errors import AnalysisException, ArithmeticException
 
-from icesql.errors import IcesqlError, NotFoundError, UnsupportedError
+from icesql.errors import CorruptMetadataError, IcesqlError, NotFoundError, UnsupportedError
 from icesql.session.script import ScriptError
 from icesql.session.session import Session
 
@@ -207,6 +207,14 @@ def test_a_script_that_fails_leaves_no_variables_and_no_views(ice: Session) -> N
     assert ice.sql("SHOW VIEWS").count() == before
     with pytest.raises(AnalysisException, match="UNRESOLVED_COLUMN"):
         ice.sql("SELECT n")
+
+
+def test_a_script_over_a_damaged_table_says_what_is_damaged(ice: Session) -> None:
+    location = ice.require(("s", "db", "t")).table.metadata_location
+    assert location is not None
+    Path(location.removeprefix("file:")).write_text("{")
+    with pytest.raises(CorruptMetadataError, match=r"metadata\.json"):
+        ice.sql("BEGIN IF (SELECT count(*) FROM s.db.t) > 1 THEN SELECT 1; END IF; END")
 
 
 def test_scripts_take_no_parameters_by_place(ice: Session) -> None:
