@@ -37,9 +37,9 @@ _CONDITION = re.compile(r"\s*\[([A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\]")
 
 def run_compound(session: Session, text: str, args: Any = None) -> Any:
     """The rows of the script's last query; what it did before an error stays done. Raises what no handler of the script takes."""
-    from icesql.spark.scripting import Script, asked_places, parsed_script, statement_places
+    from icesql.spark.scripting import Script, asked_places, parsed_script, statement_places, version_numbers
 
-    if str(session.spark.version) < "4.1":
+    if version_numbers(session.spark.version) < (4, 1):
         raise UnsupportedError(f"Cannot run script: BEGIN ... END needs Spark 4.1 or later: {session.spark.version}")
     if args and not isinstance(args, Mapping):
         raise UnsupportedError(_BY_PLACE)

@@ -21,6 +21,12 @@ _ABOUT_VARIABLES = frozenset({"CreateVariable", "DropVariable", "SetVariable"})
 _REFLECTION = "java.lang.reflect.InvocationTargetException"
 
 
+def version_numbers(version: str) -> tuple[int, int]:
+    """Major and minor number of a Spark version (``4.10.0-SNAPSHOT``), to be compared."""
+    major, minor = version.split(".")[:2]
+    return int(major), int(minor)
+
+
 # -- a script as it was parsed -----------------------------------------------------------------------------------------
 def parsed_script(spark: SparkSession, text: str) -> Any | None:
     """Spark's tree of a script; ``None`` if the text is another statement. Raises Spark's own errors."""
