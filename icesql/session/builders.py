@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame, DataFrameReader, DataFrameWriter
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 _FORMAT = "iceberg"
 _CREATING = ("error", "errorifexists", "default", "ignore")
 _MODES = (*_CREATING, "append", "overwrite")
-_numbers = itertools.count(1)
 
 
 def is_ours(session: Session, name: object) -> bool:
@@ -144,14 +142,10 @@ class EnabledWriter(DataFrameWriter):  # type: ignore[misc]
                 "It is not necessary to use partitionBy()."
             )
         replaces = self._mode == "overwrite" if overwrite is None else overwrite
-        view = f"_ice_frame{next(_numbers)}"
-        self._frame.createOrReplaceTempView(view)
-        try:
-            verb = "INSERT OVERWRITE" if replaces else "INSERT INTO"
-            options = f" WITH ({quoted_pairs(self._asked)})" if self._asked else ""
+        verb = "INSERT OVERWRITE" if replaces else "INSERT INTO"
+        options = f" WITH ({quoted_pairs(self._asked)})" if self._asked else ""
+        with self._session.view_of(self._frame) as view:
             self._session.sql(f"{verb} {quote(*parse_name(tableName))}{options} SELECT * FROM {view}")
-        finally:
-            self._session.drop_views([view])
 
     def saveAsTable(self, name: str, format: str | None = None, mode: str | None = None, partitionBy: Any = None, **options: Any) -> None:
         """Creates the table; appends by name in mode ``append``; replaces the table, its history kept, in mode ``overwrite``."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 _ORDER = (MergeKind.MATCHED, MergeKind.NOT_MATCHED, MergeKind.NOT_MATCHED_BY_SOURCE)
 _SUBQUERIES = frozenset({"ListQuery", "ScalarSubquery", "Exists"})
-_numbers = itertools.count(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +60,8 @@ class MergeWriter:
                 "[NO_MERGE_ACTION_SPECIFIED] df.mergeInto needs to be followed by at least one of whenMatched/whenNotMatched/"
                 "whenNotMatchedBySource. SQLSTATE: 42K0E"
             )
-        view = f"_ice_merged{next(_numbers)}"
-        self._frame.createOrReplaceTempView(view)
-        try:
-            with ColumnFunctions(self._session.spark) as functions:
-                self._session.sql(_Text(self._session, self._frame, parse_name(self._name), view, functions).statement(self))
-        finally:
-            self._session.drop_views([view])
+        with self._session.view_of(self._frame) as view, ColumnFunctions(self._session.spark) as functions:
+            self._session.sql(_Text(self._session, self._frame, parse_name(self._name), view, functions).statement(self))
 
     def _with(self, clause: _Clause) -> MergeWriter:
         self._clauses.append(clause)

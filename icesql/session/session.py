@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
     from icesql.session.writer import Writer
     from icesql.spark.scripting import Script
     from icesql.table.table import Table
+
+_numbers = itertools.count(1)
 
 
 class Session:
@@ -232,6 +236,16 @@ class Session:
         if self._session_catalog is None:
             self._session_catalog = self.spark._jsparkSession.sessionState().catalog()
         return bool(self._session_catalog.getTempView(parts[0]).isDefined())
+
+    @contextmanager
+    def view_of(self, frame: DataFrame) -> Iterator[str]:
+        """The name of a temporary view that shows the frame while the block runs."""
+        view = f"_ice_frame{next(_numbers)}"
+        frame.createOrReplaceTempView(view)
+        try:
+            yield view
+        finally:
+            self.drop_views([view])
 
     def drop_views(self, names: Iterable[str]) -> None:
         for name in names:
