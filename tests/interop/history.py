@@ -38,6 +38,8 @@ def history(io: FileIO, metadata: TableMetadata) -> dict[str, Any]:
         "schemas": (metadata.current_schema_id, [[field.name for field in schema.fields] for schema in metadata.schemas]),
         "specs": (metadata.default_spec_id, [[field.name for field in spec.fields] for spec in metadata.partition_specs]),
         "next row id": metadata.next_row_id,
+        "statistics": [numbers.get(file.snapshot_id) for file in metadata.statistics],
+        "partition statistics": [numbers.get(file.snapshot_id) for file in metadata.partition_statistics],
         "snapshots": [_snapshot(io, metadata, snapshot, numbers) for snapshot in metadata.snapshots],
     }
 

@@ -11,8 +11,10 @@ from icesql.expr.expr_json import expression_from_json
 from icesql.expr.tree import Expression
 from icesql.session.light import connect_catalog
 from icesql.spec.files import DataFile, ManifestContent
+from icesql.spec.snapshots import PartitionStatisticsFile, StatisticsFile
 from icesql.spec.types import LongType
 from icesql.table.table import Table
+from icesql.table.update_statistics import UpdateStatistics
 from tests.interop.java_steps import Outcome, Try
 from tests.interop.layout import newest_version, put_aside
 from tests.interop.programs import SCHEMA, Program, Step
@@ -164,6 +166,8 @@ class _Run:
             update.add_field(step["add"])
         if "remove" in step:
             update.remove_field(step["remove"])
+        if step.get("non_default"):
+            update.add_non_default_spec()
         update.commit()
 
     def _set_properties(self, step: Step) -> None:
@@ -179,6 +183,19 @@ class _Run:
         getattr(manage, step["call"])(*step.get("args", ()), *snapshot)
         manage.commit()
 
+    def _statistics(self, step: Step) -> None:
+        table = self._table(step)
+        update = UpdateStatistics(table.operations)
+        for snapshot_id in (table.snapshots[position].snapshot_id for position in step.get("set", ())):
+            whole = StatisticsFile(snapshot_id=snapshot_id, statistics_path="/whole", file_size_in_bytes=1, file_footer_size_in_bytes=1)
+            update.set_statistics(whole)
+            update.set_partition_statistics(
+                PartitionStatisticsFile(snapshot_id=snapshot_id, statistics_path="/parts", file_size_in_bytes=1)
+            )
+        for snapshot_id in (table.snapshots[position].snapshot_id for position in step.get("remove", ())):
+            update.remove_statistics(snapshot_id).remove_partition_statistics(snapshot_id)
+        update.commit()
+
     def _expire(self, step: Step) -> None:
         table = self._table(step)
         update = table.expire_snapshots()
@@ -188,4 +205,6 @@ class _Run:
             update.retain_last(step["retain_last"])
         for position in step.get("snapshots", ()):
             update.expire_snapshot_id(table.snapshots[position].snapshot_id)
+        if step.get("keep_files"):
+            update.clean_expired_files(False)
         update.commit()

@@ -10,6 +10,7 @@ from tests.interop.layout import newest_version, put_aside
 
 Outcome = tuple[str, str] | None
 Try = tuple[Outcome, str | None]
+_JAVA_NAMES = {"replaceBranchBy": "replaceBranch"}  # Java tells a ref's name from a snapshot's id by its type
 
 
 def run_programs(spark: Any, programs: list[dict[str, Any]]) -> list[tuple[list[Outcome], list[Try]]]:
@@ -207,6 +208,8 @@ class _Run:
             update.addField(step["add"])
         if "remove" in step:
             update.removeField(step["remove"])
+        if step.get("non_default"):
+            update.addNonDefaultSpec()
         update.commit()
 
     def _set_properties(self, step: dict[str, Any]) -> None:
@@ -221,8 +224,22 @@ class _Run:
         snapshot = [self._snapshot_id(table, step["snapshot"])] if "snapshot" in step else []
         manage = table.manageSnapshots()
         name = re.sub(r"_(\w)", lambda m: m.group(1).upper(), step["call"])
-        getattr(manage, name)(*step.get("args", ()), *snapshot)
+        getattr(manage, _JAVA_NAMES.get(name, name))(*step.get("args", ()), *snapshot)
         manage.commit()
+
+    def _statistics(self, step: dict[str, Any]) -> None:
+        """``set`` and ``remove`` are positions of snapshots; both kinds of files come and go together."""
+        table, iceberg = self._table(step), self._java.iceberg
+        whole, parts = table.updateStatistics(), table.updatePartitionStatistics()
+        for snapshot_id in (self._snapshot_id(table, position) for position in step.get("set", ())):
+            whole.setStatistics(iceberg.GenericStatisticsFile(snapshot_id, "/whole", 1, 1, self._java.jvm.java.util.ArrayList()))
+            builder = iceberg.ImmutableGenericPartitionStatisticsFile.builder()
+            parts.setPartitionStatistics(builder.snapshotId(snapshot_id).path("/parts").fileSizeInBytes(1).build())
+        for snapshot_id in (self._snapshot_id(table, position) for position in step.get("remove", ())):
+            whole.removeStatistics(snapshot_id)
+            parts.removePartitionStatistics(snapshot_id)
+        whole.commit()
+        parts.commit()
 
     def _expire(self, step: dict[str, Any]) -> None:
         table = self._table(step)
@@ -233,4 +250,6 @@ class _Run:
             update.retainLast(step["retain_last"])
         for position in step.get("snapshots", ()):
             update.expireSnapshotId(self._snapshot_id(table, position))
+        if step.get("keep_files"):
+            update.cleanExpiredFiles(False)
         update.commit()

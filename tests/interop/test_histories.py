@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from icesql.spec.files import DataFile
-from icesql.spec.partitioning import UNPARTITIONED, PartitionSpec
+from icesql.spec.partitioning import UNPARTITIONED, PartitionField, PartitionSpec
+from icesql.spec.transforms import IDENTITY
 from tests.interop.both import run_on_both
-from tests.interop.programs import FILES, ID5, P1, P2, Program, Step, unpartitioned
+from tests.interop.programs import BY_P, FILES, ID5, P1, P2, Program, Step, unpartitioned
 from tests.interop.test_conflicts import disagreement
 from tests.oracle.client import Oracle
 from tests.table.memory import data_file
@@ -51,6 +52,8 @@ EVERY: list[Step] = [
 MANY: dict[str, DataFile] = {f"m{n}": data_file(f"m{n}", (n % 3,), ids=(n, n + 5)) for n in range(24)}
 OTHER_SPEC = PartitionSpec(spec_id=1)
 OF_OTHER_SPEC: dict[str, DataFile] = {f"u{n}": data_file(f"u{n}", (), spec_id=1) for n in range(6)}
+LATER_SPEC = PartitionSpec(spec_id=1, fields=(*BY_P.fields, PartitionField(source_ids=(1,), field_id=1001, transform=IDENTITY, name="id")))
+OF_LATER_SPEC: dict[str, DataFile] = {f"w{n}": data_file(f"w{n}", (1, n), spec_id=1) for n in range(2)}
 
 PROGRAMS: dict[str, Program] = {
     "every operation, version 2": Program(steps=EVERY, files=FILES),
@@ -105,6 +108,29 @@ PROGRAMS: dict[str, Program] = {
         later_specs=(OTHER_SPEC,),
         properties={"commit.manifest.min-count-to-merge": "3"},
     ),
+    "a spec beside the default": Program(
+        steps=[
+            append("m0"),
+            {"do": "update_spec", "add": "id", "non_default": True},
+            append("m1", "w0"),
+            {"do": "update_spec", "add": "id"},
+            append("w1"),
+        ],
+        files={**MANY, **OF_LATER_SPEC},
+        later_specs=(LATER_SPEC,),
+    ),
+    "statistics": Program(
+        steps=[
+            append("a"),
+            append("b"),
+            append("c1"),
+            {"do": "statistics", "set": [0, 1, 2]},
+            {"do": "statistics", "remove": [1]},
+            {"do": "statistics", "set": [0], "remove": [1, 2]},
+            {"do": "expire", "snapshots": [0], "keep_files": True},
+        ],
+        files=FILES,
+    ),
     "staged and picked": Program(
         steps=[
             append("a"),
@@ -143,6 +169,11 @@ PROGRAMS: dict[str, Program] = {
             manage("rollback_to", snapshot=3),
             manage("set_current_snapshot", snapshot=3),
             manage("replace_tag", "t1", snapshot=1),
+            manage("replace_branch_by", "other", "t1"),
+            manage("replace_branch_by", "made", "t1"),
+            manage("replace_branch_by", "t1", "other"),
+            manage("replace_branch_by", "other", "missing"),
+            manage("replace_branch_by", "other", "audit"),
             manage("rename_branch", "other", "renamed"),
             manage("remove_tag", "missing"),
             manage("remove_tag", "t1"),

@@ -13,7 +13,7 @@ import pytest
 from icesql.errors import CommitStateUnknownError, InvalidArgumentError, ValidationError
 from icesql.spec.files import DataFile
 from icesql.spec.metadata import TableMetadata
-from icesql.spec.snapshots import MAIN, Snapshot, SnapshotLogEntry, SnapshotRef, StatisticsFile
+from icesql.spec.snapshots import MAIN, PartitionStatisticsFile, Snapshot, SnapshotLogEntry, SnapshotRef, StatisticsFile
 from icesql.table.append import AppendFiles
 from icesql.table.delete_files import DeleteFiles
 from icesql.table.expire_snapshots import ExpireSnapshots
@@ -178,6 +178,34 @@ def test_statistics_go_with_their_snapshot(tmp_path: Path) -> None:
     deleted, _ = expire_all(t)
     assert f"{t.metadata.location}/stats/{first}" in deleted
     assert len([path for path in deleted if "/stats/" in path]) == 1
+
+
+def test_files_stay_where_they_are_if_asked(tmp_path: Path) -> None:
+    t = new_table(tmp_path)
+    for name in "ab":
+        AppendFiles(t).append_file(data_file(name)).commit()
+    before = reachable(t.io, t.metadata)
+    deleted: list[str] = []
+    expire = ExpireSnapshots(t).expire_older_than(EVER).clean_expired_files(False).delete_with(noting(deleted))
+    assert not expire.plan().files.all()
+    result = expire.commit()
+    assert len(t.metadata.snapshots) == 1
+    assert (deleted, result.files.counts(), result.failures) == ([], (0,) * 6, ())
+    assert before.manifest_lists > reachable(t.io, t.metadata).manifest_lists
+
+
+def test_statistics_are_detached(tmp_path: Path) -> None:
+    t = new_table(tmp_path)
+    for name in "ab":
+        AppendFiles(t).append_file(data_file(name)).commit()
+    update, ids = UpdateStatistics(t), [snapshot.snapshot_id for snapshot in t.metadata.snapshots]
+    for i in ids:
+        update.set_statistics(StatisticsFile(snapshot_id=i, statistics_path="/s", file_size_in_bytes=1, file_footer_size_in_bytes=1))
+        update.set_partition_statistics(PartitionStatisticsFile(snapshot_id=i, statistics_path="/p", file_size_in_bytes=1))
+    update.commit()
+    UpdateStatistics(t).remove_statistics(ids[0]).remove_partition_statistics(ids[1]).commit()
+    assert [file.snapshot_id for file in t.metadata.statistics] == [ids[1]]
+    assert [file.snapshot_id for file in t.metadata.partition_statistics] == [ids[0]]
 
 
 def test_nothing_is_deleted_when_the_outcome_is_unknown(tmp_path: Path) -> None:

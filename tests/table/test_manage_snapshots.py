@@ -66,6 +66,8 @@ def test_an_empty_table_can_have_a_branch_but_no_tag(tmp_path: Path) -> None:
         (lambda m, ids: m.rename_branch(MAIN, "x"), InvalidArgumentError, "Cannot rename main branch"),
         (lambda m, ids: m.rename_branch("b", "g"), AlreadyExistsError, "Ref g already exists"),
         (lambda m, ids: m.replace_branch("nope", ids[0]), NotFoundError, "Branch does not exist: nope"),
+        (lambda m, ids: m.replace_branch_by("b", "nope"), NotFoundError, "Ref does not exist: nope"),
+        (lambda m, ids: m.replace_branch_by("g", MAIN), InvalidArgumentError, "Ref g is a tag not a branch"),
         (lambda m, ids: m.replace_tag("b", ids[0]), InvalidArgumentError, "Ref b is a branch not a tag"),
         (lambda m, ids: m.fast_forward_branch("b", "nope"), NotFoundError, "Ref does not exist: nope"),
         (lambda m, ids: m.fast_forward_branch(MAIN, "b"), InvalidArgumentError, "Cannot fast-forward: main is not an ancestor of b"),
@@ -89,6 +91,17 @@ def test_refusals(tmp_path: Path, change: Callable[..., Any], error: type[Icesql
     with pytest.raises(error, match=words):
         change(ManageSnapshots(t), ids).commit()
     assert t.load() == before
+
+
+def test_a_branch_is_pointed_where_another_ref_points(tmp_path: Path) -> None:
+    t, ids = table(tmp_path)
+    ManageSnapshots(t).create_tag("old", ids[0]).create_branch("b").set_max_ref_age_ms("b", 9).commit()
+    ManageSnapshots(t).replace_branch_by("b", "old").replace_branch_by("new", "old").commit()
+    assert [(t.metadata.refs[name].snapshot_id, t.metadata.refs[name].max_ref_age_ms) for name in ("b", "new")] == [
+        (ids[0], 9),
+        (ids[0], None),
+    ]
+    assert t.metadata.refs["new"].type is RefType.BRANCH
 
 
 def test_rolling_back_and_forth(tmp_path: Path) -> None:

@@ -135,6 +135,15 @@ def test_refusals(tmp_path: Path, change: Callable[..., Any], error: type[Icesql
     assert t.load() == before
 
 
+def test_a_spec_is_added_without_becoming_the_default(tmp_path: Path) -> None:
+    t = table(tmp_path)
+    UpdatePartitionSpec(t).add_field("id").add_non_default_spec().commit()
+    assert (t.metadata.default_spec_id, fields(t)) == (0, [])
+    assert [[f.name for f in spec.fields] for spec in t.metadata.partition_specs] == [[], ["id"]]
+    UpdatePartitionSpec(t).add_field("id").commit()
+    assert (t.metadata.default_spec_id, len(t.metadata.partition_specs)) == (1, 2)
+
+
 def test_a_transform_may_be_named_like_its_own_column(tmp_path: Path) -> None:
     t = table(tmp_path)
     UpdatePartitionSpec(t).add_field(term("id", bucket(4)), "id").commit()
