@@ -28,7 +28,7 @@ def properties(cursor: Cursor) -> Properties:
             cursor.expect(",")
         key = _property_key(cursor)
         if key in (known for known, _ in pairs):
-            cursor.fail(f"Found duplicate keys '{key}'.")
+            cursor.fail(f"[DUPLICATE_KEY] Found duplicate keys `{key}`. SQLSTATE: 23505")
         value = _property_value(cursor)
         if value is None:
             missing.append(key)
@@ -84,7 +84,10 @@ def property_keys(cursor: Cursor) -> tuple[str, ...]:
     while not cursor.at(")") or not keys:
         if keys:
             cursor.expect(",")
-        keys.append(_property_key(cursor))
+        key = _property_key(cursor)
+        if key in keys:
+            cursor.fail(f"[DUPLICATE_KEY] Found duplicate keys `{key}`. SQLSTATE: 23505")
+        keys.append(key)
         if cursor.at("="):
             cursor.fail(f"Operation not allowed: Values should not be specified for key(s): [{keys[-1]}].")
     cursor.expect(")")

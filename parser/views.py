@@ -19,12 +19,18 @@ def create_view(cursor: Cursor) -> CreateView | None:
     if not cursor.accept("VIEW"):
         return None
     if_not_exists = clauses.if_not_exists(cursor)
+    if replace and if_not_exists and not (temporary or global_temporary):
+        cursor.fail("CREATE VIEW with both IF NOT EXISTS and REPLACE is not allowed.")
     view = cursor.table_name()
     columns = _columns(cursor)
     comment: str | None = None
     properties: Properties = ()
     provider: str | None = None
     while not cursor.at("AS"):
+        if cursor.at("COMMENT") and comment is not None:
+            cursor.fail("Found duplicate clauses: COMMENT. Please, remove one of them.")
+        if cursor.at("TBLPROPERTIES") and properties:
+            cursor.fail("Found duplicate clauses: TBLPROPERTIES. Please, remove one of them.")
         if cursor.accept("COMMENT"):
             comment = cursor.string()
         elif cursor.accept("TBLPROPERTIES"):

@@ -243,8 +243,11 @@ class MetastoreCatalog(Catalog):
             raise
 
     def drop_view(self, identifier: Identifier) -> None:
-        if not self.store.remove(Kind.VIEW, identifier):
-            self._view_location(identifier)
+        """As Java's catalogs do, its last metadata file goes with it unless ``gc.enabled`` is false."""
+        location = self._view_location(identifier)
+        properties = read_view_metadata(self.io, location).properties if self.io.exists(location) else {}
+        if self.store.remove(Kind.VIEW, identifier) and properties.get("gc.enabled", "true").lower() != "false":
+            self.io.delete(location)
 
     def rename_view(self, source: Identifier, target: Identifier) -> None:
         self.check_identifier(target)

@@ -19,6 +19,8 @@ from icesql.session.patterns import matches
 from icesql.session.results import Columns
 from icesql.session.rewriting import quote
 from icesql.session.sql_errors import quoted, schema_not_found, view_not_found
+from icesql.session.table_properties import WRITE_FORMAT, file_format, refuse_reserved
+from icesql.session.temporary_needs import refuse_temporary
 from icesql.session.views import QUERY_COLUMNS, SPARK_DIALECT, find_view, run_view_query
 from icesql.session.write_target import engine_summary
 from icesql.spec.views import SqlRepresentation, ViewMetadata, ViewVersion, new_view, replace_version
@@ -125,10 +127,10 @@ def _create_stored(session: Session, statement: s.CreateView, address: Address) 
         raise AlreadyExistsError(
             f"[TABLE_OR_VIEW_ALREADY_EXISTS] Cannot create view {quoted(address.parts)} because it already exists. SQLSTATE: 42P07"
         )
-    _refuse_temporary(session, statement, address)
+    refuse_temporary(session, statement, address)
     text = statement.query.of(statement.text)
     frame = run_view_query(session, text)
-    schema = _schema(statement, frame.schema)
+    schema = _schema(session, statement, frame.schema)
     version = _version(session, text, address)
     properties = {**(dict(existing.properties) if existing is not None else {}), **_properties(session, statement, frame)}
     if existing is None:
@@ -141,12 +143,6 @@ def _create_stored(session: Session, statement: s.CreateView, address: Address) 
     return session.nothing
 
 
-def _refuse_temporary(session: Session, statement: s.CreateView, address: Address) -> None:
-    for reference in statement.references.tables:
-        if session.is_temporary_view(*reference.parts) and reference.parts[0].lower() not in statement.references.temporary:
-            raise UnsupportedError(f"Cannot create view {address.dotted} that references temporary view: [{reference.parts[0]}]")
-
-
 def _refuse_cycle(session: Session, address: Address, text: str) -> None:
     """Running the query under the view's own name finds a view that would read itself."""
     session.open_views.append(address.dotted)
@@ -156,7 +152,7 @@ def _refuse_cycle(session: Session, address: Address, text: str) -> None:
         session.open_views.pop()
 
 
-def _schema(statement: s.CreateView, schema: Any) -> Schema:
+def _schema(session: Session, statement: s.CreateView, schema: Any) -> Schema:
     from pyspark.sql.types import StructField, StructType
 
     from icesql.spark.types import from_spark
@@ -169,10 +165,11 @@ def _schema(statement: s.CreateView, schema: Any) -> Schema:
             f"query columns differ in number. SQLSTATE: 21S01"
         )
     names = [column.name for column in given] or list(schema.names)
-    repeated = next((name for i, name in enumerate(names) if name.lower() in {n.lower() for n in names[:i]}), None)
+    compared = names if session.is_case_sensitive else [name.lower() for name in names]
+    repeated = next((name for i, name in enumerate(compared) if name in compared[:i]), None)
     if repeated is not None:
         raise SqlError(
-            f"[COLUMN_ALREADY_EXISTS] The column `{repeated.lower()}` already exists. Choose another name or rename the existing "
+            f"[COLUMN_ALREADY_EXISTS] The column `{repeated}` already exists. Choose another name or rename the existing "
             f"column. SQLSTATE: 42711"
         )
     comments = [column.comment for column in given] or [None] * len(names)
@@ -181,7 +178,7 @@ def _schema(statement: s.CreateView, schema: Any) -> Schema:
             name,
             field.dataType,
             field.nullable,
-            {"comment": comment} if comment else {k: v for k, v in field.metadata.items() if k == "comment"},
+            {"comment": comment} if comment is not None else {k: v for k, v in field.metadata.items() if k == "comment"},
         )
         for name, comment, field in zip(names, comments, schema.fields, strict=True)
     ]
@@ -204,6 +201,9 @@ def _version(session: Session, text: str, address: Address) -> ViewVersion:
 
 def _properties(session: Session, statement: s.CreateView, frame: Any) -> dict[str, str]:
     properties = dict(statement.properties)
+    stored_as = file_format(properties.pop("provider", None))
+    if stored_as is not None:
+        properties[WRITE_FORMAT] = stored_as
     if statement.comment is not None:
         properties["comment"] = statement.comment
     engine = f"Spark {session.spark.version}"
@@ -276,6 +276,7 @@ def rename(session: Session, address: Address, new_name: Sequence[str]) -> Any:
 
 
 def _changed_properties(view: ViewMetadata, statement: s.AlterViewProperties) -> dict[str, str]:
+    refuse_reserved([*(key for key, _ in statement.set), *statement.unset])
     properties = dict(view.properties)
     for key, value in statement.set:
         if key in _RESERVED:

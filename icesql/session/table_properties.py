@@ -34,13 +34,11 @@ def table_properties(session: Session, statement: CreateTable) -> dict[str, str]
         properties[key] = value
     if statement.comment is not None:
         properties["comment"] = statement.comment
-    provider = (statement.provider or "iceberg").lower()
-    if provider in _FORMATS:
+    stored_as = file_format(statement.provider)
+    if stored_as is not None:
         if WRITE_FORMAT in properties:
-            raise InvalidArgumentError(f"Cannot specify both USING {provider} and {WRITE_FORMAT}: {properties[WRITE_FORMAT]}")
-        properties[WRITE_FORMAT] = provider
-    elif provider != "iceberg":
-        raise InvalidArgumentError(f"Unsupported format in USING: {statement.provider}")
+            raise InvalidArgumentError(f"Cannot specify both USING {stored_as} and {WRITE_FORMAT}: {properties[WRITE_FORMAT]}")
+        properties[WRITE_FORMAT] = stored_as
     properties.update(statement.storage)
     if statement.external:
         properties["external"] = "true"
@@ -48,6 +46,14 @@ def table_properties(session: Session, statement: CreateTable) -> dict[str, str]
         properties[COLLATION] = collation_name(session, statement.collation)
     properties.setdefault("owner", owner(session))
     return properties
+
+
+def file_format(provider: str | None) -> str | None:
+    """The format of data files that a provider names, ``None`` for Iceberg's default. Raises InvalidArgumentError for others."""
+    name = (provider or "iceberg").lower()
+    if name != "iceberg" and name not in _FORMATS:
+        raise InvalidArgumentError(f"Unsupported format in USING: {provider}")
+    return name if name in _FORMATS else None
 
 
 def _constant_text(session: Session, key: str, expression: str) -> str:

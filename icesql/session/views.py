@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import NotFoundError, SqlError, UnsupportedError
 from icesql.parser import statements as s
-from icesql.parser.parameters import quoted_string
+from icesql.parser.parameters import quoted_pairs, quoted_string
 from icesql.parser.parse import parse
 from icesql.session import describing
 from icesql.session.names import Address
@@ -89,8 +89,21 @@ def _shown(frame: Any, view: ViewMetadata) -> Any:
         metadata = {"comment": field.metadata["comment"]} if "comment" in field.metadata else {}
         column = F.col(f"c{index}")
         same = named.schema.fields[index].dataType == field.dataType
+        if not same:
+            _refuse_narrowing(frame, index, field)
         columns.append((column if same else column.cast(field.dataType)).alias(field.name, metadata=metadata))
     return named.select(*columns)
+
+
+def _refuse_narrowing(frame: Any, index: int, field: Any) -> None:
+    """Raises SqlError where the query's column has come to hold more than the view's type does, as Spark does for its own views."""
+    jvm = frame.sparkSession.sparkContext._jvm
+    given, wanted = frame._jdf.schema().apply(index).dataType(), jvm.org.apache.spark.sql.types.DataType.fromJson(field.dataType.json())
+    if not jvm.org.apache.spark.sql.catalyst.expressions.Cast.canUpCast(given, wanted):
+        raise SqlError(
+            f'[CANNOT_UP_CAST_DATATYPE] Cannot up cast {frame.columns[index]} from "{given.sql()}" to "{wanted.sql()}": '
+            f"make the view again, or cast in its query. SQLSTATE: 42846"
+        )
 
 
 def _query_columns(frame: Any, view: ViewMetadata) -> Any:
@@ -152,7 +165,7 @@ def _describe(session: Session, statement: s.DescribeTable, address: Address, vi
         (f.name, describing.type_text(f.dataType), f.metadata.get("comment", "")) for f in to_spark_schema(view.schema).fields
     ]
     if statement.extended:
-        properties = "[" + ", ".join(f"'{k}' = '{v}'" for k, v in sorted(_shown_properties(view).items())) + "]"
+        properties = "[" + quoted_pairs(dict(sorted(_shown_properties(view).items()))) + "]"
         rows += [
             ("", "", ""),
             ("# Detailed View Information", "", ""),

@@ -43,6 +43,17 @@ def test_a_view_is_created_replaced_renamed_and_dropped(metastore: Catalog) -> N
         metastore.drop_view(("db", "w"))
 
 
+@pytest.mark.parametrize("gc", ["true", "false"])
+def test_the_last_metadata_file_of_a_dropped_view_goes_too(metastore: Catalog, gc: str) -> None:
+    first = replace(view_of(metastore, "SELECT 1"), properties={"gc.enabled": gc})
+    metastore.commit_view(("db", "v"), None, first)
+    metastore.commit_view(("db", "v"), first, replace(first, properties={"gc.enabled": gc, "k": "v"}))
+    before = sorted(Path(metastore.warehouse).rglob("*.json"))
+    metastore.drop_view(("db", "v"))
+    left = sorted(Path(metastore.warehouse).rglob("*.json"))
+    assert left == (before if gc == "false" else [file for file in before if not file.name.startswith("00001-")])
+
+
 def test_tables_and_views_share_one_name_space(metastore: Catalog) -> None:
     metastore.create_table("db.t", SCHEMA)
     metastore.commit_view(("db", "v"), None, view_of(metastore, "SELECT 1"))

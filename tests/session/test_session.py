@@ -79,6 +79,23 @@ def test_stored_views_resolve_where_they_were_written(ice: Session) -> None:
     ice.sql("DROP VIEW s.db.stored")
 
 
+def test_properties_of_a_view_are_shown_so_that_they_can_be_read_back(ice: Session) -> None:
+    ice.sql(r"CREATE VIEW s.db.described TBLPROPERTIES ('z' = 'it''s', 'b' = 'a\\b') AS SELECT 1 AS i")
+    shown = {row[0]: row[1] for row in ice.sql("DESCRIBE EXTENDED s.db.described").collect()}
+    assert r"'b' = 'a\\b'" in shown["View Properties"] and r"'z' = 'it\'s'" in shown["View Properties"]
+    ice.sql("DROP VIEW s.db.described")
+
+
+def test_a_stored_view_calls_no_function_of_the_session(ice: Session, spark: Any) -> None:
+    spark.udf.register("of_session", lambda x: x, "bigint")
+    try:
+        with pytest.raises(UnsupportedError, match=r"references temporary function: \[of_session\]"):
+            ice.sql("CREATE VIEW s.db.uses AS SELECT of_session(id) AS i FROM s.db.t WHERE upper(p) = 'B'")
+        assert rows(ice.sql("SELECT of_session(id) FROM s.db.t WHERE p = 'a'")) == [(1,)]
+    finally:
+        spark.sql("DROP TEMPORARY FUNCTION of_session")
+
+
 def test_parameters_fill_queries_and_changes(ice: Session) -> None:
     ice.sql("CREATE TABLE s.db.q (id int, s string)")
     ice.sql("INSERT INTO s.db.q VALUES (:id, :s)", {"id": 7, "s": "it's"})

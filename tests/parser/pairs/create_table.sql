@@ -104,7 +104,7 @@ Other(references=[t (target)], error=SqlError('Operation not allowed: Values mus
 
 create table t (id int) tblproperties ('a'='1', 'a'='2')
 
-Other(references=[t (target)], error=SqlError("Found duplicate keys 'a'. (line 1, column 52)"))
+Other(references=[t (target)], error=SqlError('[DUPLICATE_KEY] Found duplicate keys `a`. SQLSTATE: 23505 (line 1, column 52)'))
 
 create table t like db.u tblproperties ('k'='v')
 
