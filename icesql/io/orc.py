@@ -16,7 +16,7 @@ from icesql.io.metrics import Metrics, MetricsConfig
 from icesql.io.orc_layout import DAMAGE, OrcLayout
 from icesql.io.orc_lengths import LengthGuard
 from icesql.io.orc_timestamps import wide_timestamps
-from icesql.spec.properties import property_as_int
+from icesql.spec.properties import property_as_float, property_as_int
 from icesql.spec.schema import Schema
 from icesql.spec.types import (
     FixedType,
@@ -58,14 +58,22 @@ class OrcFileWriter:
         codec = properties.get("write.orc.compression-codec", "zlib").lower()
         if codec not in _CODECS:
             raise InvalidArgumentError(f"Cannot write ORC file: unknown compression codec: {codec}", codec=codec)
+        stripe_size = property_as_int(properties, "write.orc.stripe-size-bytes", 64 * 1024 * 1024)
+        if stripe_size <= 0:
+            raise InvalidArgumentError("Cannot write ORC file: Stripe size must be > 0")
+        strategy = properties.get("write.orc.compression-strategy", "speed").lower()
+        if strategy not in ("speed", "compression"):
+            raise InvalidArgumentError(f"Cannot write ORC file: unknown compression strategy: {strategy}")
+        if not 0 < property_as_float(properties, "write.orc.bloom.filter.fpp", 0.05) < 1:
+            raise InvalidArgumentError("Cannot write ORC file: Bloom filter fpp must be > 0.0 and < 1.0")
         self._sink, self._collector = sink, MetricsCollector(schema, config)
         self._stored = [i for i, field in enumerate(schema.fields) if not isinstance(field.type, UnknownType)]
         self._arrow = pa.schema([_orc_field(schema.fields[i]) for i in self._stored])
         self._writer = orc.ORCWriter(
             sink,
             compression=_CODECS[codec],
-            stripe_size=property_as_int(properties, "write.orc.stripe-size-bytes", 64 * 1024 * 1024),
-            compression_strategy=properties.get("write.orc.compression-strategy", "speed").lower(),
+            stripe_size=stripe_size,
+            compression_strategy=strategy,
         )
         self._wrote = False
 

@@ -41,6 +41,7 @@ def parquet_options(schema: pa.Schema, properties: Mapping[str, str]) -> dict[st
     name = properties.get("write.parquet.compression-codec", "zstd").lower()
     if name not in _CODECS:
         raise InvalidArgumentError(f"Cannot write Parquet file: unknown compression codec: {name}", codec=name)
+    _check_layout(properties)
     options: dict[str, Any] = {
         "compression": _CODECS[name],
         "data_page_size": property_as_int(properties, "write.parquet.page-size-bytes", 1024 * 1024),
@@ -59,6 +60,15 @@ def parquet_options(schema: pa.Schema, properties: Mapping[str, str]) -> dict[st
     if blooms and "bloom_filter_options" in inspect.signature(pq.ParquetWriter.__init__).parameters:
         options["bloom_filter_options"] = blooms
     return options
+
+
+def _check_layout(properties: Mapping[str, str]) -> None:
+    """What Iceberg asks of properties that pyarrow lays out files without, or takes as they are. Raises InvalidArgumentError."""
+    if property_as_int(properties, "write.parquet.row-group-size-bytes", 1) <= 0:
+        raise InvalidArgumentError("Cannot write Parquet file: Row group size must be > 0")
+    version = properties.get("write.parquet.page-version", "v1")
+    if version not in ("v1", "v2"):
+        raise InvalidArgumentError(f"Cannot write Parquet file: Unsupported Parquet page version: {version} (must be v1 or v2)")
 
 
 def bloom_filters(schema: pa.Schema, properties: Mapping[str, str]) -> dict[str, dict[str, float]]:

@@ -116,7 +116,7 @@ def target_of(session: Session, found: Found, options: Mapping[str, str], *, ver
         raise ValidationError(
             f"Cannot use branch (does not exist): {found.branch}.{nearest(found.branch, metadata.refs)}", branch=found.branch
         )
-    wap_id, wap_branch = wap_of(session, metadata)
+    wap_id, wap_branch = wap_of(session, metadata, explicit=found.branch or given)
     branch = found.branch or given or wap_branch
     if branch is not None and branch in metadata.refs and not metadata.refs[branch].is_branch:
         raise InvalidArgumentError(f"Cannot {verb} {branch}: it is a tag, not a branch. Tags cannot be targets for producing snapshots")
@@ -128,12 +128,15 @@ def target_of(session: Session, found: Found, options: Mapping[str, str], *, ver
     return WriteTarget(found=found, branch=branch or MAIN, wap_id=wap_id, summary=summary, options=options)
 
 
-def wap_of(session: Session, metadata: TableMetadata) -> tuple[str | None, str | None]:
-    """``spark.wap.id`` and ``spark.wap.branch`` where the table has write.wap.enabled. Raises ValidationError for both at once."""
+def wap_of(session: Session, metadata: TableMetadata, explicit: str | None = None) -> tuple[str | None, str | None]:
+    """``spark.wap.id`` and ``spark.wap.branch`` where the table has write.wap.enabled.
+
+    Raises ValidationError for both at once, unless a branch is named explicitly, which goes before ``spark.wap.branch``.
+    """
     if metadata.properties.get(WAP_ENABLED, "false").lower() != "true":
         return None, None
     wap_id, branch = session.conf("spark.wap.id"), session.wap_branch
-    if wap_id is not None and branch is not None:
+    if wap_id is not None and branch is not None and explicit is None:
         raise ValidationError(f"Cannot set both WAP ID and branch, but got ID [{wap_id}] and branch [{branch}]")
     return wap_id, branch
 

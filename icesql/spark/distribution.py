@@ -55,7 +55,8 @@ def distribution_of(
     """
     options, session, properties = options or {}, session or {}, metadata.properties
     key = P.WRITE_DISTRIBUTION_MODE if verb == "write" else f"write.{verb}.distribution-mode"
-    mode = options.get("distribution-mode") or session.get("spark.sql.iceberg.distribution-mode") or properties.get(key)
+    asked = (options.get("distribution-mode"), session.get("spark.sql.iceberg.distribution-mode"), properties.get(key))
+    mode = next((mode for mode in asked if mode is not None), None)
     if mode is None:
         mode = _default_mode(metadata, spec) if verb == "write" else "hash"
     if mode.lower() not in MODES:

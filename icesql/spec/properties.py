@@ -5,6 +5,7 @@ Constants are named as in Java's ``TableProperties``; ``DEFAULTS`` has the defau
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -266,12 +267,19 @@ def property_as_bool(properties: Mapping[str, str], key: str, default: bool | No
     text = properties.get(key)
     if text is None:
         return DEFAULTS.get(key, "false") == "true" if default is None else default
-    return text.strip().lower() == "true"
+    return text.lower() == "true"
+
+
+def whole_number(text: str) -> int:
+    """As Java reads it: digits behind an optional sign, and no blanks. Raises ValueError."""
+    if re.fullmatch(r"[+-]?[0-9]+", text) is None:
+        raise ValueError(f"not a whole number: {text}")
+    return int(text)
 
 
 def _whole(key: str, text: str) -> int:
     try:
-        return int(text.strip())
+        return whole_number(text)
     except ValueError:
         raise ValidationError(f"Table property {key} must have integer value", key=key, value=text) from None
 
@@ -298,6 +306,6 @@ def format_version_of(properties: Mapping[str, str], default: int) -> int:
     text = properties.get(FORMAT_VERSION)
     if text is None:
         return default
-    if text.strip() not in ("1", "2", "3"):
+    if text not in ("1", "2", "3"):
         raise InvalidArgumentError(f"Cannot use format version: unsupported format version: {text}", format_version=text)
     return int(text)

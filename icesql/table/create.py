@@ -11,7 +11,7 @@ from icesql.errors import InvalidArgumentError, NotFoundError
 from icesql.spec.assign_ids import assign_fresh_ids, reassign_ids
 from icesql.spec.metadata import DEFAULT_FORMAT_VERSION, SUPPORTED_FORMAT_VERSION, TableMetadata
 from icesql.spec.partitioning import PARTITION_FIELD_ID_START, UNPARTITIONED, PartitionField, PartitionSpec
-from icesql.spec.properties import PERSISTED_AT_CREATE
+from icesql.spec.properties import PERSISTED_AT_CREATE, whole_number
 from icesql.spec.schema import Schema
 from icesql.spec.snapshots import MAIN
 from icesql.spec.sorting import UNSORTED, SortField, SortOrder
@@ -107,7 +107,7 @@ def _format_version(properties: Mapping[str, str], given: int | None) -> int:
     if given is None and text is None:
         return DEFAULT_FORMAT_VERSION
     try:
-        version = given if given is not None else int(text or "")
+        version = given if given is not None else whole_number(text or "")
     except ValueError:
         raise InvalidArgumentError(f"Cannot create table: {FORMAT_VERSION} is not a number: {text}", value=text) from None
     if not 1 <= version <= SUPPORTED_FORMAT_VERSION:

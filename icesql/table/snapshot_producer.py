@@ -276,7 +276,7 @@ class SnapshotProducer:
         )
         # The runtime begins totals anew on a branch that this commit makes, and so do we: they must be equal.
         counted_on = parent if self.change.branch == MAIN or self.change.branch in metadata.refs else None
-        summary = {"operation": self.change.action.value, **with_totals(contents.summary, counted_on)}
+        summary = {**with_totals(contents.summary, counted_on), "operation": self.change.action.value}  # whatever else was given
         return Snapshot(
             snapshot_id=self.snapshot_id,
             parent_snapshot_id=parent_id,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from icesql.errors import InvalidArgumentError
 from icesql.spec.files import DataFile, FileContent, ManifestFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.paths import partition_path
@@ -132,7 +133,11 @@ class SummaryBuilder:
         return self._metrics.counts.get(key, 0)
 
     def build(self) -> dict[str, str]:
-        summary = {**self._properties, **self._metrics.as_text()}
+        """Raises InvalidArgumentError for a given property that is one of the counts."""
+        counts = self._metrics.as_text()
+        for key in counts.keys() & self._properties.keys():
+            raise _given_twice(key, counts[key], self._properties[key])
+        summary = {**self._properties, **counts}
         if self.duplicate_deletes:
             summary["deleted-duplicate-files"] = str(self.duplicate_deletes)
         if not self._trusted:
@@ -147,14 +152,23 @@ class SummaryBuilder:
 
 
 def with_totals(summary: Mapping[str, str], previous: Snapshot | None) -> dict[str, str]:
-    """The summary with totals carried on from the parent; a total the parent does not state is left out."""
+    """The summary with totals carried on from the parent; a total the parent does not state is left out.
+
+    Raises InvalidArgumentError for a total that is in the summary already: whoever writes a snapshot cannot state it.
+    """
     result = dict(summary)
     for total_key, added_key, removed_key in _TOTALS:
         before = "0" if previous is None else previous.summary.get(total_key)
         total = _total(before, result.get(added_key), result.get(removed_key))
+        if total is not None and total_key in summary:
+            raise _given_twice(total_key, str(total), summary[total_key])
         if total is not None:
             result[total_key] = str(total)
     return result
+
+
+def _given_twice(key: str, counted: str, given: str) -> InvalidArgumentError:
+    return InvalidArgumentError(f"Multiple entries with same key: {key}={counted} and {key}={given}", key=key)
 
 
 def _total(before: str | None, added: str | None, removed: str | None) -> int | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from icesql.errors import InvalidArgumentError, ValidationError
 from icesql.spec.metadata import TableMetadata
-from icesql.spec.properties import METRICS_MODE_COLUMN_PREFIX, column_properties
+from icesql.spec.properties import METRICS_MODE_COLUMN_PREFIX, column_properties, whole_number
 from icesql.spec.schema import Schema
 from icesql.table import update_values as u
 from icesql.table.commit import commit
@@ -86,7 +86,7 @@ def check_commit_properties(properties: Mapping[str, str]) -> None:
     for key, value in properties.items():
         if key.startswith(("commit.retry.", "commit.status-check.")):
             try:
-                number = int(value)
+                number = whole_number(value)
             except ValueError:
                 raise InvalidArgumentError(f"Cannot set table property {key}: it must have integer value: {value}", key=key) from None
             if number < 0:
@@ -106,6 +106,6 @@ def check_metrics_columns(properties: Mapping[str, str], schema: Schema) -> None
 
 def _version(value: str) -> int:
     try:
-        return int(value)
+        return whole_number(value)
     except ValueError:
         raise InvalidArgumentError(f"Cannot set {FORMAT_VERSION}: not a number: {value}", value=value) from None

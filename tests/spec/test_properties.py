@@ -17,7 +17,7 @@ def test_defaults_are_of_properties_that_exist_and_readable() -> None:
 
 
 def test_the_table_comes_before_the_call_and_the_call_before_the_default() -> None:
-    assert p.property_as_int({p.COMMIT_NUM_RETRIES: " 7 "}, p.COMMIT_NUM_RETRIES, 1) == 7
+    assert p.property_as_int({p.COMMIT_NUM_RETRIES: "+7"}, p.COMMIT_NUM_RETRIES, 1) == 7
     assert p.property_as_int({}, p.COMMIT_NUM_RETRIES, 1) == 1
     assert p.property_as_int({}, p.COMMIT_NUM_RETRIES) == 4
     assert p.property_as_string({}, p.PARQUET_COMPRESSION_LEVEL) is None
@@ -37,9 +37,13 @@ def test_flags_have_defaults() -> None:
     assert p.property_as_bool({}, p.UPSERT_ENABLED, default=True)
 
 
-def test_wrong_numbers_are_refused_in_javas_words() -> None:
+@pytest.mark.parametrize("text", ["x", "", " 7 ", "1_0", "\u0667"])
+def test_what_java_does_not_read_as_a_number_is_none(text: str) -> None:
     with pytest.raises(ValidationError, match=r"^Table property commit.retry.num-retries must have integer value$"):
-        p.property_as_int({p.COMMIT_NUM_RETRIES: "x"}, p.COMMIT_NUM_RETRIES)
+        p.property_as_int({p.COMMIT_NUM_RETRIES: text}, p.COMMIT_NUM_RETRIES)
+
+
+def test_wrong_numbers_are_refused_in_javas_words() -> None:
     with pytest.raises(ValidationError, match=r"^Table property commit.retry.num-retries must have integer value$"):
         p.validate_properties({p.COMMIT_NUM_RETRIES: "1.5"})
     with pytest.raises(ValidationError, match=r"^Table property commit.retry.min-wait-ms must have non negative integer value$"):

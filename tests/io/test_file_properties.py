@@ -1,0 +1,32 @@
+"""Values of ``write.parquet.*`` and ``write.orc.*`` that Iceberg's writers refuse are refused, whether pyarrow knows them or not."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from icesql.errors import InvalidArgumentError
+from icesql.io.metrics import FULL, MetricsConfig
+from icesql.io.orc import OrcFileWriter
+from icesql.io.parquet import ParquetFileWriter
+from icesql.spec.schema import NestedField, Schema
+from icesql.spec.types import IntegerType
+
+SCHEMA = Schema((NestedField(1, "id", IntegerType()),))
+CONFIG = MetricsConfig(default=FULL)
+
+
+@pytest.mark.parametrize(
+    ("writer", "key", "value", "reason"),
+    [
+        (ParquetFileWriter, "write.parquet.row-group-size-bytes", "0", "Row group size must be > 0"),
+        (ParquetFileWriter, "write.parquet.page-version", "v9", "Unsupported Parquet page version: v9"),
+        (OrcFileWriter, "write.orc.stripe-size-bytes", "0", "Stripe size must be > 0"),
+        (OrcFileWriter, "write.orc.compression-strategy", "nope", "unknown compression strategy: nope"),
+        (OrcFileWriter, "write.orc.bloom.filter.fpp", "2", "Bloom filter fpp must be > 0.0 and < 1.0"),
+    ],
+)
+def test_a_value_is_refused(writer: type[ParquetFileWriter | OrcFileWriter], key: str, value: str, reason: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=reason):
+        writer(io.BytesIO(), SCHEMA, {key: value}, CONFIG)
