@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from tests.oracle.client import Oracle
 from tests.sql.case_files import Case, read_cases
 from tests.sql.engines import icesql_engine, kept_conf, kept_oracle, oracle_engine
-from tests.sql.running import differences, run_case
+from tests.sql.running import Record, differences, run_case
 
 HERE = Path(__file__).parent
 CASES = [case for path in sorted((HERE / "live").glob("*.sql")) for case in read_cases(path)]
@@ -62,27 +63,33 @@ def reader(spark: Any, warehouse: Path, runtime: Oracle) -> Any:
 @pytest.mark.interop
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.key)
 def test_case(case: Case, session: Any, spark: Any, warehouse: Path, runtime: Oracle, reader: Any):
-    """Equal answers and equal metadata; then each engine reads every table the other left."""
-    with kept_oracle(runtime):
-        theirs = run_case(case, oracle_engine(runtime), Path(runtime.warehouse))
+    """Equal answers and equal metadata; then each engine reads every table the other left. Both work at the same time."""
+    with ThreadPoolExecutor(1) as beside:
+        asked = beside.submit(run_on_the_runtime, case, runtime)
+        with kept_conf(spark):
+            ours = run_case(case, icesql_engine(session), warehouse)
+        theirs = asked.result()
     wrong = [s for s in theirs["steps"] if ("error" in s) != ("want_error" in s)]
     assert not wrong, f"the case itself is wrong: {wrong}"
-    with kept_conf(spark):
-        ours = run_case(case, icesql_engine(session), warehouse)
     problems = differences(theirs, ours)
     for table in sorted(ours["tables"].keys() & theirs["tables"].keys()):
         problems += read_by_the_other(f"{case.namespace}.`{table}`", reader, runtime)
     assert not problems, "\n".join(problems)
 
 
+def run_on_the_runtime(case: Case, runtime: Oracle) -> Record:
+    with kept_oracle(runtime):
+        return run_case(case, oracle_engine(runtime), Path(runtime.warehouse))
+
+
 def read_by_the_other(table: str, reader: Any, runtime: Oracle) -> list[str]:
     """What differs where one engine reads what the other wrote. Both wrote the table."""
-    problems = []
-    if multiset(runtime.rows(f"SELECT * FROM ours.{table}")) != multiset(reader.sql(f"SELECT * FROM local.{table}").collect()):
-        problems.append(f"the runtime reads our {table} otherwise")
-    if multiset(reader.sql(f"SELECT * FROM theirs.{table}").collect()) != multiset(runtime.rows(f"SELECT * FROM local.{table}")):
-        problems.append(f"icesql reads the runtime's {table} otherwise")
-    return problems
+    with ThreadPoolExecutor(1) as beside:
+        asked = beside.submit(lambda: [multiset(runtime.rows(f"SELECT * FROM {catalog}.{table}")) for catalog in ("ours", "local")])
+        ours, theirs = (multiset(reader.sql(f"SELECT * FROM {catalog}.{table}").collect()) for catalog in ("local", "theirs"))
+        ours_by_the_runtime, theirs_by_the_runtime = asked.result()
+    problems = [f"the runtime reads our {table} otherwise"] if ours_by_the_runtime != ours else []
+    return problems + ([f"icesql reads the runtime's {table} otherwise"] if theirs != theirs_by_the_runtime else [])
 
 
 def multiset(rows: list[Any]) -> list[str]:
