@@ -22,16 +22,11 @@ from icesql.io.metrics import FULL, MetricsConfig, metrics_config, with_metrics
 from icesql.io.parquet import ParquetSource, open_parquet, parquet_batches
 from icesql.io.parquet_metrics import parquet_metrics
 from icesql.spec.files import DataFile
+from icesql.spec.metadata_columns import FILE, POS, ROW_ID, SEQUENCE, SPEC_ID
 from icesql.spec.name_mapping import NameMapping
 from icesql.spec.schema import Schema
-from icesql.spec.types import IntegerType, LongType, NestedField, StringType
 
 __all__ = [
-    "FILE",
-    "POS",
-    "ROW_ID",
-    "SEQUENCE",
-    "SPEC_ID",
     "DataFileWriter",
     "conform",
     "data_file_of",
@@ -40,12 +35,6 @@ __all__ = [
     "write_data_file",
 ]
 
-# Spec: "Reserved Field IDs". Put them into a projection to read them.
-FILE = NestedField(2147483646, "_file", StringType(), True)
-POS = NestedField(2147483645, "_pos", LongType(), True)
-SPEC_ID = NestedField(2147483643, "_spec_id", IntegerType(), True)
-ROW_ID = NestedField(2147483540, "_row_id", LongType())
-SEQUENCE = NestedField(2147483539, "_last_updated_sequence_number", LongType())
 DEFAULT_BATCH_ROWS = 65_536
 
 

@@ -15,6 +15,7 @@ from icesql.session.run_query import run_query
 from icesql.session.show_create import create_table_text
 from icesql.session.sql_errors import no_partition_management, not_for_v2, quoted, schema_not_found
 from icesql.session.time_travel import read_point
+from icesql.spec.metadata_columns import DELETED, FILE, LINEAGE, PARTITION, POS, SPEC_ID
 from icesql.spec.types import StructType
 
 if TYPE_CHECKING:
@@ -258,7 +259,7 @@ def _metadata_columns(found: Found) -> list[tuple[str, str]]:
     metadata = found.table.metadata
     union = union_partition_type(metadata) if found.metadata_table in (None, "position_deletes") else StructType(())
     partition = describing.type_text(to_spark_struct(union))
-    columns = [("_spec_id", "int"), ("_partition", partition), ("_file", "string"), ("_pos", "bigint"), ("_deleted", "boolean")]
+    columns = [(SPEC_ID.name, "int"), (PARTITION, partition), (FILE.name, "string"), (POS.name, "bigint"), (DELETED.name, "boolean")]
     if metadata.format_version >= 3 and found.metadata_table is None:
-        columns += [("_row_id", "bigint"), ("_last_updated_sequence_number", "bigint")]
+        columns += [(field.name, "bigint") for field in LINEAGE]
     return columns

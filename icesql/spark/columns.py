@@ -18,10 +18,12 @@ from icesql.errors import NotFoundError, nearest
 from icesql.spark.arrow_schema import to_arrow_type
 from icesql.spark.defaults import quoted_string, sql_literal
 from icesql.spark.types import FIELD_ID, to_spark_field, to_spark_type
+from icesql.spec import metadata_columns
 from icesql.spec import types as I
 from icesql.spec.metadata import TableMetadata
+from icesql.spec.metadata_columns import DELETED, FILE, POS, ROW_ID, SEQUENCE, SPEC_ID
 from icesql.spec.schema import Schema
-from icesql.table.metadata_columns import LAST_UPDATED_SEQUENCE_NUMBER_ID, NAMES, ROW_ID_ID, metadata_column
+from icesql.table.metadata_columns import NAMES, metadata_column
 from icesql.table.partition_types import coercion, union_partition_type
 from icesql.table.scan_tasks import ScannedFile
 
@@ -176,25 +178,25 @@ def deletes_constant(bitmap_of: Callable[[ScannedFile], bytes]) -> Constant:
 def _metadata_column(metadata: TableMetadata, name: str) -> tuple[list[StructField], list[Constant], str]:
     """Further physical columns, constants, and the SQL text of one metadata column."""
     match name:
-        case "_file":
+        case FILE.name:
             return [], [file_constant()], "__file"
-        case "_pos":
+        case POS.name:
             return [ROW_INDEX], [], ROW_INDEX.name
-        case "_spec_id":
+        case SPEC_ID.name:
             return [], [Constant(StructField("__spec_id", IntegerType(), False), lambda file: file.spec_id)], "__spec_id"
-        case "_partition":
+        case metadata_columns.PARTITION:
             fields = union_partition_type(metadata).fields
             parts = ", ".join(f"{quoted_string(f.name)}, __partition_{f.id}" for f in fields)
             return [], partition_constants(metadata), f"named_struct({parts})" if fields else "CAST(NULL AS STRUCT<>)"
-        case "_row_id":
-            stored = StructField("__row_id", LongType(), True, {FIELD_ID: ROW_ID_ID})
+        case ROW_ID.name:
+            stored = StructField("__row_id", LongType(), True, {FIELD_ID: ROW_ID.id})
             first = Constant(StructField("__first_row_id", LongType()), lambda file: file.first_row_id)
             return [stored, ROW_INDEX], [first], f"coalesce(__row_id, __first_row_id + {ROW_INDEX.name})"
-        case "_last_updated_sequence_number":
-            stored = StructField("__last_updated", LongType(), True, {FIELD_ID: LAST_UPDATED_SEQUENCE_NUMBER_ID})
+        case SEQUENCE.name:
+            stored = StructField("__last_updated", LongType(), True, {FIELD_ID: SEQUENCE.id})
             return [stored], [_sequence_number()], "coalesce(__last_updated, __sequence_number)"
-        case "_deleted":
-            return [], [], "_deleted"
+        case DELETED.name:
+            return [], [], DELETED.name
     raise NotFoundError(f"Cannot find metadata column: {name}.{nearest(name, NAMES)}")
 
 

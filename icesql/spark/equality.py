@@ -24,6 +24,7 @@ from icesql.spark.second_path import name_mapping_of
 from icesql.spark.second_path_tasks import spark_array
 from icesql.spark.types import to_spark_type
 from icesql.spec.files import EntryStatus, FileContent, ManifestContent, ManifestEntry
+from icesql.spec.metadata_columns import DELETED
 from icesql.spec.schema import Schema
 from icesql.table.delete_index import partition_key
 from icesql.table.manifest_access import live_entries, manifests_of, of_content
@@ -96,7 +97,7 @@ def marked(frame: DataFrame, names: dict[int, str], groups: Sequence[DeletedRows
     """All rows, with ``_deleted`` true for those that a group deletes."""
     for group in groups:
         kept = frame.join(group.frame, _match(frame, names, group), "left_anti")
-        gone = frame.join(group.frame, _match(frame, names, group), "left_semi").withColumn("_deleted", F.lit(True))
+        gone = frame.join(group.frame, _match(frame, names, group), "left_semi").withColumn(DELETED.name, F.lit(True))
         frame = kept.unionByName(gone)
     return frame
 

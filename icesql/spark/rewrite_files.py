@@ -19,12 +19,13 @@ from icesql.spark.shipping import ship
 from icesql.spark.write import WriteSettings, write_frame
 from icesql.spark.zorder import Z_VALUE, with_z_values
 from icesql.spec.files import DataFile
+from icesql.spec.metadata_columns import LINEAGE
 from icesql.spec.sorting import SortOrder
 from icesql.table.compact import Compaction, parts_of
 from icesql.table.rewrite_data_files import Group, RewriteDataFiles
 
 DRIVER_BYTES = 64 << 20
-_LINEAGE = ("_row_id", "_last_updated_sequence_number")
+_LINEAGE = tuple(field.name for field in LINEAGE)
 
 
 @dataclass(frozen=True)

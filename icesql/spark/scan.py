@@ -42,6 +42,7 @@ from icesql.spark.relation import is_vectorised, parquet_relation
 from icesql.spark.types import FIELD_ID, to_spark_field
 from icesql.spec.files import FileContent
 from icesql.spec.metadata import TableMetadata
+from icesql.spec.metadata_columns import DELETED
 from icesql.spec.schema import Schema
 from icesql.spec.snapshots import Snapshot
 from icesql.spec.types import UUIDType
@@ -200,9 +201,9 @@ class Read:
         columns, names = self._with_columns(self.with_deletes(self.columns), known, {i for ids, _, _ in groups for i in ids})
         columns = replace(columns, constants=(*columns.constants, equality.DATA_SEQUENCE, equality.DATA_PARTITION))
         frame = self.relation("with equality deletes", deletes.has_equality_deletes, columns)
-        if "_deleted" not in self.settings.metadata_columns:
+        if DELETED.name not in self.settings.metadata_columns:
             return self._projected(equality.without(frame.where(deletes.is_kept(self.spark)), names, groups))
-        marked = frame.withColumn("_deleted", deletes.is_deleted(self.spark))
+        marked = frame.withColumn(DELETED.name, deletes.is_deleted(self.spark))
         return self._projected(equality.marked(marked, names, groups))
 
     def _with_columns(self, columns: ReadColumns, known: Schema, ids: set[int]) -> tuple[ReadColumns, dict[int, str]]:
@@ -224,8 +225,8 @@ class Read:
 
     def without_deleted(self, frame: DataFrame) -> DataFrame:
         """Drop deleted rows, or mark them where ``_deleted`` is shown."""
-        if "_deleted" in self.settings.metadata_columns:
-            return self._projected(frame.select("*", deletes.is_deleted(self.spark).alias("_deleted")))
+        if DELETED.name in self.settings.metadata_columns:
+            return self._projected(frame.select("*", deletes.is_deleted(self.spark).alias(DELETED.name)))
         return self._projected(frame.where(deletes.is_kept(self.spark)))
 
     def _projected(self, frame: DataFrame) -> DataFrame:
@@ -237,7 +238,7 @@ class Read:
             if given == [*wanted, *more]:
                 return frame.drop(*more) if more else frame  # which is a few calls to the JVM, and a selection some for each column
             return frame.select(*map(quoted, wanted))
-        if "_deleted" not in frame.columns:
+        if DELETED.name not in frame.columns:
             texts = tuple("false AS `_deleted`" if text == "_deleted AS `_deleted`" else text for text in texts)
         whole = self.columns.whole
         if not whole:

@@ -15,13 +15,14 @@ import pyarrow as pa
 
 from icesql.expr.tree import TRUE
 from icesql.io.arrow_types import internal_values
-from icesql.io.data_files import FILE, POS, ROW_ID, SEQUENCE, SPEC_ID, read_data_file
+from icesql.io.data_files import read_data_file
 from icesql.io.delete_files import equality_schema, read_equality_deletes, read_positions
 from icesql.io.deletion_vectors import read_dv_positions
 from icesql.io.files import FileIO
 from icesql.io.roaring import Positions, positions_in
 from icesql.spec.files import DataFile, FileContent
 from icesql.spec.metadata import TableMetadata
+from icesql.spec.metadata_columns import DELETED, FILE, LINEAGE, PARTITION, POS, SPEC_ID
 from icesql.spec.name_mapping import NameMapping
 from icesql.spec.schema import Schema
 from icesql.spec.types import (
@@ -38,7 +39,7 @@ from icesql.table.partition_types import coercion, union_partition_type
 from icesql.table.scan_tasks import FileScanTask
 
 TASK_COLUMN = "__task"
-_FIELDS = {"_file": FILE, "_pos": POS, "_spec_id": SPEC_ID, "_row_id": ROW_ID, "_last_updated_sequence_number": SEQUENCE}
+_FIELDS = {field.name: field for field in (FILE, POS, SPEC_ID, *LINEAGE)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +68,7 @@ def read_task(job: ReadJob, task: FileScanTask, left_out: bytes | None = None, v
     equality = [file for file in task.delete_files if file.content is FileContent.EQUALITY_DELETES]
     wanted = _read_schema(job, equality)
     positions, tests = _positions(job, task, left_out), [_EqualityTest(job, file) for file in equality]
-    shows_deleted = "_deleted" in job.metadata_columns
+    shows_deleted = DELETED.name in job.metadata_columns
     for batch in read_data_file(
         job.io,
         task.data_file,
@@ -159,9 +160,9 @@ def _shown(job: ReadJob, task: FileScanTask, batch: pa.RecordBatch, schema: Sche
     places = {field.id: i for i, field in enumerate(schema.fields)}
     arrays = [spark_array(batch.column(i), f.type, job.arrow_schema.field(i).type) for i, f in enumerate(job.schema.fields)]
     for name, target in zip(job.metadata_columns, list(job.arrow_schema)[len(arrays) :], strict=False):
-        if name == "_deleted":
+        if name == DELETED.name:
             arrays.append(pa.array(deleted))
-        elif name == "_partition":
+        elif name == PARTITION:
             arrays.append(_partition(job.metadata, task, batch.num_rows, target.type))
         else:
             arrays.append(batch.column(places[_FIELDS[name].id]).cast(target.type))

@@ -15,9 +15,9 @@ from pyspark.sql.types import StructField, StructType
 from icesql.spark.bridge import Bridge, bridge_of
 from icesql.spark.defaults import sql_literal
 from icesql.spark.types import to_spark_field
+from icesql.spec.metadata_columns import LINEAGE
 from icesql.spec.schema import Schema
 from icesql.spec.types import LongType, NestedField
-from icesql.table.metadata_columns import LAST_UPDATED_SEQUENCE_NUMBER, ROW_ID
 
 
 def assigned_frame(
@@ -65,7 +65,7 @@ def _default_filling(bridge: Bridge, resolver: Any, fill: bool) -> Any:
 
 def lineage_schema(schema: Schema) -> Schema:
     """The schema with the two row-lineage columns behind its own, so that rows that keep their lineage can be assigned."""
-    lineage = tuple(NestedField(f.id, f.name, LongType()) for f in (ROW_ID, LAST_UPDATED_SEQUENCE_NUMBER))
+    lineage = tuple(NestedField(f.id, f.name, LongType()) for f in LINEAGE)
     return Schema((*schema.fields, *lineage), schema.schema_id, schema.identifier_field_ids)
 
 

@@ -11,6 +11,7 @@ from icesql.expr.binding import is_floating
 from icesql.expr.field_stats import sound_bounds
 from icesql.expr.metrics import strict_metrics
 from icesql.spec.files import DataFile
+from icesql.spec.metadata_columns import POS
 from icesql.spec.types import (
     BooleanType,
     DateType,
@@ -144,5 +145,5 @@ def count_rows(scan: TableScan) -> int:
 
     from icesql.table.arrow_scan import scan_to_batches
 
-    counted: int = sum(batch.num_rows for batch in scan_to_batches(replace(scan, select=("_pos",))))
+    counted: int = sum(batch.num_rows for batch in scan_to_batches(replace(scan, select=(POS.name,))))
     return counted if scan.limit is None else min(counted, scan.limit)

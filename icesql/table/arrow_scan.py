@@ -22,11 +22,11 @@ from icesql.io.data_files import read_data_file
 from icesql.io.files import FileIO
 from icesql.spec.files import DataFile
 from icesql.spec.metadata import TableMetadata
+from icesql.spec.metadata_columns import DELETED, PARTITION_ID, POS
 from icesql.spec.name_mapping import NameMapping, name_mapping_from_json
 from icesql.spec.schema import Schema
 from icesql.table.delete_reader import DeleteReader
 from icesql.table.manifest_access import spec_of
-from icesql.table.metadata_columns import DELETED_ID, PARTITION_ID, POS, POS_ID
 from icesql.table.narrowing import narrow_table
 from icesql.table.partition_types import coercion, union_partition_type
 from icesql.table.projection_schema import with_columns
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from icesql.table.scan import TableScan
 
 _WORKERS = min(4, os.cpu_count() or 1)
-_MADE_HERE = frozenset({DELETED_ID, PARTITION_ID})
+_MADE_HERE = frozenset({DELETED.id, PARTITION_ID})
 
 
 def scan_to_arrow(scan: TableScan) -> pa.Table:
@@ -79,7 +79,7 @@ class TaskReader:
         self._deletes = DeleteReader(io, metadata)
         self._mapping = name_mapping(metadata.properties)
         self._union = union_partition_type(metadata)
-        self._with_deleted_rows = DELETED_ID in {field.id for field in wanted.fields}
+        self._with_deleted_rows = DELETED.id in {field.id for field in wanted.fields}
 
     @classmethod
     def of(cls, scan: TableScan) -> TaskReader:
@@ -113,7 +113,7 @@ class TaskReader:
         read = Schema(tuple(field for field in self.wanted.fields if field.id not in _MADE_HERE), self.wanted.schema_id)
         read = with_columns(read, sorted(referenced_ids(task.residual)), self.table_schema)
         read = with_columns(read, sorted(equality_ids), self._deletes.every_column)
-        if (needs_positions or not read.fields) and POS_ID not in {field.id for field in read.fields}:
+        if (needs_positions or not read.fields) and POS.id not in {field.id for field in read.fields}:
             read = Schema((*read.fields, POS), read.schema_id)
         return read
 
@@ -139,7 +139,7 @@ class TaskReader:
         columns = {} if narrowed is None else {field.id: narrowed.column(place) for place, field in enumerate(plain.fields)}
         arrays = []
         for field in self.wanted.fields:
-            if field.id == DELETED_ID:
+            if field.id == DELETED.id:
                 arrays.append(pa.array(np.zeros(batch.num_rows, bool) if gone is None else gone))
             elif field.id == PARTITION_ID:
                 arrays.append(constant_array(field.type, self._partition(task), batch.num_rows))

@@ -17,10 +17,10 @@ from icesql.expr.metrics import strict_metrics
 from icesql.expr.tree import TRUE, AlwaysTrue, Expression
 from icesql.io.arrow_filter import row_mask
 from icesql.io.data_file_writer import DataFileWriter, default_format
-from icesql.io.data_files import ROW_ID, SEQUENCE
 from icesql.io.files import FileIO
 from icesql.spec.files import DataFile
 from icesql.spec.metadata import TableMetadata
+from icesql.spec.metadata_columns import LINEAGE
 from icesql.spec.name_mapping import name_mapping_to_json
 from icesql.spec.paths import partition_path
 from icesql.spec.properties import DEFAULT_NAME_MAPPING
@@ -125,7 +125,7 @@ def _carried(metadata: TableMetadata) -> Schema:
     """The columns a rewritten row takes along: in version 3 its identity too. Spec: "Row Lineage"."""
     if metadata.format_version < 3:
         return metadata.schema
-    return replace(metadata.schema, fields=(*metadata.schema.fields, ROW_ID, SEQUENCE))
+    return replace(metadata.schema, fields=(*metadata.schema.fields, *LINEAGE))
 
 
 def _staying(reader: TaskReader, where: Expression, task: FileScanTask) -> pa.Table | None:

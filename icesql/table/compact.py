@@ -15,10 +15,10 @@ import pyarrow as pa
 
 from icesql.expr.tree import TRUE
 from icesql.io.data_file_writer import DataFileWriter, default_format
-from icesql.io.data_files import ROW_ID, SEQUENCE
 from icesql.io.files import FileIO
 from icesql.spec.files import DataFile
 from icesql.spec.metadata import TableMetadata
+from icesql.spec.metadata_columns import LINEAGE
 from icesql.spec.partitioning import PartitionSpec
 from icesql.spec.paths import partition_path
 from icesql.spec.schema import Schema
@@ -34,7 +34,7 @@ def carried_schema(metadata: TableMetadata) -> Schema:
     """The columns a rewritten row takes along: in version 3 its identity too. Spec: "Row Lineage"."""
     if metadata.format_version < 3:
         return metadata.schema
-    return replace(metadata.schema, fields=(*metadata.schema.fields, ROW_ID, SEQUENCE))
+    return replace(metadata.schema, fields=(*metadata.schema.fields, *LINEAGE))
 
 
 @dataclass(frozen=True, kw_only=True)

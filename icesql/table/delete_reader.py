@@ -20,9 +20,9 @@ from icesql.io.delete_files import read_equality_deletes
 from icesql.io.files import FileIO
 from icesql.spec.files import DataFile, FileContent
 from icesql.spec.metadata import TableMetadata
+from icesql.spec.metadata_columns import POS
 from icesql.spec.schema import Schema
 from icesql.spec.types import NestedField, PrimitiveType
-from icesql.table.metadata_columns import POS_ID
 from icesql.table.position_sets import deleted_positions
 from icesql.table.scan_tasks import FileScanTask
 
@@ -74,7 +74,7 @@ class TaskDeletes:
         """Which rows of a batch are deleted; ``None`` if nothing can be. Needs ``_pos`` in ``schema`` for positions."""
         gone: Mask | None = None
         if self.positions is not None:
-            place = next(i for i, field in enumerate(schema.fields) if field.id == POS_ID)
+            place = next(i for i, field in enumerate(schema.fields) if field.id == POS.id)
             gone = np.isin(batch.column(place).to_numpy(), self.positions, assume_unique=True)
         for deletes in self.equality:
             found = deletes.mask(batch, schema)

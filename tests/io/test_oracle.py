@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from icesql.io.data_files import POS, DataFileWriter, read_data_file
+from icesql.io.data_files import DataFileWriter, read_data_file
 from icesql.io.delete_files import read_position_deletes, write_equality_deletes, write_position_deletes
 from icesql.io.deletion_vectors import read_dv, write_dvs
 from icesql.io.file_systems import ArrowFileIO
@@ -18,6 +18,7 @@ from icesql.io.manifests import read_manifest, write_manifest
 from icesql.io.metadata_files import read_metadata, write_metadata
 from icesql.spec.files import EntryStatus, FileContent, ManifestContent, ManifestEntry
 from icesql.spec.metadata import TableMetadata
+from icesql.spec.metadata_columns import POS
 from icesql.spec.partitioning import PartitionField, PartitionSpec
 from icesql.spec.schema import Schema
 from icesql.spec.snapshots import Snapshot, SnapshotLogEntry, SnapshotRef

@@ -19,9 +19,10 @@ from pyspark.sql import functions as F
 from icesql.spark.columns import quoted
 from icesql.spark.local_rows import collect_arrow, size_in_bytes
 from icesql.spark.row_level.file_numbers import FILE_NUMBER, FileNumbers
+from icesql.spec import metadata_columns
 from icesql.spec.snapshots import Snapshot
 
-POS = "_pos"
+POS = metadata_columns.POS.name
 MANY_ROWS = 2_000_000
 MANY_BYTES = 512 << 20
 _BITS_A_ROW = 1 << 15  # positions in one bitmap of Spark's aggregate

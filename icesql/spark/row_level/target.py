@@ -23,11 +23,12 @@ from icesql.spark.row_level.file_numbers import FileNumbers
 from icesql.spark.row_level.found_rows import POS
 from icesql.spark.scan import Read, ReadSettings, ScanListener
 from icesql.spec.metadata import TableMetadata
+from icesql.spec.metadata_columns import FILE, LINEAGE, PARTITION, SPEC_ID
 from icesql.spec.snapshots import MAIN, Snapshot
 from icesql.table.scan_tasks import FileScanTask
 from icesql.table.table import Table
 
-ROW_ID, LAST_UPDATED = "_row_id", "_last_updated_sequence_number"
+ROW_ID, LAST_UPDATED = (field.name for field in LINEAGE)
 _numbers = itertools.count(1)
 _lock = threading.Lock()
 
@@ -77,7 +78,7 @@ class Target:
     def hidden_columns(self) -> tuple[str, ...]:
         """Metadata columns that the view has behind the table's own."""
         lineage = (ROW_ID, LAST_UPDATED) if self.keeps_lineage else ()
-        return ("_file", POS, "_spec_id", "_partition", *lineage)
+        return (FILE.name, POS, SPEC_ID.name, PARTITION, *lineage)
 
     @cached_property
     def files(self) -> FileNumbers:
