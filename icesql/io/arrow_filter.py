@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from icesql.errors import InvalidArgumentError
 from icesql.expr.binding import is_floating
 from icesql.expr.rewrite import push_not
-from icesql.expr.tree import AlwaysFalse, AlwaysTrue, And, BoundReference, Expression, Op, Or, Predicate
+from icesql.expr.tree import AlwaysTrue, And, BoundReference, Expression, Op, Or, Predicate
 from icesql.io.arrow_types import internal_values, to_arrow_type, to_arrow_value
 from icesql.spec.schema import Schema
 from icesql.spec.transforms import transform_function
@@ -20,13 +20,6 @@ from icesql.spec.types import Type
 
 Data: TypeAlias = "pa.RecordBatch | pa.Table"
 Column: TypeAlias = "pa.Array | pa.ChunkedArray"
-
-
-def keep_rows(data: Data, schema: Schema, expression: Expression) -> Data:
-    """The rows for which the bound tree is true. ``schema`` names the columns of ``data`` in order, with their ids."""
-    if isinstance(expression, AlwaysTrue):
-        return data
-    return data.slice(0, 0) if isinstance(expression, AlwaysFalse) else data.filter(row_mask(data, schema, expression))
 
 
 def row_mask(data: Data, schema: Schema, expression: Expression) -> Column:

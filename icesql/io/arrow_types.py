@@ -8,8 +8,7 @@ Reading accepts Arrow's other forms too: large and view types, dictionaries, the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from itertools import count
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -129,47 +128,25 @@ def is_list(type_: pa.DataType) -> bool:
     return bool(pa.types.is_list(type_) or pa.types.is_large_list(type_) or pa.types.is_fixed_size_list(type_))
 
 
-def from_arrow_schema(schema: pa.Schema, *, fresh_ids: bool = False) -> Schema:
-    """The Iceberg schema of an Arrow one. Ids come from field metadata; with ``fresh_ids`` all are numbered anew from 1, depth first.
-
-    Raises InvalidArgumentError for a field without an id, UnsupportedError for a type Iceberg does not have.
-    """
-    numbers = count(1) if fresh_ids else None
-    return Schema(_from_fields(schema, numbers, ""))
-
-
-def _from_fields(fields: Iterable[pa.Field], numbers: Any, prefix: str) -> tuple[NestedField, ...]:
-    found = list(fields)
-    ids = [_id(field, numbers, prefix) for field in found]  # a level is numbered before what is below it
-    return tuple(
-        NestedField(field_id, field.name, from_arrow_type(field.type, numbers, f"{prefix}{field.name}."), not field.nullable)
-        for field_id, field in zip(ids, found, strict=True)
-    )
-
-
-def _id(field: pa.Field, numbers: Any, prefix: str) -> int:
-    if numbers is not None:
-        return int(next(numbers))
-    found = field_id_of(field)
-    if found is None:
-        raise InvalidArgumentError(f"Cannot convert Arrow schema: field has no id: {prefix}{field.name}", field=prefix + field.name)
-    return found
-
-
-def from_arrow_type(type_: pa.DataType, numbers: Any = None, prefix: str = "") -> Type:
+def from_arrow_type(type_: pa.DataType, prefix: str = "") -> Type:
     """Raises InvalidArgumentError for a nested field without an id, UnsupportedError for a type Iceberg does not have."""
     if pa.types.is_struct(type_):
-        return StructType(_from_fields(child_fields(type_), numbers, prefix))
+        return StructType(tuple(_from_field(field, prefix) for field in child_fields(type_)))
     if pa.types.is_map(type_):
-        key, value = type_.key_field, type_.item_field
-        key_id, value_id = _id(key.with_name("key"), numbers, prefix), _id(value.with_name("value"), numbers, prefix)
-        key_type = from_arrow_type(key.type, numbers, prefix + "key.")
-        return MapType(key_id, key_type, value_id, from_arrow_type(value.type, numbers, prefix + "value."), not value.nullable)
+        key, value = _from_field(type_.key_field.with_name("key"), prefix), _from_field(type_.item_field.with_name("value"), prefix)
+        return MapType(key.id, key.type, value.id, value.type, value.required)
     if is_list(type_):
-        element = type_.value_field
-        element_id = _id(element.with_name("element"), numbers, prefix)
-        return ListType(element_id, from_arrow_type(element.type, numbers, prefix + "element."), not element.nullable)
+        element = _from_field(type_.value_field.with_name("element"), prefix)
+        return ListType(element.id, element.type, element.required)
     return _from_primitive(type_, prefix)
+
+
+def _from_field(field: pa.Field, prefix: str) -> NestedField:
+    name = prefix + field.name
+    found = field_id_of(field)
+    if found is None:
+        raise InvalidArgumentError(f"Cannot convert Arrow schema: field has no id: {name}", field=name)
+    return NestedField(found, field.name, from_arrow_type(field.type, f"{name}."), not field.nullable)
 
 
 def _from_primitive(type_: pa.DataType, prefix: str) -> Type:

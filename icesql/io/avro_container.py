@@ -9,7 +9,7 @@ import json
 import os
 import struct
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -318,10 +318,6 @@ class AvroFileBuilder:
         self._pending_bytes += len(record)
         if self._pending_bytes >= BLOCK_BYTES:
             self._flush()
-
-    def add_all(self, records: Iterable[bytes]) -> None:
-        for record in records:
-            self.add(record)
 
     def _flush(self) -> None:
         if not self._pending:

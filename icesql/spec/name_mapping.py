@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +12,7 @@ from icesql.errors import CorruptMetadataError
 from icesql.spec.java_sets import hash_set_order
 from icesql.spec.json_faults import JsonFault, array_field, as_array, as_object, each, int_field, kind, within
 from icesql.spec.schema import Schema
-from icesql.spec.types import ListType, MapType, NestedField, StructType, Type, children
+from icesql.spec.types import NestedField, children
 from icesql.spec.types_json import MAX_DEPTH
 
 TOP = -1
@@ -96,36 +96,6 @@ def _updated(
         nested = field.fields if field.field_id is None else _updated(field.fields, field.field_id, updates, adds)
         kept.append(MappedField(hash_set_order(names), field.field_id, nested))
     return (*kept, *_mapped(added))
-
-
-def apply_mapping(struct: StructType, mapping: NameMapping) -> StructType:
-    """The struct of a file without ids, with the mapping's ids; what the mapping does not name is left out."""
-    return StructType(tuple(_applied(struct.fields, mapping.fields)))
-
-
-def _applied(fields: Sequence[NestedField], mapped: tuple[MappedField, ...]) -> Iterator[NestedField]:
-    by_name = {name: entry for entry in mapped for name in entry.names}
-    for field in fields:
-        entry = by_name.get(field.name)
-        if entry is not None and entry.field_id is not None and (type_ := _applied_type(field.type, entry.fields)) is not None:
-            yield replace(field, id=entry.field_id, type=type_)
-
-
-def _applied_type(type_: Type, mapped: tuple[MappedField, ...]) -> Type | None:
-    """``None`` for a list or map whose parts the mapping does not name: nothing of it can be read."""
-    match type_:
-        case StructType(fields=fields):
-            return StructType(tuple(_applied(fields, mapped)))
-        case ListType():
-            element = next(_applied((type_.element_field,), mapped), None)
-            return None if element is None else replace(type_, element_id=element.id, element=element.type)
-        case MapType():
-            parts = {part.name: part for part in _applied((type_.key_field, type_.value_field), mapped)}
-            if len(parts) < 2:
-                return None
-            key, value = parts["key"], parts["value"]
-            return replace(type_, key_id=key.id, key=key.type, value_id=value.id, value=value.type)
-    return type_
 
 
 def name_mapping_from_json(text: str | bytes) -> NameMapping:

@@ -142,25 +142,6 @@ def preserves_order(transform: Transform) -> bool:
     return transform.is_known and transform.name not in ("bucket", "void")
 
 
-_TIME_GRANULARITY = {"year": 0, "month": 1, "day": 2, "hour": 3}
-
-
-def satisfies_order_of(transform: Transform, other: Transform, source: Type | None = None) -> bool:
-    """True if rows ordered by ``transform`` of a column are ordered by ``other`` of it as well.
-
-    ``source`` (the column's type) is needed to see that a longer string prefix satisfies a shorter one.
-    """
-    if transform == other:
-        return True
-    if transform.is_identity:
-        return preserves_order(other)
-    if transform.name in _TIME_GRANULARITY and other.name in _TIME_GRANULARITY:
-        return _TIME_GRANULARITY[transform.name] >= _TIME_GRANULARITY[other.name]
-    if transform.name == other.name == "truncate" and transform.width and other.width:
-        return isinstance(source, StringType | BinaryType) and transform.width >= other.width
-    return False
-
-
 def transform_function(transform: Transform, source_type: Type) -> Function:
     """The function of a transform over internal-form values of ``source_type``; null gives null.
 

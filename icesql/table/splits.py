@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -121,8 +120,3 @@ def plan_combined(tasks: Iterable[FileScanTask], options: SplitOptions) -> list[
     """Split, then combine."""
     pieces = (piece for task in tasks for piece in split(task, options.target_size_bytes))
     return combine(pieces, options)
-
-
-def row_groups_in(starts: tuple[int, ...], start: int, length: int) -> range:
-    """Indices of the row groups (by first byte, ascending) that a piece of a file owns: those that start inside it."""
-    return range(bisect_left(starts, start), bisect_left(starts, start + length))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from icesql.expr.binding import bind
 from icesql.expr.tree import Expression, Op, Predicate, Reference
-from icesql.io.arrow_filter import keep_rows, row_mask
+from icesql.io.arrow_filter import row_mask
 from icesql.io.arrow_types import to_arrow_schema, to_arrow_value
 from icesql.spec.schema import Schema
 from icesql.spec.transforms import bucket, transform_function
@@ -49,7 +49,7 @@ def test_nested_columns_and_transforms() -> None:
     data = table_of(schema, [(1, (10, None)), (2, None), (3, (30, 5)), (None, (7, 7))])
 
     def ids(where: Predicate) -> list[int | None]:
-        return list(keep_rows(data, schema, bind(schema, where)).column("id").to_pylist())
+        return list(data.filter(row_mask(data, schema, bind(schema, where))).column("id").to_pylist())
 
     assert ids(Predicate(Op.GT, Reference("s.a"), (7,))) == [1, 3]
     assert ids(Predicate(Op.IS_NULL, Reference("s.a"))) == [2], "a required field of a null struct is null"

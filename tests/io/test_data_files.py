@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from icesql.errors import CorruptMetadataError, InvalidArgumentError, NotFoundError, UnsupportedError
 from icesql.expr.tree import Op, Predicate, Reference
-from icesql.io.arrow_types import from_arrow_schema, internal_values, to_arrow_schema, to_arrow_value
+from icesql.io.arrow_types import internal_values, to_arrow_schema, to_arrow_value
 from icesql.io.data_files import DataFileWriter, conform, data_file_of, read_data_file, write_data_file
 from icesql.io.file_systems import ArrowFileIO
 from icesql.io.metrics import COUNTS, FULL, NONE, TRUNCATE_16, metrics_config, metrics_mode
@@ -298,7 +298,7 @@ def test_parquet_without_ids_or_mapping_goes_by_position(tmp_path):
 def test_parquet_footer_is_icebergs(tmp_path):
     file = write_data_file(IO, str(tmp_path / "f.parquet"), "parquet", table_of(SCHEMA, []), SCHEMA)
     found = pq.ParquetFile(file.file_path)
-    assert from_arrow_schema(found.schema_arrow).fields[0].id == 1
+    assert found.schema_arrow.field(0).metadata[b"PARQUET:field_id"] == b"1"
     assert b"iceberg.schema" in found.metadata.metadata
     by_path = {found.schema.column(i).path: found.schema.column(i) for i in range(len(found.schema))}
     index = {type(t): i for i, t in enumerate(COLUMNS, 1)}

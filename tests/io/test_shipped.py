@@ -66,7 +66,8 @@ def test_data_files_in_a_task(tmp_path):
 def test_blocks_split_alike_without_the_native_module(monkeypatch):
     for codec in ("null", "deflate", "zstd", "snappy"):
         builder = AvroFileBuilder("string", {}, codec)
-        builder.add_all(bytes([10]) + b"%05d" % i for i in range(50_000))
+        for i in range(50_000):
+            builder.add(bytes([10]) + b"%05d" % i)
         data = builder.finish()
         native = read_records(data, "f")
         assert len(native.blocks) > 3

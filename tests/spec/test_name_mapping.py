@@ -13,7 +13,6 @@ from icesql.spec.name_mapping import (
     TOP,
     MappedField,
     NameMapping,
-    apply_mapping,
     mapping_for,
     name_mapping_from_json,
     name_mapping_to_json,
@@ -75,7 +74,6 @@ def test_the_specifications_example() -> None:
 def test_mappings_of_schemas_round_trip_and_give_the_ids_back(schema: Schema) -> None:
     mapping = mapping_for(schema)
     assert name_mapping_from_json(name_mapping_to_json(mapping)) == mapping
-    assert apply_mapping(schema.as_struct(), mapping) == schema.as_struct()
 
 
 def test_pyiceberg_reads_the_mapping() -> None:
@@ -110,12 +108,6 @@ def test_swapped_names_follow_their_fields() -> None:
     mapping = NameMapping((MappedField(("a",), 1), MappedField(("b",), 2)))
     swapped = update_mapping(mapping, {1: NestedField(1, "b", StringType()), 2: NestedField(2, "a", StringType())}, {})
     assert swapped == NameMapping((MappedField(("b",), 1), MappedField(("a",), 2)))
-
-
-def test_fields_the_mapping_does_not_name_are_left_out() -> None:
-    mapping = NameMapping((MappedField(("id",), 7), MappedField(("m",), 8, (MappedField(("key",), 9),)), MappedField(("no",), None)))
-    struct = StructType((*SCHEMA.fields, NestedField(0, "no", StringType())))
-    assert apply_mapping(struct, mapping) == StructType((NestedField(7, "id", StringType(), True),))
 
 
 @pytest.mark.parametrize(

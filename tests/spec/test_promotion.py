@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from icesql.spec.partitioning import PartitionField, PartitionSpec
-from icesql.spec.promotion import can_promote, changes_partitioning, partition_field_against, write_problems
-from icesql.spec.schema import Schema
+from icesql.spec.promotion import can_promote, changes_partitioning, partition_field_against
 from icesql.spec.transforms import DAY, IDENTITY, YEAR, bucket, can_transform, parse_transform, transform_function
 from icesql.spec.types import (
     DateType,
@@ -16,8 +15,6 @@ from icesql.spec.types import (
     IntegerType,
     ListType,
     LongType,
-    MapType,
-    NestedField,
     PrimitiveType,
     StringType,
     StructType,
@@ -68,38 +65,3 @@ def test_the_field_that_forbids_a_promotion_is_named() -> None:
     specs = (PartitionSpec(), PartitionSpec(spec_id=1, fields=fields))
     found = [partition_field_against(specs, i, DateType(), TimestampType()) for i in (1, 2, 3, 4, 5)]
     assert found == [None, "e", "f_bucket", None, None]
-
-
-TABLE = Schema(
-    (
-        NestedField(1, "id", LongType(), True),
-        NestedField(2, "p", StructType((NestedField(3, "x", DoubleType(), True), NestedField(4, "y", DoubleType())))),
-        NestedField(5, "l", ListType(6, LongType(), True)),
-        NestedField(7, "m", MapType(8, StringType(), 9, LongType(), True)),
-    )
-)
-
-
-def test_data_that_fits() -> None:
-    data = Schema((NestedField(1, "id", IntegerType(), True), NestedField(7, "m", MapType(8, StringType(), 9, IntegerType(), True))))
-    assert write_problems(TABLE, data) == ()
-
-
-def test_data_that_does_not_fit() -> None:
-    data = Schema(
-        (
-            NestedField(2, "p", StructType((NestedField(4, "y", DoubleType()),))),
-            NestedField(5, "l", ListType(6, LongType())),
-            NestedField(7, "m", StringType()),
-            NestedField(1, "id", StringType()),
-        )
-    )
-    assert write_problems(TABLE, data, check_ordering=True) == (
-        "id should be required, but is optional",
-        "id: string cannot be promoted to long",
-        "p is out of order, before id",
-        "p.x is required, but is missing",
-        "l: elements should be required, but are optional",
-        "m: string cannot be read as a map",
-    )
-    assert "id should be required, but is optional" not in write_problems(TABLE, data, check_nullability=False)

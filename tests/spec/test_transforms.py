@@ -30,7 +30,6 @@ from icesql.spec.transforms import (
     parse_transform,
     preserves_order,
     result_type,
-    satisfies_order_of,
     transform_function,
     truncate,
 )
@@ -244,13 +243,6 @@ def test_order_preserving_transforms_preserve_order(data: st.DataObject, type_: 
     function = transform_function(transform, type_)
     assert preserves_order(transform)
     assert function(one) <= function(other)
-
-
-def test_satisfied_orders() -> None:
-    assert satisfies_order_of(HOUR, DAY) and satisfies_order_of(DAY, YEAR) and not satisfies_order_of(YEAR, DAY)
-    assert satisfies_order_of(IDENTITY, truncate(3)) and not satisfies_order_of(IDENTITY, bucket(3))
-    assert satisfies_order_of(truncate(5), truncate(3), StringType()) and not satisfies_order_of(truncate(3), truncate(5), StringType())
-    assert not satisfies_order_of(truncate(5), truncate(3), LongType()) and satisfies_order_of(bucket(3), bucket(3))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from icesql.errors import InvalidArgumentError
 from icesql.spec.files import DataFile
 from icesql.table.scan_tasks import FileScanTask
-from icesql.table.splits import SplitOptions, plan_combined, row_groups_in, split, split_options
+from icesql.table.splits import SplitOptions, plan_combined, split, split_options
 from tests.effort import examples
 
 
@@ -29,11 +29,6 @@ def test_files_are_cut_at_their_row_groups() -> None:
     assert pieces(task("f", 100, (4, 40, 200)), 30) == [(0, 30), (30, 30), (60, 30), (90, 10)], "offsets beyond the file are not believed"
     assert pieces(task("f", 100, file_format="puffin"), 10) == [(0, None)]
     assert pieces(task("f", 0), 10) == [(0, 0)]
-
-
-def test_row_groups_belong_to_the_piece_they_start_in() -> None:
-    starts = (4, 40, 70)
-    assert [list(row_groups_in(starts, start, length)) for start, length in ((0, 40), (40, 30), (70, 30), (41, 5))] == [[0], [1], [2], []]
 
 
 @examples(60)
