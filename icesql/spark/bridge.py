@@ -6,8 +6,11 @@ Every Py4J name look-up is a round trip, so modules of this room ask the bridge,
 from __future__ import annotations
 
 import base64
+import contextlib
 import itertools
+import os
 import re
+import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator
@@ -22,6 +25,8 @@ from pyspark.sql.classic.column import Column as ClassicColumn
 from pyspark.sql.types import StructType
 
 from icesql.errors import UnsupportedError
+
+_SENT_BYTES = 32 << 10
 
 
 class JvmNames:
@@ -208,8 +213,32 @@ class Bridge:
     def arrow_converters(self) -> Any:
         return self.module("org.apache.spark.sql.execution.arrow.ArrowConverters")
 
-    def byte_channel(self, data: bytes) -> Any:
-        return self._channels.newChannel(self._byte_stream(data))
+    @contextlib.contextmanager
+    def input_stream(self, data: bytes) -> Iterator[Any]:
+        """The bytes as an ``InputStream``. Py4J sends them as Base64 text, so more than a few go by a file, as PySpark's own rows do."""
+        if len(data) < _SENT_BYTES or self._encrypts:
+            yield self._byte_stream(data)
+            return
+        handle, path = tempfile.mkstemp(dir=self.spark.sparkContext._temp_dir)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            stream = self._file_stream(path)
+            try:
+                yield stream
+            finally:
+                stream.close()
+        finally:
+            os.unlink(path)
+
+    @cached_property
+    def _encrypts(self) -> bool:
+        """True if the user wants nothing on disk that is not encrypted."""
+        return str(self.spark.sparkContext._conf.get("spark.io.encryption.enabled", "false")).lower() == "true"
+
+    @cached_property
+    def _file_stream(self) -> Any:
+        return self.jvm.java.io.FileInputStream
 
     def byte_arrays(self, iterator: Any) -> Iterator[bytes]:
         """The byte arrays of a Scala iterator. They come as Base64 text: Py4J unpacks an array that it returns byte by byte in Python."""
@@ -244,12 +273,10 @@ class Bridge:
         """``Base64.Encoder.encodeToString``, to be called by reflection."""
         return next(m for m in self.class_("java.util.Base64$Encoder").getMethods() if m.getName() == "encodeToString")
 
-    def data_input(self, data: bytes) -> Any:
-        return self._data_stream(self._byte_stream(data))
-
     @cached_property
-    def _data_stream(self) -> Any:
-        return self.jvm.java.io.DataInputStream
+    def buffered_data_input(self) -> Any:
+        buffered, data_input = self.jvm.java.io.BufferedInputStream, self.jvm.java.io.DataInputStream
+        return lambda stream: data_input(buffered(stream))
 
     @cached_property
     def array_writable(self) -> Any:
@@ -268,8 +295,8 @@ class Bridge:
         return self.jvm.java.lang.System.arraycopy
 
     @cached_property
-    def _channels(self) -> Any:
-        return self.jvm.java.nio.channels.Channels
+    def new_channel(self) -> Any:
+        return self.jvm.java.nio.channels.Channels.newChannel
 
     @cached_property
     def _byte_stream(self) -> Any:

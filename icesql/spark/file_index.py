@@ -7,6 +7,7 @@ values, deleted positions, ...). Spark treats them as partition columns, so the 
 from __future__ import annotations
 
 import struct
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,7 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 from icesql.expr.tree import Expression
 from icesql.spark.bridge import Bridge, guarded
 from icesql.spark.filters import pushed_expression
-from icesql.spark.local_rows import arrow_frame
+from icesql.spark.local_rows import record_batches
 from icesql.spark.paths import hadoop_path
 
 
@@ -113,7 +114,8 @@ def file_statuses(bridge: Bridge, files: FileSet) -> Any:
     count = len(files.paths)
     payload = struct.pack(">i", count) + b"".join(map(_file_status, files.paths, files.sizes))
     array = bridge.array_writable(bridge.class_("org.apache.hadoop.fs.FileStatus"))
-    array.readFields(bridge.data_input(payload))
+    with bridge.input_stream(payload) as stream:
+        array.readFields(bridge.buffered_data_input(stream))
     typed = bridge.gateway.new_array(bridge.file_status, count)
     bridge.array_copy(array.get(), 0, typed, 0, count)
     return typed
@@ -149,18 +151,30 @@ def constant_directories(bridge: Bridge, files: FileSet, constants: StructType, 
 
     Filters over constants alone are dropped by Spark once the index was asked, so they are applied here, by Spark's own expressions.
     """
-    filtered = partition_filters.size() > 0
     fields = [StructField(_PATH, StringType(), False), StructField(_LENGTH, LongType(), False), StructField(_CONSTANTS, constants, False)]
-    if filtered:
-        fields += constants.fields
-    frame = arrow_frame(bridge.spark, _rows(files, repeat=filtered), StructType(fields))
-    relation = frame._jdf.queryExecution().analyzed()
     result = bridge.once(("directory of a file", constants.json()), lambda: _directory(bridge, constants))
-    if filtered:
-        condition = _bound_condition(bridge, relation.output(), partition_filters)
-        result = bridge.expressions.If(condition, result, bridge.literal_class(bridge.nil, bridge.object_type(_LIST)))
-    deserializer = getattr(bridge.jvm.org.apache.spark.sql.catalyst.encoders, "ExpressionEncoder$Deserializer")
-    return relation.data().flatMap(deserializer(bridge.seq(result))).toSeq()
+    if partition_filters.size() == 0:
+        make = bridge.once(("directories of files", constants.json()), lambda: _RowFunction(bridge, result))
+        return make(_rows(files, repeat=False), StructType(fields))
+    schema = StructType([*fields, *constants.fields])
+    condition = _bound_condition(bridge, schema, partition_filters)
+    chosen = bridge.expressions.If(condition, result, bridge.literal_class(bridge.nil, bridge.object_type(_LIST)))
+    return _RowFunction(bridge, chosen)(_rows(files, repeat=True), schema)
+
+
+class _RowFunction:
+    """An expression that gives a list for a row, compiled once and applied to the rows of Arrow tables inside the JVM."""
+
+    def __init__(self, bridge: Bridge, expression: Any) -> None:
+        deserializer = getattr(bridge.jvm.org.apache.spark.sql.catalyst.encoders, "ExpressionEncoder$Deserializer")
+        self._bridge, self._function, self._lock = bridge, deserializer(bridge.seq(expression)), threading.Lock()
+
+    def __call__(self, table: pa.Table, schema: StructType) -> Any:
+        """The lists as one Scala List."""
+        row_type = self._bridge.jvm_schema(schema)
+        with record_batches(self._bridge, table, schema) as batches, self._lock:  # the compiled function keeps its last row
+            rows = self._bridge.arrow_converters.fromBatchIterator(batches, row_type, "UTC", False, False, None)
+            return rows.flatMap(self._function).toList()
 
 
 _LIST = "scala.collection.immutable.List"
@@ -197,7 +211,8 @@ def _directory(bridge: Bridge, constants: StructType) -> Any:
     )
     no_metadata = literal(bridge.module("scala.collection.immutable.Map").empty(), bridge.object_type("scala.collection.immutable.Map"))
     file = bridge.construct(_DATASOURCES + "FileStatusWithMetadata", status, no_metadata)
-    values = bound(2, bridge.jvm_schema(constants), False)
+    row_type = bridge.jvm_schema(constants)
+    values = bridge.invoke(bound(2, row_type, False), "copy", row_type)  # the row itself is Arrow's memory
     return _single(bridge, bridge.construct(_DATASOURCES + "PartitionDirectory", values, _single(bridge, file)))
 
 
@@ -207,13 +222,13 @@ def _single(bridge: Bridge, item: Any) -> Any:
     return bridge.invoke(bridge.literal_class(bridge.nil, list_type), "::", list_type, item)
 
 
-def _bound_condition(bridge: Bridge, output: Any, filters: Any) -> Any:
+def _bound_condition(bridge: Bridge, schema: StructType, filters: Any) -> Any:
     """The conjunction of the filters, their attributes replaced by the places of the repeated constants in the row."""
     condition = filters.apply(0)
     for i in range(1, filters.size()):
         condition = bridge.expressions.And(condition, filters.apply(i))
     named = {str(a.name()).lower(): a for a in bridge.as_java(condition.references().toSeq())}
-    attributes = [output.apply(i) for i in range(output.size())]
-    row = [a if i < 3 else named.get(str(a.name()).lower(), a) for i, a in enumerate(attributes)]
+    unused = bridge.module("org.apache.spark.sql.catalyst.types.DataTypeUtils").toAttributes(bridge.jvm_schema(schema))
+    row = [unused.apply(i) if i < 3 else named.get(name.lower(), unused.apply(i)) for i, name in enumerate(schema.names)]
     attribute_seq = getattr(bridge.expressions, "package$AttributeSeq")(bridge.seq(*row))
     return bridge.jvm.org.apache.spark.sql.catalyst.expressions.BindReferences.bindReference(condition, attribute_seq, False)

@@ -5,7 +5,8 @@ A ``LocalRelation`` is folded by the optimiser: collecting it, or counting it, s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
@@ -13,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from icesql.spark.arrow_schema import to_arrow_schema
-from icesql.spark.bridge import bridge_of
+from icesql.spark.bridge import Bridge, bridge_of
 
 
 def local_frame(spark: SparkSession, rows: Iterable[Sequence[Any] | Mapping[str, Any]], schema: StructType) -> DataFrame:
@@ -32,6 +33,13 @@ def local_frame(spark: SparkSession, rows: Iterable[Sequence[Any] | Mapping[str,
 def arrow_frame(spark: SparkSession, table: pa.Table, schema: StructType) -> DataFrame:
     """A DataFrame of an Arrow table; its columns are taken by position and cast to ``schema`` where their types differ."""
     bridge = bridge_of(spark)
+    with record_batches(bridge, table, schema) as batches:
+        return DataFrame(bridge.arrow_converters.toDataFrame(batches, schema.json(), bridge.session), spark)
+
+
+@contextmanager
+def record_batches(bridge: Bridge, table: pa.Table, schema: StructType) -> Iterator[Any]:
+    """An Arrow table as ``ArrowConverters`` takes it, a Scala iterator of byte arrays; columns as for ``arrow_frame``."""
     wanted = to_arrow_schema(schema)
     if table.schema.types != wanted.types:
         table = pa.Table.from_arrays(
@@ -41,8 +49,8 @@ def arrow_frame(spark: SparkSession, table: pa.Table, schema: StructType) -> Dat
     with pa.ipc.new_stream(sink, table.schema) as writer:
         for batch in table.combine_chunks().to_batches():
             writer.write_batch(batch)
-    batches = bridge.arrow_converters.getBatchesFromStream(bridge.byte_channel(sink.getvalue().to_pybytes()))
-    return DataFrame(bridge.arrow_converters.toDataFrame(batches, schema.json(), bridge.session), spark)
+    with bridge.input_stream(sink.getvalue().to_pybytes()) as stream:
+        yield bridge.arrow_converters.getBatchesFromStream(bridge.new_channel(stream))
 
 
 def collect_arrow(frame: DataFrame) -> pa.Table:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from icesql.errors import CorruptMetadataError
 from icesql.expr.tree import TRUE
 from icesql.spark.aggregates import aggregate_frame
-from icesql.spark.bridge import bridge_of
+from icesql.spark.bridge import Bridge, bridge_of
 from icesql.spark.changelog import changelog_frame, incremental_frame
 from icesql.spark.metadata_frames import metadata_frame
 from icesql.spark.relation import parquet_relation
@@ -56,6 +58,30 @@ def test_metadata_columns_and_filters_over_them(spark, make_table):
     assert paths == {row[0] for row in files.collect()} and len(paths) == 3
     assert frame.where(frame["_file"] == got._file).count() == 10
     assert frame.where("_partition.p = 'a b' AND _pos < 2").count() == 2
+
+
+def test_constants_of_many_files_need_no_local_relation(spark, make_table):
+    """Spark makes an RDD of Arrow rows larger than this setting."""
+    rows = spark.sql("SELECT id, id % 4 AS p FROM range(8)").coalesce(1)
+    frame = scan_dataframe(spark, make_table("t", rows, [("p", IDENTITY)]), metadata_columns=("_file", "_partition"))
+    spark.conf.set("spark.sql.execution.arrow.localRelationThreshold", "1b")
+    try:
+        assert tuples(frame.where("_partition.p = 3").select("id")) == [(3,), (7,)]
+        assert frame.select("_file").distinct().count() == 4
+    finally:
+        spark.conf.unset("spark.sql.execution.arrow.localRelationThreshold")
+
+
+@pytest.mark.parametrize("encrypts", [False, True])
+def test_many_bytes_reach_the_jvm_and_stay_on_no_disk(spark, monkeypatch, encrypts):
+    bridge = Bridge(spark)
+    monkeypatch.setattr(bridge, "_encrypts", encrypts)
+    folder = Path(spark.sparkContext._temp_dir)
+    before = set(folder.iterdir())
+    with bridge.input_stream(bytes(range(256)) * 1000) as stream:
+        assert len(set(folder.iterdir()) - before) == (0 if encrypts else 1)
+        assert bytes(stream.readAllBytes()) == bytes(range(256)) * 1000
+    assert set(folder.iterdir()) == before
 
 
 def test_errors_of_planning_reach_the_caller_as_they_are(spark, make_table):
