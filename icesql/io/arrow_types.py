@@ -8,7 +8,7 @@ Reading accepts Arrow's other forms too: large and view types, dictionaries, the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -106,11 +106,16 @@ def field_id_of(field: pa.Field) -> int | None:
 
 def has_ids(schema: pa.Schema) -> bool:
     """True if any field, at any depth, has an id."""
-    return any(map(_any_id, schema))
+    return bool(field_ids(schema))
 
 
-def _any_id(field: pa.Field) -> bool:
-    return field_id_of(field) is not None or any(map(_any_id, child_fields(field.type)))
+def field_ids(fields: Iterable[pa.Field]) -> frozenset[int]:
+    """The ids of fields, at any depth."""
+    found: set[int] = set()
+    for field in fields:
+        own = field_id_of(field)
+        found |= field_ids(child_fields(field.type)) | ({own} if own is not None else set())
+    return frozenset(found)
 
 
 def child_fields(type_: pa.DataType) -> tuple[pa.Field, ...]:

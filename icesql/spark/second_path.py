@@ -130,21 +130,21 @@ def _left_out(read: Read, file: ScannedFile) -> bytes | None:
 
 
 class IdFinder:
-    """Whether a Parquet file has field ids, from its footer; remembered for the files asked last."""
+    """The field ids of a Parquet file, from its footer; remembered for the files asked last."""
 
     _KEPT = 100_000
 
     def __init__(self) -> None:
-        self._known: OrderedDict[str, bool] = OrderedDict()
+        self._known: OrderedDict[str, frozenset[int]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def has_ids(self, io: FileIO, file: ScannedFile) -> bool:
+    def __call__(self, io: FileIO, file: ScannedFile) -> frozenset[int]:
         path = file.file_path
         with self._lock:
             if path in self._known:
                 self._known.move_to_end(path)
                 return self._known[path]
-        found = _file_has_ids(io, path)
+        found = _ids_of_file(io, path)
         with self._lock:
             self._known[path] = found
             while len(self._known) > self._KEPT:
@@ -152,19 +152,27 @@ class IdFinder:
         return found
 
 
-ids = IdFinder()
+ids_in = IdFinder()
 
 
-def _file_has_ids(io: FileIO, path: str) -> bool:
-    from icesql.io.arrow_types import has_ids
+def _ids_of_file(io: FileIO, path: str) -> frozenset[int]:
+    from icesql.io.arrow_types import field_ids
     from icesql.io.parquet import open_parquet
 
     with io.open_input(path) as stream:
-        return has_ids(open_parquet(stream, path).schema)
+        return field_ids(open_parquet(stream, path).schema)
 
 
 def is_native(io: FileIO, metadata: TableMetadata, file: ScannedFile) -> bool:
-    """True if Spark's Parquet reader gives the right rows of a file."""
+    """True if Spark's Parquet reader gives the right rows of a file: it finds columns by id, and knows no partition values.
+
+    Spec: "Column Projection". Files from folders named by partition values, which ``add_files`` takes, may have ids but not those columns.
+    """
     if file.file_format != "parquet":
         return False
-    return not may_lack_ids(metadata) or ids.has_ids(io, file)
+    if not may_lack_ids(metadata):
+        return True
+    found = ids_in(io, file)
+    spec = metadata.specs_by_id.get(file.spec_id)
+    needed = {f.source_id for f in spec.fields if f.transform.is_identity} if spec is not None else set()
+    return bool(found) and needed <= found

@@ -214,6 +214,21 @@ def test_files_are_added_to_a_branch(session: Any, folder: Path) -> None:
         run(session, call)
 
 
+def test_added_files_with_ids_may_lack_the_partition_columns(session: Any, folder: Path) -> None:
+    source = f"{folder}/src_with_ids"
+    numbered = {name: {"parquet.field.id": number} for number, name in enumerate(("id", "p"), 1)}
+    rows = session.spark.sql("SELECT id, id % 2 AS p FROM range(4)")
+    rows.select(*(rows[name].alias(name, metadata=numbered[name]) for name in rows.columns)).write.partitionBy("p").parquet(source)
+    run(
+        session,
+        "CREATE TABLE local.m.with_ids (id BIGINT, p BIGINT) PARTITIONED BY (p)",
+        f"CALL local.system.add_files('m.with_ids', '`parquet`.`{source}`')",
+    )
+    assert rows_of(session, "local.m.with_ids") == [(0, 0), (1, 1), (2, 0), (3, 1)]
+    assert session.sql("SELECT sum(id) FROM local.m.with_ids WHERE p = 1").collect()[0][0] == 4
+    assert session.table("local.m.with_ids").scan().to_arrow()["p"].null_count == 0
+
+
 def test_changes_over_merge_on_read(session: Any) -> None:
     table = "local.m.mor"
     run(
