@@ -158,9 +158,9 @@ def optioned_point(found: Found, point: ReadPoint, options: Mapping[str, str], m
         if key in options:
             raise InvalidArgumentError(message)
     _check_sizes(options)
-    if "start-snapshot-id" in options and travels and found.metadata_table is None:
-        raise InvalidArgumentError("Cannot use time travel in incremental scan")
     named = named_point(found.table.metadata, options, microseconds)
+    if "start-snapshot-id" in options and (named or point).pinned and found.metadata_table is None:
+        raise InvalidArgumentError("Cannot use time travel in incremental scan")
     if named is not None and travels:
         raise InvalidArgumentError("[MULTIPLE_TIME_TRAVEL_SPEC] Cannot specify time travel in both the time travel clause and options.")
     point = named or point

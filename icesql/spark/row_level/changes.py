@@ -184,7 +184,11 @@ def write_deletes(target: Target, tasks: Mapping[str, FileScanTask], gone: Mappi
 
 
 def _is_by_partition(properties: Mapping[str, str]) -> bool:
-    return (property_as_string(properties, DELETE_GRANULARITY) or "").lower() == "partition"
+    """Raises InvalidArgumentError for an unknown granularity."""
+    granularity = (property_as_string(properties, DELETE_GRANULARITY) or "").lower()
+    if granularity not in ("file", "partition"):
+        raise InvalidArgumentError(f"Unknown delete granularity: {granularity}", granularity=granularity)
+    return granularity == "partition"
 
 
 def _is_only_about(file: DataFile, path: str) -> bool:

@@ -1,0 +1,138 @@
+-- Every write option, table property and setting of the session that a write or a scan asks: values that work, and values that are refused.
+
+-- case: modes_of_distribution
+create namespace {ns};
+create table {ns}.t (id int, s string, p int) using iceberg partitioned by (p) tblproperties ('write.summary.partition-limit'='5');
+insert into {ns}.t values (1, 'a', 0), (2, 'b', 1);
+select summary['partition-summaries-included'], summary['changed-partition-count'], summary['partitions.p=0'] like 'added-data-files=1,added-records=1%' from {ns}.t.snapshots;
+-- error: Invalid distribution mode
+insert into {ns}.t with ('distribution-mode'='') values (3, 'c', 0);
+insert into {ns}.t with ('distribution-mode'='Range') values (3, 'c', 0);
+insert into {ns}.t with ('distribution-mode'='none') values (4, 'd', 0);
+set `spark.sql.iceberg.distribution-mode` = nope;
+-- error: Invalid distribution mode: nope
+insert into {ns}.t values (4, 'd', 0);
+-- error: Invalid distribution mode: nope
+update {ns}.t set s = 'q' where id = 2;
+reset `spark.sql.iceberg.distribution-mode`;
+alter table {ns}.t set tblproperties ('write.update.distribution-mode'='range', 'write.merge.distribution-mode'='none');
+update {ns}.t set s = 'u' where id = 2;
+merge into {ns}.t t using (select 3 as id) s on t.id = s.id when matched then update set s = 'm';
+alter table {ns}.t set tblproperties ('write.distribution-mode'='none', 'write.spark.fanout.enabled'='true');
+insert into {ns}.t select cast(id as int), 's', cast(id % 3 as int) from range(0, 9, 1, 1);
+select * from {ns}.t;
+
+-- case: wap_and_named_branches
+create namespace {ns};
+create table {ns}.t (id int) using iceberg tblproperties ('write.wap.enabled'='true');
+insert into {ns}.t values (1);
+set spark.wap.branch = w;
+insert into {ns}.t values (2);
+insert into {ns}.t with ('branch'='other') values (5);
+set spark.wap.id = i;
+-- error: Cannot set both WAP ID and branch
+select * from {ns}.t;
+-- error: Cannot set both WAP ID and branch
+insert into {ns}.t values (3);
+insert into {ns}.t.branch_main values (6);
+reset spark.wap.branch;
+insert into {ns}.t.branch_w values (7);
+reset spark.wap.id;
+select * from {ns}.t;
+select * from {ns}.t.branch_w;
+select operation, summary['wap.id'] as w from {ns}.t.snapshots;
+alter table {ns}.t create tag w2;
+set spark.wap.branch = w2;
+-- error
+insert into {ns}.t values (8);
+select name, type from {ns}.t.refs;
+
+-- case: keys_of_summaries
+create namespace {ns};
+create table {ns}.t (id int) using iceberg;
+-- error: Multiple entries with same key: total-records=1 and total-records=77
+insert into {ns}.t with ('snapshot-property.total-records'='77') values (1);
+-- error: Multiple entries with same key: added-records=1 and added-records=77
+insert into {ns}.t with ('snapshot-property.added-records'='77') values (1);
+insert into {ns}.t with ('snapshot-property.operation'='mine', 'snapshot-property.'='e') values (1);
+select operation, summary['operation'], summary[''] from {ns}.t.snapshots;
+set `spark.sql.iceberg.snapshot-property.a` = 1;
+set `spark.sql.iceberg.snapshot-property.B.c` = 2;
+insert overwrite {ns}.t values (2);
+truncate table {ns}.t;
+create table {ns}.c using iceberg as select 1 as id;
+select operation, summary['a'] a, summary['B.c'] b from {ns}.t.snapshots;
+select operation, summary['a'] a from {ns}.c.snapshots;
+reset `spark.sql.iceberg.snapshot-property.a`;
+reset `spark.sql.iceberg.snapshot-property.B.c`;
+
+-- case: properties_of_files
+create namespace {ns};
+create table {ns}.t (id int) using iceberg;
+alter table {ns}.t set tblproperties ('write.parquet.row-group-size-bytes'='0');
+-- error: Row group size must be > 0
+insert into {ns}.t values (1);
+alter table {ns}.t set tblproperties ('write.parquet.row-group-size-bytes'='1000000', 'write.parquet.page-version'='v9');
+-- error: page version
+insert into {ns}.t values (1);
+alter table {ns}.t set tblproperties ('write.parquet.page-version'='v2', 'write.parquet.page-size-bytes'='100', 'write.parquet.dict-size-bytes'='100', 'write.parquet.page-row-limit'='10', 'write.parquet.compression-codec'='lz4_raw');
+insert into {ns}.t values (1);
+alter table {ns}.t set tblproperties ('write.format.default'='orc', 'write.orc.stripe-size-bytes'='1000', 'write.orc.compression-strategy'='nope');
+-- error: compression strategy
+insert into {ns}.t values (1);
+alter table {ns}.t set tblproperties ('write.orc.compression-strategy'='compression', 'write.orc.bloom.filter.columns'='id', 'write.orc.bloom.filter.fpp'='2');
+-- error: Bloom filter fpp
+insert into {ns}.t values (1);
+alter table {ns}.t set tblproperties ('write.orc.bloom.filter.fpp'='0.1', 'write.orc.compression-codec'='zstd');
+insert into {ns}.t values (1);
+alter table {ns}.t set tblproperties ('write.format.default'='avro', 'write.avro.compression-codec'='zstd', 'write.avro.compression-level'='3');
+insert into {ns}.t values (1);
+select lower(file_format), count(*) from {ns}.t.files group by 1;
+alter table {ns}.t set tblproperties ('write.metadata.compression-codec'='gzip', 'write.metadata.delete-after-commit.enabled'='true', 'write.metadata.previous-versions-max'='2', 'write.manifest.compression-codec'='zstd', 'commit.manifest.min-count-to-merge'='2');
+insert into {ns}.t values (1);
+select count(*) from {ns}.t.metadata_log_entries;
+-- error: Invalid codec name: nope
+alter table {ns}.t set tblproperties ('write.metadata.compression-codec'='nope');
+-- error
+alter table {ns}.t set tblproperties ('format-version'=' 2');
+-- error: DUPLICATE_KEY
+alter table {ns}.t unset tblproperties ('a', 'a');
+select * from {ns}.t;
+
+-- case: places_of_files
+create namespace {ns};
+create table {ns}.t (id int, p int) using iceberg partitioned by (p) tblproperties ('write.object-storage.enabled'='true', 'write.object-storage.partitioned-paths'='false');
+insert into {ns}.t values (1, 0);
+select count(*) from {ns}.t.files where file_path not like '%p=0%';
+alter table {ns}.t set tblproperties ('write.data.path'='{loc}/t/other', 'write.object-storage.enabled'='false');
+insert into {ns}.t values (1, 0);
+select count(*) from {ns}.t.files where file_path like '%/t/other/p=0/%';
+-- error: cannot relocate metadata
+alter table {ns}.t set tblproperties ('write.metadata.path'='{loc}/t/meta2');
+alter table {ns}.t set tblproperties ('write.location-provider.impl'='x.Y');
+-- error: x.Y
+insert into {ns}.t values (1, 0);
+
+-- case: granularity_of_deletes
+create namespace {ns};
+create table {ns}.t (id int) using iceberg tblproperties ('write.delete.mode'='merge-on-read', 'write.delete.granularity'='nope');
+insert into {ns}.t select /*+ coalesce(1) */ * from values (1), (2), (3);
+-- error: Unknown delete granularity: nope
+delete from {ns}.t where id = 1;
+alter table {ns}.t set tblproperties ('write.delete.granularity'='Partition', 'write.delete.isolation-level'='Snapshot');
+delete from {ns}.t where id = 2;
+select * from {ns}.t;
+
+-- case: incremental_and_versions
+create namespace {ns};
+create table {ns}.t (id int) using iceberg;
+insert into {ns}.t values (1);
+-- set: first
+select snapshot_id from {ns}.t.snapshots;
+insert into {ns}.t values (2);
+-- error: Cannot use time travel in incremental scan
+select * from {ns}.t with ('start-snapshot-id'='{first}', 'versionAsOf'='{first}');
+-- error: Cannot use time travel in incremental scan
+select * from {ns}.t version as of {first} with ('start-snapshot-id'='{first}');
+select * from {ns}.t version as of 'main' with ('start-snapshot-id'='{first}');
+select * from {ns}.t with ('start-snapshot-id'='{first}', 'branch'='main');
