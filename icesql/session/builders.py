@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame, DataFrameReader, DataFrameWriter
 
-from icesql.errors import InvalidArgumentError, SqlError
+from icesql.errors import InvalidArgumentError, SqlError, UnsupportedError
 from icesql.parser.identifiers import parse_name
 from icesql.parser.parameters import quoted_pairs
 from icesql.session import describing
+from icesql.session.path_tables import is_path, require_named
 from icesql.session.rewriting import quote
+from icesql.spark.fresh_plans import under_name
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
@@ -49,7 +51,10 @@ def shows_ours(session: Session, name: object) -> bool:
 
 def read_table(session: Session, name: str) -> DataFrame:
     """What SQL reads by that name: a table, a version of it, a metadata table, a view. Raises NotFoundError."""
-    return session.sql(f"SELECT * FROM {quote(*parse_name(name))}")
+    parts = parse_name(name)
+    frame = session.sql(f"SELECT * FROM {quote(*parts)}")
+    address = session.names.address(parts)
+    return frame if address is None or session.is_temporary_view(*parts) else under_name(session.spark, frame, address.parts)
 
 
 class EnabledReader(DataFrameReader):  # type: ignore[misc]  # PySpark's classes are untyped to us
@@ -85,12 +90,15 @@ class EnabledReader(DataFrameReader):  # type: ignore[misc]  # PySpark's classes
 
     def load(self, path: Any = None, format: str | None = None, schema: Any = None, **options: Any) -> DataFrame:
         name: Any = self._asked.get("path") if path is None else path
-        if (format or self._source).lower() != _FORMAT or not is_ours(self._session, name):
+        if (format or self._source).lower() != _FORMAT or not (is_path(name) or is_ours(self._session, name)):
             return super().load(path, format, schema, **options)
         if schema is not None or self._has_schema:
             raise SqlError("iceberg does not support user specified schema. Please don't specify the schema.")
         self._asked.update(options)
         self._asked.pop("path", None)
+        if is_path(name):
+            frame: DataFrame = self._session.read.options(**self._asked).table(name)
+            return frame
         return self.table(name)
 
 
@@ -99,7 +107,7 @@ class EnabledWriter(DataFrameWriter):  # type: ignore[misc]
         super().__init__(frame)
         self._session, self._frame = session, frame
         self._asked, self._source, self._mode, self._columns = dict[str, Any](), "", "default", list[str]()
-        self._buckets, self._is_sorted = "", False
+        self._buckets, self._clusters, self._is_sorted = "", "", False
 
     def mode(self, saveMode: str | None) -> DataFrameWriter:
         if saveMode is not None:
@@ -126,6 +134,10 @@ class EnabledWriter(DataFrameWriter):  # type: ignore[misc]
     def sortBy(self, col: Any, *cols: Any) -> DataFrameWriter:
         self._is_sorted = True
         return super().sortBy(col, *cols)
+
+    def clusterBy(self, *cols: Any) -> DataFrameWriter:
+        self._clusters = ", ".join(map(str, cols))
+        return super().clusterBy(*cols)
 
     def partitionBy(self, *cols: Any) -> DataFrameWriter:
         self._columns = [*cols[0]] if len(cols) == 1 and isinstance(cols[0], list | tuple) else [*cols]
@@ -164,7 +176,7 @@ class EnabledWriter(DataFrameWriter):  # type: ignore[misc]
     ) -> None:
         """As ``saveAsTable``, but mode ``overwrite`` keeps the table and replaces its rows."""
         name: Any = self._asked.get("path") if path is None else path
-        if (format or self._source).lower() != _FORMAT or not is_ours(self._session, name):
+        if (format or self._source).lower() != _FORMAT or not (is_path(name) or is_ours(self._session, name)):
             super().save(path, format, mode, partitionBy, **options)
             return
         self._asked.pop("path", None)
@@ -174,7 +186,7 @@ class EnabledWriter(DataFrameWriter):  # type: ignore[misc]
             writer.overwritePartitions() if str(self._asked.get("overwrite-mode")).lower() == "dynamic" else writer.overwrite("true")
         else:
             if self._mode == "append":
-                self._session.require(parse_name(name))
+                require_named(self._session, name)
             self._save(name)
 
     def _take(self, format: str | None, mode: str | None, partitionBy: Any, options: dict[str, Any]) -> None:
@@ -185,13 +197,15 @@ class EnabledWriter(DataFrameWriter):  # type: ignore[misc]
             self.partitionBy(partitionBy)
         if self._mode not in _MODES:
             raise InvalidArgumentError(f"Cannot save: unknown save mode: {self._mode}")
+        if self._clusters:
+            raise UnsupportedError(f"Transform is not supported: cluster_by({self._clusters})")
         if self._is_sorted and not self._buckets:
             raise SqlError("[SORT_BY_WITHOUT_BUCKETING] sortBy must be used together with bucketBy. SQLSTATE: 42601")
         if self._is_sorted:
             raise SqlError(f"Cannot convert transform with more than one column reference: sorted_{self._buckets}")
 
     def _save(self, name: str) -> None:
-        exists = self._session.find(parse_name(name)) is not None
+        exists = is_path(name) or self._session.find(parse_name(name)) is not None
         if exists and self._mode == "append":
             self._check_partitioning(name)
             self._writer(name).append()
@@ -200,7 +214,7 @@ class EnabledWriter(DataFrameWriter):  # type: ignore[misc]
 
     def _check_partitioning(self, name: str) -> None:
         """Raises InvalidArgumentError for ``partitionBy`` or ``bucketBy`` that are not the table's own partitioning."""
-        metadata = self._session.require(parse_name(name)).table.metadata
+        metadata = require_named(self._session, name).table.metadata
         given = [*self._columns, *([self._buckets.replace("`", "")] if self._buckets else [])]
         known = describing.partitioning(metadata.spec, metadata.schema)
         if given and [term.lower() for term in given] != [term.lower() for term in known]:

@@ -141,9 +141,9 @@ class EnabledCatalog(Catalog):  # type: ignore[misc]  # PySpark's classes are un
         if not self._is_ours(tableName):
             return super().createTable(tableName, path, source, schema, description, **options)
         jvm: Any = self._session.spark._jvm
-        columns = "" if schema is None else str(jvm.org.apache.spark.sql.types.DataType.fromJson(schema.json()).toDDL())
+        columns = "" if schema is None else f"({jvm.org.apache.spark.sql.types.DataType.fromJson(schema.json()).toDDL()})"
         clauses = [
-            f"CREATE TABLE {quote(*parse_name(tableName))} ({columns})",
+            f"CREATE TABLE {quote(*parse_name(tableName))} {columns}".rstrip(),
             f"USING {source}" if source else "",
             f"OPTIONS ({quoted_pairs(options)})" if options else "",
             f"COMMENT {quoted_string(description)}" if description else "",

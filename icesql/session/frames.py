@@ -60,9 +60,19 @@ class Frames:
                 self._frames[key] = frame
                 while len(self._frames) > _KEPT:
                     self._frames.popitem(last=False)
-        elif key is not None:
+            return frame
+        if key is not None:
             self._frames.move_to_end(key)
-        return frame
+        return self._again(frame)
+
+    def _again(self, frame: Any) -> Any:
+        """A kept frame for another reader: its plan, with columns of its own."""
+        from icesql.spark.fresh_plans import fresh
+
+        again = fresh(self._session.spark, frame)
+        if keys := self.second_path_of(frame):
+            self._second_path[again] = keys
+        return again
 
     def clear(self) -> None:
         self._frames.clear()

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from icesql.errors import InvalidArgumentError
-from icesql.parser.identifiers import parse_name
 from icesql.session.names import Found
+from icesql.session.path_tables import require_named
 from icesql.session.time_travel import ReadPoint, optioned_point, read_point
 from icesql.session.write_target import wap_of
+from icesql.spark.fresh_plans import under_name
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
@@ -40,11 +41,13 @@ class Reader:
         return self.table(name)
 
     def table(self, name: str) -> Any:
-        """The DataFrame. Raises NotFoundError, InvalidArgumentError for options that contradict each other."""
-        parts = parse_name(name)
-        found = self._session.require(parts)
+        """The DataFrame of a table by its name or its folder.
+
+        Raises NotFoundError, InvalidArgumentError for options that contradict each other.
+        """
+        found = require_named(self._session, name)
         point, rest = self._point(found)
-        return self._session.frames.scan(found, point, rest)
+        return under_name(self._session.spark, self._session.frames.scan(found, point, rest), found.parts)
 
     def _point(self, found: Found) -> tuple[ReadPoint, dict[str, str]]:
         rest = {key: value for key, value in self._options.items() if key.lower() not in ("versionasof", "timestampasof", "branch")}

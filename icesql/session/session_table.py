@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from icesql.session.names import Found
 from icesql.session.time_travel import read_point
 from icesql.session.write_target import target_of
+from icesql.spark.fresh_plans import under_name
 from icesql.table.table import Table
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ class SessionTable(Table):
 
         session = self._session
         found = replace(self._found, table=Table(self.operations, self.version, self.identifier, self.catalog))
-        return session.frames.scan(found, read_point(found, None, "", session.microseconds, session.wap_branch), dict(options or {}))
+        point = read_point(found, None, "", session.microseconds, session.wap_branch)
+        return under_name(session.spark, session.frames.scan(found, point, dict(options or {})), found.parts)
 
     def append(self, rows: Any, **settings: Any) -> TableVersion:
         """An Arrow table, or a DataFrame whose columns match by name."""

@@ -10,6 +10,7 @@ from icesql.expr.tree import TRUE, Expression
 from icesql.parser.filters import parse_filter
 from icesql.parser.identifiers import parse_name
 from icesql.session.names import Address, Found
+from icesql.session.path_tables import require_named
 from icesql.session.rewriting import quote
 from icesql.session.schemas import partition_spec
 from icesql.session.sql_errors import table_exists, table_not_found
@@ -86,7 +87,7 @@ class Writer:
 
     def overwrite(self, condition: Any) -> None:
         """Replace the rows for which the condition (a Column or SQL text) is true."""
-        found = self._session.require(parse_name(self._name))
+        found = require_named(self._session, self._name)
         where = parse_filter(condition) if isinstance(condition, str) else self._filter(found, condition)
         write_rows(self._session, target_of(self._session, found, self._options), self._frame, "overwrite", where)
 
@@ -113,7 +114,7 @@ class Writer:
         return where
 
     def _write(self, verb: str) -> None:
-        found = self._session.require(parse_name(self._name))
+        found = require_named(self._session, self._name)
         write_rows(self._session, target_of(self._session, found, self._options), self._frame, verb)
 
     def _make(self, *, create: bool, replace: bool) -> None:

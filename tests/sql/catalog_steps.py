@@ -63,6 +63,7 @@ def _current(spark: Any, c: Any, ns: str) -> Steps:
     yield "insert", lambda: spark.sql("SELECT 3 AS id, 'b' AS s, 1 AS p").write.insertInto("c1")
     yield "make", lambda: c.createTable("c3", schema=spark.table("c1").schema, source="iceberg", description="d", k="v")
     yield "made", lambda: spark.sql(f"SHOW TBLPROPERTIES {ns}.c3").where("key NOT IN ('owner', 'current-snapshot-id')")
+    yield "make without columns", lambda: c.createTable("c4", source="iceberg")
     yield "make again", lambda: c.createTable("c3", schema=spark.table("c1").schema, source="iceberg")
 
 

@@ -33,6 +33,7 @@ def _steps(spark: Any, namespace: str) -> Iterator[tuple[str, Step]]:
     yield from _writes(spark, namespace)
     yield from _reads(spark, namespace)
     yield from _builder_writes(spark, namespace)
+    yield from _paths(spark, namespace)
 
 
 def _writes(spark: Any, namespace: str) -> Iterator[tuple[str, Step]]:
@@ -110,6 +111,9 @@ def _reads(spark: Any, namespace: str) -> Iterator[tuple[str, Step]]:
     yield "at both", lambda: spark.read.option("timestampAsOf", "2100-01-01").option("versionAsOf", "audit").table(table)
     yield "an option that is gone", lambda: spark.read.option("snapshot-id", first_snapshot()).table(table)
     yield "increments", lambda: spark.read.option("start-snapshot-id", first_snapshot()).table(table)
+    begun = spark.read.option("start-snapshot-id", first_snapshot())
+    yield "increments as of a branch", lambda: begun.option("versionAsOf", "audit").table(table)
+    yield "increments as of a version", lambda: begun.option("versionAsOf", first_snapshot()).table(table)
     yield "joined", lambda: spark.table(table).join(spark.table(f"{namespace}.u"), "id")
 
 
@@ -131,3 +135,42 @@ def _builder_writes(spark: Any, namespace: str) -> Iterator[tuple[str, Step]]:
     yield "save appending", lambda: first.write.format("iceberg").mode("append").save(table)
     yield "save overwriting", lambda: first.write.format("iceberg").mode("overwrite").save(table)
     yield "saved by name", show
+    yield "clustered", lambda: first.write.format("iceberg").clusterBy("s").saveAsTable(f"{namespace}.clustered")
+
+
+def _paths(spark: Any, namespace: str) -> Iterator[tuple[str, Step]]:
+    """Tables by their folders."""
+    table = f"{namespace}.p"
+    first = spark.sql("VALUES (1, 'a'), (2, 'b')").toDF("id", "s").coalesce(1)
+    first.writeTo(table).create()
+    spark.sql(f"ALTER TABLE {table} CREATE BRANCH b")
+    first.writeTo(table).append()
+    log = spark.sql(f"SELECT file FROM {table}.metadata_log_entries ORDER BY timestamp").collect()
+    folder = log[0][0].removeprefix("file:").partition("/metadata/")[0]
+
+    def load(behind: str = "", **options: Any) -> Step:
+        return lambda: spark.read.format("iceberg").options(**options).load(f"{folder}{behind}")
+
+    yield "by path", load()
+    yield "by path with a slash", load("/")
+    yield "by uri", lambda: spark.read.format("iceberg").load(f"file:{folder}")
+    yield "by path as an option", lambda: spark.read.format("iceberg").option("path", folder).load()
+    yield "a branch by path", load("#branch_b")
+    yield "a branch by option", load(branch="b")
+    yield "a version by option", load(versionAsOf="b")
+    yield "files by path", lambda: load("#files")().select("record_count")
+    yield "snapshots by path", lambda: load("#snapshots")().select("operation")
+    yield "changes by path", lambda: load("#changes")().select("id", "_change_type")
+    yield "no table at a path", load("/nope")
+    yield "a folder of a table", load("/metadata")
+    yield "a metadata file", lambda: spark.read.format("iceberg").load(log[1][0])
+    yield "no metadata file", load("/metadata/v77.metadata.json")
+    yield "append to a metadata file", lambda: first.write.format("iceberg").mode("append").save(log[1][0])
+    yield "append to a path", lambda: first.write.format("iceberg").mode("append").save(folder)
+    yield "append to a branch at a path", lambda: first.write.format("iceberg").mode("append").save(f"{folder}#branch_b")
+    yield "append nowhere at a path", lambda: first.write.format("iceberg").mode("append").save(f"{folder}/nope")
+    yield "appended", lambda: spark.table(table)
+    yield "overwrite a path", lambda: first.limit(1).write.format("iceberg").mode("overwrite").save(folder)
+    yield "overwritten", lambda: spark.table(table)
+    yield "the branch at the path", lambda: spark.table(f"{table}.branch_b")
+    yield "create at a path", lambda: first.write.format("iceberg").save(f"{folder}x")
