@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
 
-from icesql.spark.bridge import bridge_of
+from icesql.spark.bridge import Bridge, bridge_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,10 +21,17 @@ def fresh(spark: SparkSession, frame: DataFrame) -> DataFrame:
     share them. Its analyzer gives new ones to the right side of a join of a plan with itself.
     """
     bridge = bridge_of(spark)
-    plans, plan = bridge.jvm.org.apache.spark.sql.catalyst.plans, frame._jdf.queryExecution().analyzed()
-    both = plans.logical.Join(plan, plan, plans.JoinType.apply("inner"), bridge.none, plans.logical.JoinHint.NONE())
-    renewed = bridge.module("org.apache.spark.sql.catalyst.analysis.DeduplicateRelations").apply(both).right()
+    join, inner, no_hint, deduplicated = bridge.once(("self join",), lambda: _self_join(bridge))
+    plan = frame._jdf.queryExecution().analyzed()
+    renewed = deduplicated(join(plan, plan, inner, bridge.none, no_hint)).right()
     return DataFrame(bridge.dataset_module.ofRows(bridge.session, renewed), spark)
+
+
+def _self_join(bridge: Bridge) -> tuple[Any, Any, Any, Any]:
+    """What a join is made of, and what gives its right side columns of its own."""
+    plans = bridge.jvm.org.apache.spark.sql.catalyst.plans
+    rule = bridge.module("org.apache.spark.sql.catalyst.analysis.DeduplicateRelations")
+    return plans.logical.Join, plans.JoinType.apply("inner"), plans.logical.JoinHint.NONE(), rule.apply
 
 
 def under_name(spark: SparkSession, frame: DataFrame, parts: Sequence[str]) -> DataFrame:
