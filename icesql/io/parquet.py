@@ -53,13 +53,23 @@ def parquet_options(schema: pa.Schema, properties: Mapping[str, str]) -> dict[st
         "allow_truncated_timestamps": False,
     }
     if "write.parquet.compression-level" in properties and _CODECS[name] in ("zstd", "gzip", "brotli"):
-        options["compression_level"] = property_as_int(properties, "write.parquet.compression-level")
+        options["compression_level"] = _compression_level(_CODECS[name], properties)
     if "max_rows_per_page" in inspect.signature(pq.ParquetWriter.__init__).parameters:  # younger than the oldest pyarrow we take
         options["max_rows_per_page"] = property_as_int(properties, "write.parquet.page-row-limit", 20_000)
     blooms = bloom_filters(schema, properties)
     if blooms and "bloom_filter_options" in inspect.signature(pq.ParquetWriter.__init__).parameters:
         options["bloom_filter_options"] = blooms
     return options
+
+
+def _compression_level(codec: str, properties: Mapping[str, str]) -> int:
+    """The level that is asked for. Raises InvalidArgumentError for one that the codec does not have."""
+    level = property_as_int(properties, "write.parquet.compression-level")
+    lowest, highest = pa.Codec.minimum_compression_level(codec), pa.Codec.maximum_compression_level(codec)
+    if not lowest <= level <= highest:
+        problem = f"compression level {level} of {codec} is not between {lowest} and {highest}"
+        raise InvalidArgumentError(f"Cannot write Parquet file: {problem}", codec=codec, level=level)
+    return level
 
 
 def _check_layout(properties: Mapping[str, str]) -> None:

@@ -22,6 +22,7 @@ CONFIG = MetricsConfig(default=FULL)
     [
         (ParquetFileWriter, "write.parquet.row-group-size-bytes", "0", "Row group size must be > 0"),
         (ParquetFileWriter, "write.parquet.page-version", "v9", "Unsupported Parquet page version: v9"),
+        (ParquetFileWriter, "write.parquet.compression-level", "99", "compression level 99 of zstd is not between"),
         (OrcFileWriter, "write.orc.stripe-size-bytes", "0", "Stripe size must be > 0"),
         (OrcFileWriter, "write.orc.compression-strategy", "nope", "unknown compression strategy: nope"),
         (OrcFileWriter, "write.orc.bloom.filter.fpp", "2", "Bloom filter fpp must be > 0.0 and < 1.0"),
