@@ -139,7 +139,8 @@ class DataFileWriter:
         if self._format == "orc":  # an open stripe's size is hidden, so stripes must be small against the target
             key = "write.orc.stripe-size-bytes"
             stripe = property_as_int(self._properties, key, DEFAULT_STRIPE_BYTES)
-            self._properties[key] = str(max(_MIN_CHUNK_BYTES, min(stripe, self._target // 8)))
+            if stripe > 0:  # else the writer says what is wrong
+                self._properties[key] = str(max(_MIN_CHUNK_BYTES, min(stripe, self._target // 8)))
         self._pending: list[pa.Table] = []
         self._pending_bytes = 0
         self._ratio: float | None = None  # bytes in the file for each byte of Arrow data
@@ -182,14 +183,23 @@ class DataFileWriter:
         if not self._pending:
             return
         if self._writer is None:
-            self._location = self._next_location()
-            sink = self._io.open_output(self._location)
-            self._writer = format_writer(self._format, sink, self._schema, self._properties, self._config)
+            self._writer = self._opened()
         self._writer.write(pa.concat_tables(self._pending))
         self._flushed_bytes += self._pending_bytes
         if self._writer.size > _MIN_CHUNK_BYTES // 4:
             self._ratio = self._writer.size / self._flushed_bytes
         self._pending, self._pending_bytes = [], 0
+
+    def _opened(self) -> FormatWriter:
+        """A writer of the next file; where the properties are refused no file stays."""
+        self._location = self._next_location()
+        sink = self._io.open_output(self._location)
+        try:
+            return format_writer(self._format, sink, self._schema, self._properties, self._config)
+        except BaseException:
+            sink.close()
+            self._io.delete(self._location)
+            raise
 
     def _finish_file(self) -> None:
         if self._writer is None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from icesql.errors import InvalidArgumentError
+from icesql.io.data_file_writer import DataFileWriter
 from icesql.io.metrics import FULL, MetricsConfig
 from icesql.io.orc import OrcFileWriter
 from icesql.io.parquet import ParquetFileWriter
@@ -31,3 +34,12 @@ CONFIG = MetricsConfig(default=FULL)
 def test_a_value_is_refused(writer: type[ParquetFileWriter | OrcFileWriter], key: str, value: str, reason: str) -> None:
     with pytest.raises(InvalidArgumentError, match=reason):
         writer(io.BytesIO(), SCHEMA, {key: value}, CONFIG)
+
+
+def test_stripes_of_no_size_are_refused_where_rows_are_written(tmp_path: Path) -> None:
+    writer = DataFileWriter(lambda: f"{tmp_path}/data.orc", SCHEMA, {"write.orc.stripe-size-bytes": "0"}, file_format="orc")
+    writer.write(pa.table({"id": pa.array([1], pa.int32())}))
+    with pytest.raises(InvalidArgumentError, match="Stripe size must be > 0"):
+        writer.close()
+    writer.abort()
+    assert not list(tmp_path.iterdir())
