@@ -28,7 +28,8 @@ _CATALOG = "paths"
 
 
 def is_path(name: object) -> bool:
-    return isinstance(name, str) and "/" in name
+    """True for a text with a slash that is not in a quoted name."""
+    return isinstance(name, str) and "/" in name and "`" not in name
 
 
 def require_named(session: Session, name: str) -> Found:
