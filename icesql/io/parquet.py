@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from icesql.errors import CorruptMetadataError, InvalidArgumentError
 from icesql.io.arrow_projection import project, wanted_leaves
-from icesql.io.arrow_types import to_arrow_schema
+from icesql.io.arrow_types import child_fields, to_arrow_schema
 from icesql.io.long_values import LongValues
 from icesql.io.metrics import Metrics, MetricsConfig
 from icesql.io.nan_counts import NanCounter
@@ -42,6 +42,7 @@ def parquet_options(schema: pa.Schema, properties: Mapping[str, str]) -> dict[st
     if name not in _CODECS:
         raise InvalidArgumentError(f"Cannot write Parquet file: unknown compression codec: {name}", codec=name)
     _check_layout(properties)
+    _check_structs(schema)
     options: dict[str, Any] = {
         "compression": _CODECS[name],
         "data_page_size": property_as_int(properties, "write.parquet.page-size-bytes", 1024 * 1024),
@@ -79,6 +80,15 @@ def _check_layout(properties: Mapping[str, str]) -> None:
     version = properties.get("write.parquet.page-version", "v1")
     if version not in ("v1", "v2"):
         raise InvalidArgumentError(f"Cannot write Parquet file: Unsupported Parquet page version: {version} (must be v1 or v2)")
+
+
+def _check_structs(fields: Iterable[pa.Field], path: str = "") -> None:
+    """Parquet has no group without columns. Raises InvalidArgumentError."""
+    for field in fields:
+        children = child_fields(field.type)
+        if pa.types.is_struct(field.type) and not children:
+            raise InvalidArgumentError(f"Cannot write Parquet file: struct without fields: {path}{field.name}", column=path + field.name)
+        _check_structs(children, f"{path}{field.name}.")
 
 
 def bloom_filters(schema: pa.Schema, properties: Mapping[str, str]) -> dict[str, dict[str, float]]:

@@ -22,7 +22,7 @@ from icesql.spark.store_assignment import assigned_frame
 from icesql.spark.write import WriteSettings, write_frame
 from icesql.spec.files import DataFile
 from icesql.spec.schema import Schema
-from icesql.spec.types import TimestamptzType, Type
+from icesql.spec.types import NestedField, TimestamptzType, Type
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
@@ -147,13 +147,16 @@ def _in_order(frame: Any, schema: Schema) -> Any:
     from pyspark.sql import functions as F
 
     from icesql.spark.defaults import sql_literal
+    from icesql.spark.types import to_spark_type
+
+    def left_out(field: NestedField) -> Any:
+        if field.write_default is None:
+            return F.lit(None).cast(to_spark_type(field.type))  # the strict policy takes no null without a type
+        return F.expr(sql_literal(field.type, field.write_default))
 
     given = set(frame.columns)
     return frame.select(
-        *(
-            F.col(quoted([field.name])) if field.name in given else F.expr(sql_literal(field.type, field.write_default)).alias(field.name)
-            for field in schema.fields
-        )
+        *(F.col(quoted([field.name])) if field.name in given else left_out(field).alias(field.name) for field in schema.fields)
     )
 
 

@@ -26,9 +26,14 @@ DEFAULT_VALUES_MIN_FORMAT_VERSION = 3
 
 
 def check_schema_supported(schema: Schema, format_version: int) -> None:
-    """Raises InvalidArgumentError that lists every type and default the format version does not have. Spec: appendix E."""
+    """Raises InvalidArgumentError that lists every type and default the format version does not have. Spec: appendix E.
+
+    Raises it for a required field, such as a map's key, of which every value would be null, too. Spec: "Primitive Types".
+    """
     problems = []
     for name, field, _ in schema.walk():
+        if field.required and isinstance(field.type, UnknownType):
+            raise InvalidArgumentError(f"Cannot create required field with unknown type: {field.name}", column=name)
         if isinstance(field.type, _V3_TYPES) and format_version < 3:
             problems.append(f"Invalid type for {name}: {field.type} is not supported until v3")
         if field.initial_default is not None and format_version < DEFAULT_VALUES_MIN_FORMAT_VERSION:

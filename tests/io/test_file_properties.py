@@ -14,7 +14,7 @@ from icesql.io.metrics import FULL, MetricsConfig
 from icesql.io.orc import OrcFileWriter
 from icesql.io.parquet import ParquetFileWriter
 from icesql.spec.schema import NestedField, Schema
-from icesql.spec.types import IntegerType
+from icesql.spec.types import IntegerType, ListType, StructType
 
 SCHEMA = Schema((NestedField(1, "id", IntegerType()),))
 CONFIG = MetricsConfig(default=FULL)
@@ -43,3 +43,9 @@ def test_stripes_of_no_size_are_refused_where_rows_are_written(tmp_path: Path) -
         writer.close()
     writer.abort()
     assert not list(tmp_path.iterdir())
+
+
+def test_a_struct_without_fields_is_refused_for_parquet() -> None:
+    schema = Schema((NestedField(1, "a", ListType(2, StructType(()))),))
+    with pytest.raises(InvalidArgumentError, match=r"struct without fields: a\.element"):
+        ParquetFileWriter(io.BytesIO(), schema, {}, CONFIG)

@@ -15,7 +15,7 @@ from icesql.spec.schema import Schema
 from icesql.spec.snapshots import MAIN
 from icesql.spec.sorting import SortField, SortOrder
 from icesql.spec.transforms import DAY, HOUR, IDENTITY, bucket
-from icesql.spec.types import ListType, LongType, NestedField, StringType, StructType, TimestampType, VariantType
+from icesql.spec.types import ListType, LongType, MapType, NestedField, StringType, StructType, TimestampType, UnknownType, VariantType
 from icesql.table.append import AppendFiles
 from icesql.table.create import new_metadata
 from icesql.table.location_provider import LocationProvider, location_provider
@@ -73,6 +73,9 @@ def test_properties_of_a_new_table() -> None:
             new_metadata(GIVEN, location="/t", properties=properties)
     with pytest.raises(InvalidArgumentError, match="Invalid type for v: variant is not supported until v3"):
         new_metadata(Schema((NestedField(1, "v", VariantType()),)), location="/t")
+    unknown_keys = Schema((NestedField(1, "m", MapType(2, UnknownType(), 3, LongType())),))
+    with pytest.raises(InvalidArgumentError, match="Cannot create required field with unknown type: key"):
+        new_metadata(unknown_keys, location="/t", format_version=3)
 
 
 @pytest.mark.parametrize(

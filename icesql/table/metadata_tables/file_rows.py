@@ -12,7 +12,7 @@ from icesql.expr.metrics import has_ordered_bounds
 from icesql.io.arrow_types import to_arrow_value
 from icesql.io.manifest_columns import ManifestColumns
 from icesql.io.partition_columns import PartitionColumn
-from icesql.spec.files import DataFile
+from icesql.spec.files import DataFile, FileContent
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema
 from icesql.spec.types import (
@@ -103,8 +103,9 @@ def is_light(name: str) -> bool:
 
 
 def _map(file: DataFile, metric: Any) -> Any:
-    """A file of which nothing was measured has null maps, not empty ones."""
-    return list(metric.items()) if metric or file.value_counts or file.column_sizes else None
+    """A file of which nothing was measured has null maps, not empty ones; of position deletes no values are counted."""
+    measured = file.value_counts or (file.column_sizes and file.content is not FileContent.POSITION_DELETES)
+    return list(metric.items()) if metric or measured else None
 
 
 _HEAVY: dict[str, Callable[[DataFile], Any]] = {

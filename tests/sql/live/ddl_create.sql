@@ -114,6 +114,8 @@ select count(*) from {ns}.t;
 create table {ns}.t using iceberg as select 1 as x;
 -- error: Schema may not be specified
 create table {ns}.u (id int) using iceberg as select 1 as id;
+-- error: required field with unknown type
+create table {ns}.m using iceberg tblproperties ('format-version'='3') as select map() as m;
 select operation, summary['total-records'] from {ns}.p.snapshots;
 
 -- case: replace

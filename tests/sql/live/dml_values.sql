@@ -105,6 +105,7 @@ insert into {ns}.t (i) values (cast('x' as int));
 set spark.sql.storeAssignmentPolicy = strict;
 -- error
 insert into {ns}.t (i) values (5L);
+insert into {ns}.t (i) values (5);
 set spark.sql.storeAssignmentPolicy = legacy;
 -- error
 insert into {ns}.t (i) values ('12');

@@ -317,3 +317,14 @@ show create table {ns}.t.branch_x;
 refresh table {ns}.t.branch_nope;
 -- error
 show partitions {ns}.t.files;
+
+-- case: counts_of_deletes
+create namespace {ns};
+create table {ns}.x (id int, s string) using iceberg tblproperties ('format-version'='2', 'write.delete.mode'='merge-on-read');
+insert into {ns}.x select /*+ coalesce(1) */ id, 's' || id from range(9);
+insert into {ns}.x select /*+ coalesce(1) */ id, 's' || id from range(9);
+delete from {ns}.x where id = 3;
+select content, value_counts, null_value_counts, nan_value_counts from {ns}.x.files;
+alter table {ns}.x set tblproperties ('write.delete.granularity'='partition');
+delete from {ns}.x where id = 4;
+select content, value_counts, null_value_counts, nan_value_counts from {ns}.x.delete_files;
