@@ -22,9 +22,11 @@ from icesql.errors import (
     AlreadyExistsError,
     CommitFailedError,
     CommitStateUnknownError,
+    CorruptMetadataError,
     IcesqlError,
     InvalidArgumentError,
     NotFoundError,
+    UnsupportedError,
     ValidationError,
     nearest,
 )
@@ -243,10 +245,13 @@ class MetastoreCatalog(Catalog):
             raise
 
     def drop_view(self, identifier: Identifier) -> None:
-        """As Java's catalogs do, its last metadata file goes with it unless ``gc.enabled`` is false."""
+        """As Java's catalogs do, its last metadata file goes with it unless ``gc.enabled`` is false; one that cannot be read stays."""
         location = self._view_location(identifier)
-        properties = read_view_metadata(self.io, location).properties if self.io.exists(location) else {}
-        if self.store.remove(Kind.VIEW, identifier) and properties.get("gc.enabled", "true").lower() != "false":
+        try:
+            collects = read_view_metadata(self.io, location).properties.get("gc.enabled", "true").lower() != "false"
+        except (NotFoundError, CorruptMetadataError, UnsupportedError):  # which is a reason to drop the view, not to keep it
+            collects = False
+        if self.store.remove(Kind.VIEW, identifier) and collects:
             self.io.delete(location)
 
     def rename_view(self, source: Identifier, target: Identifier) -> None:

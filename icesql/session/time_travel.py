@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
@@ -13,6 +12,7 @@ from icesql.parser.parameters import quoted_string
 from icesql.session.names import Found, Selector
 from icesql.session.sql_errors import both_version_and_selector
 from icesql.spec.metadata import TableMetadata
+from icesql.spec.properties import whole_number
 from icesql.spec.schema import Schema
 from icesql.spec.snapshots import MAIN, Snapshot
 from icesql.table.splits import split_options
@@ -195,6 +195,10 @@ def named_point(metadata: TableMetadata, options: Mapping[str, str], microsecond
 def _check_sizes(options: Mapping[str, str]) -> None:
     """Options that are numbers, though nothing here is read by them. Raises InvalidArgumentError."""
     split_options({}, options)
-    batch_size = options.get("batch-size")
-    if batch_size is not None and (re.fullmatch(r"[+-]?\d+", batch_size) is None or int(batch_size) <= 0):
+    batch_size = options.get("batch-size", "1")
+    try:
+        fits = whole_number(batch_size) > 0
+    except ValueError:
+        fits = False
+    if not fits:
         raise InvalidArgumentError(f'Cannot read option batch-size: For input string: "{batch_size}"')

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from icesql.errors import InvalidArgumentError
+from icesql.spec.properties import whole_number
 from icesql.table.scan_tasks import CombinedScanTask, FileScanTask
 
 SPLIT_SIZE_BYTES = 128 * 1024 * 1024
@@ -41,9 +41,10 @@ def split_options(properties: Mapping[str, str], options: Mapping[str, str] | No
         text = options.get(option, options.get(key, properties.get(key)))
         if text is None:
             return default
-        if re.fullmatch(r"[+-]?\d+", text) is None:
-            raise InvalidArgumentError(f'Cannot read option {option}: For input string: "{text}"', option=option)
-        return int(text)
+        try:
+            return whole_number(text)
+        except ValueError:
+            raise InvalidArgumentError(f'Cannot read option {option}: For input string: "{text}"', option=option) from None
 
     return SplitOptions(
         target_size_bytes=number("split-size", "read.split.target-size", SPLIT_SIZE_BYTES),

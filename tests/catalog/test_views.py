@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -52,6 +53,16 @@ def test_the_last_metadata_file_of_a_dropped_view_goes_too(metastore: Catalog, g
     metastore.drop_view(("db", "v"))
     left = sorted(Path(metastore.warehouse).rglob("*.json"))
     assert left == (before if gc == "false" else [file for file in before if not file.name.startswith("00001-")])
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, lambda file: file.write_text("{")], ids=["missing", "damaged"])
+def test_a_view_without_readable_metadata_can_be_dropped(metastore: Catalog, damage: Callable[[Path], object]) -> None:
+    metastore.commit_view(("db", "v"), None, view_of(metastore, "SELECT 1"))
+    (file,) = Path(metastore.warehouse).rglob("*.json")
+    damage(file)
+    metastore.drop_view(("db", "v"))
+    with pytest.raises(NotFoundError, match="View does not exist"):
+        metastore.drop_view(("db", "v"))
 
 
 def test_tables_and_views_share_one_name_space(metastore: Catalog) -> None:
