@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from icesql.procedures.base import TABLE, Output, Parameter, Procedure, Row
 from icesql.procedures.context import ProcedureContext
 from icesql.table.planning_modes import check_modes
+from icesql.table.read_numbers import check_splits
 from icesql.table.table_statistics import columns_for_statistics, compute_table_statistics, snapshot_for_statistics
 
 
@@ -19,6 +20,7 @@ def call(context: ProcedureContext, table: str, snapshot_id: int | None, columns
         context.notice("compute_table_stats computed nothing: the table has no snapshot")
         return
     check_modes(loaded.metadata.properties, context.session.conf)
+    check_splits(loaded.metadata.properties)
     chosen = columns_for_statistics(loaded.metadata.schema_of(snapshot), columns)
     file = compute_table_statistics(loaded, snapshot, chosen, sketches_by(context.spark))
     if context.dry_run:

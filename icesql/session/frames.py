@@ -15,6 +15,7 @@ from icesql.session.pruning_line import Planning
 from icesql.session.time_travel import ReadPoint
 from icesql.spec.snapshots import MAIN, Snapshot
 from icesql.table.planning_modes import check_modes
+from icesql.table.read_numbers import check_metadata_splits
 from icesql.table.scan_report import ScanReport
 
 if TYPE_CHECKING:
@@ -46,12 +47,15 @@ class Frames:
         """A frame of what ``found`` names, as of ``point``; metadata columns come behind the table's own.
 
         ``columns``: those of a metadata table that are needed (default: all). Raises SqlError for columns that differ by case only in
-        a session that does not tell them apart, InvalidArgumentError for an unknown planning mode.
+        a session that does not tell them apart, InvalidArgumentError and ValidationError for an unknown planning mode, and for a size of
+        splits that is none.
         """
         if found.metadata_table is None or _SHOW_COLUMNS.fullmatch(found.metadata_table):
             refuse_ambiguous(self._session, point.schema)
-        if found.metadata_table in (None, CHANGES):
+        if found.metadata_table is None:
             check_modes(found.table.metadata.properties, self._session.conf)
+        elif found.metadata_table != CHANGES:
+            check_metadata_splits(found.table.metadata.properties, found.metadata_table)
         key = self._key(found, point, options, (metadata_columns, columns))
         frame = self._frames.get(key) if key is not None else None
         if frame is None:
@@ -103,6 +107,10 @@ class Frames:
         columns: tuple[str, ...] | None,
     ) -> Any:
         spark = self._session.spark
+        if found.metadata_table == CHANGES:
+            from icesql.spark.changelog import changelog_frame
+
+            return changelog_frame(spark, found.table, options=options, metadata_columns=metadata_columns)
         if found.metadata_table is not None:
             from icesql.spark.metadata_frames import metadata_frame
 
@@ -113,7 +121,6 @@ class Frames:
                 found.metadata_table,
                 snapshot_id=point.snapshot_id if chosen else None,
                 columns=columns,
-                options=options,
             )
         if not INCREMENTAL.isdisjoint(options):
             from icesql.spark.changelog import incremental_frame

@@ -1,7 +1,8 @@
 """Metadata columns (``_file``, ``_pos``, ...) in queries: there when named, hidden from ``SELECT *``.
 
 A view has no hidden columns, so a view over a table whose metadata columns the text names shows them, and stars in the same SELECT
-leave them out.
+leave them out. PIVOT and UNPIVOT group by every column that they do not name, and show none of what they took: views that go through
+one show what it names only, and stars behind it are left alone.
 """
 
 from __future__ import annotations
@@ -9,14 +10,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from icesql.parser.token_groups import behind_brackets
 from icesql.parser.tokens import Kind, Token, tokenize
 from icesql.session.rewriting import Edit, quote
 from icesql.spec.metadata import TableMetadata
+from icesql.spec.metadata_columns import LINEAGE
 from icesql.spec.schema import Schema
 from icesql.table.metadata_columns import NAMES, metadata_column
 
 _BEFORE_STAR = frozenset({"SELECT", "DISTINCT", "ALL", ",", "*/"})
 _SET_OPERATORS = frozenset({"UNION", "INTERSECT", "MINUS", "EXCEPT"})
+_PIVOTS = frozenset({"PIVOT", "UNPIVOT"})
+_BEHIND_PIVOT = frozenset({"(", "INCLUDE", "EXCLUDE"})
+_LINEAGE = frozenset(field.name for field in LINEAGE)
 _KNOWN = frozenset(name.lower() for name in NAMES)
 
 
@@ -37,9 +43,29 @@ def named_metadata_columns(text: str) -> frozenset[str]:
     return frozenset(token.name.lower() for token in tokenize(text) if token.is_identifier) & _KNOWN
 
 
-def shown_columns(metadata: TableMetadata, schema: Schema, named: Iterable[str]) -> tuple[str, ...]:
-    """The metadata columns of the table among those named; a column of the table's own of that name comes first."""
-    wanted = [name for name in NAMES if name.lower() in set(named)]
+def named_for(text: str, start: int, named: frozenset[str]) -> frozenset[str]:
+    """Of the named ones those that the reference at ``start`` must show: all, or what its PIVOT names."""
+    if not named:
+        return named
+    tokens = tokenize(text)
+    pivot = _pivot_behind(tokens, scopes_of(tokens), start)
+    return named if pivot is None else frozenset(token.name.lower() for token in pivot if token.is_identifier) & named
+
+
+def _pivot_behind(tokens: Sequence[Token], scopes: Sequence[tuple[int, int]], start: int) -> Sequence[Token] | None:
+    """The first PIVOT or UNPIVOT clause behind the token at ``start``, in the same FROM."""
+    first = next(at for at, token in enumerate(tokens) if token.start == start)
+    for at in range(first + 1, len(tokens) - 1):
+        if scopes[at] == scopes[first] and tokens[at].key in _PIVOTS and tokens[at + 1].key in _BEHIND_PIVOT:
+            opened = next((i for i in range(at, len(tokens)) if tokens[i].key == "("), at)
+            return tokens[at : behind_brackets(tokens, opened)]
+    return None
+
+
+def shown_columns(metadata: TableMetadata, schema: Schema, named: Iterable[str], *, of_changes: bool = False) -> tuple[str, ...]:
+    """The metadata columns of the table among those named; a column of the table's own of that name comes first. ``of_changes``: those
+    of its ``changes``, which have no row lineage."""
+    wanted = [name for name in NAMES if name.lower() in set(named) and not (of_changes and name in _LINEAGE)]
     return tuple(n for n in wanted if metadata_column(metadata, n) is not None and schema.find(n, case_sensitive=False) is None)
 
 
@@ -52,7 +78,8 @@ def star_edits(text: str, hidden: Sequence[Hidden]) -> Iterator[Edit]:
     by_start = {token.start: scope for token, scope in zip(tokens, scopes, strict=True)}
     in_scope: dict[tuple[int, int], list[Hidden]] = {}
     for reference in hidden:
-        in_scope.setdefault(by_start[reference.start], []).append(reference)
+        if _pivot_behind(tokens, scopes, reference.start) is None:
+            in_scope.setdefault(by_start[reference.start], []).append(reference)
     for at, token in enumerate(tokens):
         if token.key != "*" or at == 0 or scopes[at] not in in_scope:
             continue
@@ -95,4 +122,4 @@ def _except(tokens: Sequence[Token], at: int, hidden: Sequence[Hidden]) -> Itera
         yield Edit(tokens[at].end, tokens[at].end, f" EXCEPT ({names})")
 
 
-__all__ = ["Hidden", "named_metadata_columns", "scopes_of", "shown_columns", "star_edits"]
+__all__ = ["Hidden", "named_for", "named_metadata_columns", "scopes_of", "shown_columns", "star_edits"]

@@ -18,7 +18,7 @@ from icesql.parser.names import Place, References, Span, TableName, TableReferen
 from icesql.parser.substitute import Aliases, Replacement, view_edits
 from icesql.session.current_names import current_name_edits
 from icesql.session.frames import INCREMENTAL
-from icesql.session.hidden_columns import Hidden, named_metadata_columns, shown_columns, star_edits
+from icesql.session.hidden_columns import Hidden, named_for, named_metadata_columns, shown_columns, star_edits
 from icesql.session.named_columns import needed_columns
 from icesql.session.names import CHANGES, Address, Found
 from icesql.session.rewriting import Edit, Rewritten, padded, quote, rewrite
@@ -194,8 +194,9 @@ def source_frame(
         travels = reference.time_travel is not None or not source.selector.is_empty
         point = optioned_point(source, point, options, session.microseconds, travels=travels)
     shown: tuple[str, ...] = ()
-    if named and source.metadata_table is None and reference.place is Place.FROM:
-        shown = shown_columns(source.table.metadata, point.schema, named)
+    if named and source.metadata_table in (None, CHANGES) and reference.place is Place.FROM:
+        named = named_for(text, reference.start, named)
+        shown = shown_columns(source.table.metadata, point.schema, named, of_changes=source.metadata_table == CHANGES)
     if source.metadata_table is None and not shown and INCREMENTAL.isdisjoint(options):
         reads.append((source, point))
     columns = _columns_of_metadata_table(source, reference, text)

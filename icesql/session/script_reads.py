@@ -16,7 +16,8 @@ from icesql.parser.names import Place, TableReference
 from icesql.parser.references import references
 from icesql.parser.substitute import Aliases, Replacement, view_edits
 from icesql.session.current_names import current_name_edits
-from icesql.session.hidden_columns import Hidden, named_metadata_columns, shown_columns, star_edits
+from icesql.session.hidden_columns import Hidden, named_for, named_metadata_columns, shown_columns, star_edits
+from icesql.session.names import CHANGES
 from icesql.session.rewriting import Edit, quote, rewrite
 from icesql.session.run_query import resolved, source_frame
 from icesql.session.spark_errors import moved
@@ -79,13 +80,14 @@ class ScriptReads:
         """Those that the text names, where a table is there already."""
         named = named_metadata_columns(piece)
         found = self._session.find(reference.parts) if named and reference.place is Place.FROM else None
-        if found is None or found.metadata_table is not None:
+        if found is None or found.metadata_table not in (None, CHANGES):
             return ()
         try:
             point = read_point(found, reference.time_travel, piece, self._session.microseconds)
         except IcesqlError:
             return ()
-        return shown_columns(found.table.metadata, point.schema, named)
+        named = named_for(piece, reference.start, named)
+        return shown_columns(found.table.metadata, point.schema, named, of_changes=found.metadata_table == CHANGES)
 
     def _is_ours(self, reference: TableReference) -> bool:
         """Whether it is, or may become, a table of ours: what a short name means can change with USE and with temporary views."""

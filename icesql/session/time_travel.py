@@ -12,9 +12,9 @@ from icesql.parser.parameters import quoted_string
 from icesql.session.names import Found, Selector
 from icesql.session.sql_errors import both_version_and_selector
 from icesql.spec.metadata import TableMetadata
-from icesql.spec.properties import whole_number
 from icesql.spec.schema import Schema
 from icesql.spec.snapshots import MAIN, Snapshot
+from icesql.table.read_numbers import check_batch_size
 from icesql.table.splits import split_options
 
 Microseconds = Callable[[str], int | None]
@@ -195,10 +195,4 @@ def named_point(metadata: TableMetadata, options: Mapping[str, str], microsecond
 def _check_sizes(options: Mapping[str, str]) -> None:
     """Options that are numbers, though nothing here is read by them. Raises InvalidArgumentError."""
     split_options({}, options)
-    batch_size = options.get("batch-size", "1")
-    try:
-        fits = whole_number(batch_size) > 0
-    except ValueError:
-        fits = False
-    if not fits:
-        raise InvalidArgumentError(f'Cannot read option batch-size: For input string: "{batch_size}"')
+    check_batch_size({}, options)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -28,16 +28,12 @@ def metadata_frame(
     ref: str | None = None,
     where: Expression = TRUE,
     columns: Sequence[str] | None = None,
-    options: Mapping[str, str] | None = None,
 ) -> DataFrame:
-    """The metadata table ``name`` (``files``, ``snapshots``, ``changes``, ...). ``columns`` (dotted too) spares computing the others.
+    """The metadata table ``name`` (``files``, ``snapshots``, ...; for ``changes`` there is ``changelog_frame``). ``columns`` (dotted too)
+    spares computing the others.
 
     Raises NotFoundError, UnsupportedError ``Cannot select snapshot in table``.
     """
-    if name.lower() == "changes":
-        from icesql.spark.changelog import changelog_frame
-
-        return changelog_frame(spark, table, options=options or {})
     rows = scan_metadata_table(
         name,
         io=table.io,

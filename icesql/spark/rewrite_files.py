@@ -23,9 +23,11 @@ from icesql.spec.metadata_columns import LINEAGE
 from icesql.spec.sorting import SortOrder
 from icesql.table.compact import Compaction, parts_of
 from icesql.table.rewrite_data_files import Group, RewriteDataFiles
+from icesql.table.splits import split_options
 
 DRIVER_BYTES = 64 << 20
 _LINEAGE = tuple(field.name for field in LINEAGE)
+_OWN_SPLITS = {"split-size": "1", "file-open-cost": "1"}  # in place of the table's; how many bins stay open is still the table's to say
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class BinPack:
     rewrite: RewriteDataFiles
 
     def __call__(self, group: Group) -> list[DataFile]:
+        split_options(self.rewrite.metadata.properties, _OWN_SPLITS)
         scattered = any(task.spec_id != self.rewrite.output_spec_id for task in group.tasks)
         if group.input_bytes <= DRIVER_BYTES:
             return self.rewrite.write_here(group)

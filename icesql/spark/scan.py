@@ -43,10 +43,12 @@ from icesql.spark.types import FIELD_ID, to_spark_field
 from icesql.spec.files import FileContent
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.metadata_columns import DELETED
+from icesql.spec.properties import PARQUET_VECTORIZATION_ENABLED, property_as_bool
 from icesql.spec.schema import Schema
 from icesql.spec.snapshots import Snapshot
-from icesql.spec.types import UUIDType
+from icesql.spec.types import UUIDType, children
 from icesql.table.planning import PlanContext, plan_snapshot
+from icesql.table.read_numbers import check_batch_size, check_splits
 from icesql.table.scan import ScanPlan
 from icesql.table.scan_report import ScanReport
 from icesql.table.scan_tasks import FileScanTask, ScannedFile
@@ -254,9 +256,14 @@ class Read:
     def relation(self, kind: str, belongs: Callable[[ScannedFile], bool] | None, columns: ReadColumns) -> DataFrame:
         """Files that Spark reads itself and for which ``belongs`` is true (``None``: all)."""
         planner, mixed = self.planner, self.is_mixed
+        # Iceberg reads such columns in batches, but for those of changes.
+        is_plain = not self.settings.extra and not any(children(field.type) for field in self.schema.fields)
+        asks_batch_size = is_plain and not mixed and property_as_bool(self.metadata.properties, PARQUET_VECTORIZATION_ENABLED)
         only_deletes = [constant.field.name for constant in columns.constants] == [DELETES]
 
         def plan(expression: Expression) -> FileSet:
+            if asks_batch_size:
+                check_batch_size(self.metadata.properties, self.settings.options)
             all_native = not mixed or not (planner.formats(expression) - {"parquet"} or second_path.may_lack_ids(self.metadata))
             if belongs is None and not columns.constants and all_native:
                 return FileSet(*planner.files(expression))
@@ -319,6 +326,7 @@ class SharedPlanner:
         self._io, self._metadata, self._name, self._snapshot, self._schema, self._settings = io, metadata, name, snapshot, schema, settings
         self._plans: dict[Expression, _Plan] = {}
         self._wanted = settings.files
+        self._unchecked = True
         self._lock = threading.Lock()
 
     def narrow(self, files: Set[str]) -> None:
@@ -327,6 +335,7 @@ class SharedPlanner:
 
     def files(self, expression: Expression) -> tuple[Sequence[str], Sequence[int]]:
         """Paths and sizes; no object is made for a file unless only some of the files are wanted."""
+        self._check()
         if self._settings.tasks is not None or self._wanted is not None:
             return paths_and_sizes(self.scanned(expression))
         plan = self._plan(expression)
@@ -334,6 +343,7 @@ class SharedPlanner:
 
     def scanned(self, expression: Expression) -> Sequence[ScannedFile]:
         """The files with their deletes; without metrics where planning finds them."""
+        self._check()
         if self._settings.tasks is not None:
             return self._settings.tasks
         files, wanted = self._plan(expression).files, self._wanted
@@ -341,11 +351,18 @@ class SharedPlanner:
 
     def tasks(self, expression: Expression) -> Sequence[FileScanTask]:
         """What the second path reads."""
+        self._check()
         if self._settings.tasks is not None:
             return self._settings.tasks
         tasks: Sequence[FileScanTask] = self._plan(expression).task_list
         wanted = self._wanted
         return tasks if wanted is None else [task for task in tasks if task.data_file.file_path in wanted]
+
+    def _check(self) -> None:
+        """The table's ``read.split.*`` must be numbers when files are asked for, though Spark makes the splits."""
+        if self._unchecked:
+            check_splits(self._metadata.properties, self._settings.options)
+            self._unchecked = False
 
     def planned_tasks(self) -> list[FileScanTask]:
         """The files of every plan so far; a file twice if two filters wanted it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from icesql.session.hidden_columns import Hidden, named_metadata_columns, star_edits
+from icesql.session.hidden_columns import Hidden, named_for, named_metadata_columns, star_edits
 from icesql.session.rewriting import rewrite
 
 
@@ -24,6 +24,8 @@ def starred(text: str, alias: str = "t") -> str:
         ("SELECT * EXCEPT (id), _file FROM t", "SELECT * EXCEPT (`t`.`_file`, id), _file FROM t"),
         ("SELECT * FROM u UNION ALL SELECT *, _file FROM t", "SELECT * FROM u UNION ALL SELECT * EXCEPT (`t`.`_file`), _file FROM t"),
         ("SELECT u.*, _file FROM t, u", "SELECT u.*, _file FROM t, u"),
+        ("SELECT * FROM t PIVOT (count(_file) FOR p IN (1))", "SELECT * FROM t PIVOT (count(_file) FOR p IN (1))"),
+        ("SELECT *, _file FROM t, (SELECT 1 PIVOT)", "SELECT * EXCEPT (`t`.`_file`), _file FROM t, (SELECT 1 PIVOT)"),
     ],
 )
 def test_stars(text: str, expected: str) -> None:
@@ -32,3 +34,9 @@ def test_stars(text: str, expected: str) -> None:
 
 def test_only_identifiers_count_as_named() -> None:
     assert named_metadata_columns("SELECT _FILE, '_pos' FROM t -- _row_id") == {"_file"}
+
+
+def test_behind_a_pivot_only_what_it_names_is_shown() -> None:
+    text, named = "SELECT _pos FROM t UNPIVOT INCLUDE NULLS (v FOR k IN (_file, id)) WHERE _pos = 1", frozenset({"_file", "_pos"})
+    assert named_for(text, text.index("t UNPIVOT"), named) == {"_file"}
+    assert named_for("SELECT _pos FROM t", 17, named) == named

@@ -338,3 +338,20 @@ select * from {ns}.a@v1;
 create branch b in {ns}.a;
 -- error
 describe history {ns}.a;
+
+-- case: pivot_over_metadata_columns
+create namespace {ns};
+create table {ns}.t (id int, p string, v int) using iceberg;
+insert into {ns}.t select /*+ coalesce(1) */ * from values (1, 'a', 1), (2, 'b', 2), (3, 'a', 3);
+select * from {ns}.t pivot (count(_pos) for p in ('a', 'b'));
+select a, * from {ns}.t pivot (max(_pos) for p in ('a', 'b'));
+select * from {ns}.t pivot (sum(v) for _pos in (0, 1));
+select t.* from {ns}.t t pivot (count(t._pos) as c, max(_file is null) as f for p in ('a' as x, 'b' as y));
+select * from {ns}.t unpivot (val for k in (id, _pos));
+-- error: _pos
+select _pos, * from {ns}.t unpivot (val for k in (id, v));
+-- error: _pos
+select _pos from {ns}.t pivot (count(_pos) for p in ('a', 'b'));
+select _pos, id, v, null, null from {ns}.t union all select 9, * from {ns}.t pivot (max(_pos) for p in ('a', 'b'));
+select *, _pos from {ns}.t, (select * from {ns}.t pivot (count(_pos) for p in ('a', 'b'))) x where t.id = x.id;
+from {ns}.t |> pivot (count(_pos) for p in ('a', 'b'));

@@ -295,3 +295,17 @@ call local.system.publish_changes('{nsname}.t', 'w');
 -- error
 call local.system.fast_forward('{nsname}.t', 'main', 'audit');
 select * from {ns}.t;
+
+-- case: metadata_columns_of_changes
+-- each: v=2,3
+create namespace {ns};
+create table {ns}.t (id int, p string) using iceberg partitioned by (p) tblproperties ('format-version'='{v}');
+insert into {ns}.t select /*+ coalesce(1) */ * from values (1, 'a'), (2, 'b'), (3, 'a');
+delete from {ns}.t where id = 1;
+-- mask: _commit_snapshot_id
+select _file is not null as f, * from {ns}.t.changes;
+select _pos, _spec_id, _deleted, id from {ns}.t.changes;
+select count(_file), count(distinct _file) from {ns}.t.changes where _file is not null;
+select c.id, c._pos from {ns}.t.changes c where c.id = 3;
+-- error: _row_id
+select _row_id from {ns}.t.changes;
