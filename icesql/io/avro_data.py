@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from icesql.errors import CorruptMetadataError, UnsupportedError
+from icesql.errors import CorruptMetadataError, InvalidArgumentError, UnsupportedError
 from icesql.io.arrow_types import internal_values, to_arrow_schema, to_arrow_type
 from icesql.io.avro_container import AvroFileBuilder, AvroRecords, corrupt
 from icesql.io.avro_decode import DAMAGE
@@ -17,9 +17,20 @@ from icesql.io.manifest_encode import encode_long, value_encoder
 from icesql.io.metrics import Metrics, MetricsConfig
 from icesql.spec.avro_schema import struct_from_avro, struct_to_avro
 from icesql.spec.name_mapping import MappedField, NameMapping
+from icesql.spec.properties import AVRO_COMPRESSION, AVRO_COMPRESSION_LEVEL, property_as_int
 from icesql.spec.schema import Schema
 from icesql.spec.types import ListType, MapType, NestedField, StructType, Type, UnknownType, VariantType
 from icesql.spec.types_json import schema_to_json
+
+
+def _check_level(properties: Mapping[str, str]) -> None:
+    """Every codec writes at its own level here; one that is asked for must be one all the same. Raises InvalidArgumentError."""
+    codec = properties.get(AVRO_COMPRESSION, "gzip").lower()
+    if AVRO_COMPRESSION_LEVEL not in properties or codec not in ("gzip", "zstd"):
+        return
+    level = property_as_int(properties, AVRO_COMPRESSION_LEVEL)
+    if codec == "gzip" and not -1 <= level <= 9:
+        raise InvalidArgumentError(f"Cannot write Avro file: gzip has no compression level {level}", level=level)
 
 
 class AvroFileWriter:
@@ -28,6 +39,7 @@ class AvroFileWriter:
     def __init__(self, sink: BinaryIO, schema: Schema, properties: Mapping[str, str], config: MetricsConfig) -> None:
         import json
 
+        _check_level(properties)
         self._sink, self._metrics = sink, Metrics()
         self._schema = schema
         self._encode = [field_encoder(field) for field in schema.fields]

@@ -48,10 +48,8 @@ __all__ = [
 
 
 def compression_of(properties: Mapping[str, str]) -> str:
-    """The codec of manifests and manifest lists: ``write.manifest.compression-codec``, else ``write.avro.compression-codec``, else
-    deflate."""
-    key = "write.manifest.compression-codec"
-    return properties.get(key) or properties.get("write.avro.compression-codec") or DEFAULT_COMPRESSION
+    """The codec of manifests: ``write.manifest.compression-codec``, else deflate. Manifest lists are deflate always, as Java's."""
+    return properties.get("write.manifest.compression-codec") or DEFAULT_COMPRESSION
 
 
 def read_manifest(io: FileIO, manifest: ManifestFile, specs_by_id: Mapping[int, PartitionSpec] | None = None) -> list[ManifestEntry]:

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 
 from icesql.errors import InvalidArgumentError
 from icesql.spec.files import DataFile
+from icesql.spec.properties import METRICS_MAX_INFERRED_COLUMN_DEFAULTS, property_as_int
 from icesql.spec.schema import Schema
 from icesql.spec.types import BinaryType, ListType, MapType, NestedField, StringType, StructType, Type
 from icesql.spec.values import to_bytes, truncate_lower, truncate_upper
 
 DEFAULT_KEY = "write.metadata.metrics.default"
 COLUMN_PREFIX = "write.metadata.metrics.column."
-MAX_INFERRED_KEY = "write.metadata.metrics.max-inferred-column-defaults"
 DEFAULT_MAX_INFERRED = 100
 
 
@@ -77,10 +77,16 @@ def metrics_config(schema: Schema, properties: Mapping[str, str], sorted_ids: It
     return MetricsConfig(default, modes)
 
 
+def max_inferred_columns(properties: Mapping[str, str]) -> int:
+    """How many columns have metrics unless asked for. Raises ValidationError for what is no whole number."""
+    limit = property_as_int(properties, METRICS_MAX_INFERRED_COLUMN_DEFAULTS)
+    return DEFAULT_MAX_INFERRED if limit < 0 else limit
+
+
 def _inferred(schema: Schema, properties: Mapping[str, str]) -> tuple[MetricsMode, dict[int, MetricsMode]]:
     if DEFAULT_KEY in properties:
         return _mode_or(properties[DEFAULT_KEY], TRUNCATE_16), {}
-    limit = int(properties.get(MAX_INFERRED_KEY, DEFAULT_MAX_INFERRED))
+    limit = max_inferred_columns(properties)
     leaves = list(_breadth_first(schema.fields))
     if len(leaves) <= limit:
         return TRUNCATE_16, {}

@@ -48,6 +48,14 @@ _CODECS = {
 }
 
 
+def _positive(properties: Mapping[str, str], key: str, noun: str) -> int:
+    """The ``write.orc.*`` property. Raises ValidationError for what is no number, InvalidArgumentError for one below 1."""
+    number = property_as_int(properties, f"write.orc.{key}")
+    if number <= 0:
+        raise InvalidArgumentError(f"Cannot write ORC file: {noun} must be > 0")
+    return number
+
+
 class OrcFileWriter:
     """One ORC file of tables whose columns are those of ``schema``. A column of unknown type is not stored.
 
@@ -58,9 +66,9 @@ class OrcFileWriter:
         codec = properties.get("write.orc.compression-codec", "zlib").lower()
         if codec not in _CODECS:
             raise InvalidArgumentError(f"Cannot write ORC file: unknown compression codec: {codec}", codec=codec)
-        stripe_size = property_as_int(properties, "write.orc.stripe-size-bytes", 64 * 1024 * 1024)
-        if stripe_size <= 0:
-            raise InvalidArgumentError("Cannot write ORC file: Stripe size must be > 0")
+        stripe_size = _positive(properties, "stripe-size-bytes", "Stripe size")
+        _positive(properties, "block-size-bytes", "Block size")  # asked for, though pyarrow knows no blocks
+        _positive(properties, "vectorized.batch-size", "VectorizedRow batch size")
         strategy = properties.get("write.orc.compression-strategy", "speed").lower()
         if strategy not in ("speed", "compression"):
             raise InvalidArgumentError(f"Cannot write ORC file: unknown compression strategy: {strategy}")

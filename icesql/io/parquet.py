@@ -18,9 +18,15 @@ from icesql.io.long_values import LongValues
 from icesql.io.metrics import Metrics, MetricsConfig
 from icesql.io.nan_counts import NanCounter
 from icesql.io.parquet_metrics import parquet_metrics
-from icesql.spec.properties import property_as_int
+from icesql.spec.properties import (
+    PARQUET_SHRED_VARIANTS,
+    PARQUET_VARIANT_INFERENCE_BUFFER_SIZE,
+    property_as_bool,
+    property_as_float,
+    property_as_int,
+)
 from icesql.spec.schema import Schema
-from icesql.spec.types import ListType, MapType, NestedField, StructType, Type, UnknownType, UUIDType
+from icesql.spec.types import ListType, MapType, NestedField, StructType, Type, UnknownType, UUIDType, VariantType
 from icesql.spec.types_json import schema_to_json
 
 DEFAULT_ROW_GROUP_BYTES = 128 * 1024 * 1024
@@ -63,10 +69,23 @@ def parquet_options(schema: pa.Schema, properties: Mapping[str, str]) -> dict[st
     return options
 
 
+_POSITIVE = {
+    "row-group-size-bytes": "Row group size",
+    "page-size-bytes": "Page size",
+    "page-row-limit": "Page row count limit",
+    "dict-size-bytes": "Dictionary page size",
+    "row-group-check-min-record-count": "Row group check minimal record count",
+    "row-group-check-max-record-count": "Row group check maximum record count",
+    "bloom-filter-max-bytes": "bloom Filter Max Bytes",
+}
+
+
 def _compression_level(codec: str, properties: Mapping[str, str]) -> int:
-    """The level that is asked for. Raises InvalidArgumentError for one that the codec does not have."""
+    """The level that is asked for, of zstd the nearest there is. Raises InvalidArgumentError for one that another codec lacks."""
     level = property_as_int(properties, "write.parquet.compression-level")
     lowest, highest = pa.Codec.minimum_compression_level(codec), pa.Codec.maximum_compression_level(codec)
+    if codec == "zstd":
+        return int(max(lowest, min(level, highest)))
     if not lowest <= level <= highest:
         problem = f"compression level {level} of {codec} is not between {lowest} and {highest}"
         raise InvalidArgumentError(f"Cannot write Parquet file: {problem}", codec=codec, level=level)
@@ -74,12 +93,25 @@ def _compression_level(codec: str, properties: Mapping[str, str]) -> int:
 
 
 def _check_layout(properties: Mapping[str, str]) -> None:
-    """What Iceberg asks of properties that pyarrow lays out files without, or takes as they are. Raises InvalidArgumentError."""
-    if property_as_int(properties, "write.parquet.row-group-size-bytes", 1) <= 0:
-        raise InvalidArgumentError("Cannot write Parquet file: Row group size must be > 0")
+    """What Iceberg asks of properties that pyarrow lays out files without, or takes as they are. Raises InvalidArgumentError, and
+    ValidationError for what is no number."""
+    numbers = {key: property_as_int(properties, f"write.parquet.{key}") for key in _POSITIVE}
+    for key, noun in _POSITIVE.items():
+        if numbers[key] <= 0:
+            raise InvalidArgumentError(f"Cannot write Parquet file: {noun} must be > 0")
+    if numbers["row-group-check-max-record-count"] < numbers["row-group-check-min-record-count"]:
+        raise InvalidArgumentError("Cannot write Parquet file: Row group check maximum record count must be >= minimal record count")
     version = properties.get("write.parquet.page-version", "v1")
     if version not in ("v1", "v2"):
         raise InvalidArgumentError(f"Cannot write Parquet file: Unsupported Parquet page version: {version} (must be v1 or v2)")
+
+
+def _check_shredding(schema: Schema, properties: Mapping[str, str]) -> None:
+    """Nothing is shredded here; how many rows the runtime would infer types from must be a number above 0. Raises InvalidArgumentError."""
+    rows = property_as_int(properties, PARQUET_VARIANT_INFERENCE_BUFFER_SIZE)
+    shreds = property_as_bool(properties, PARQUET_SHRED_VARIANTS) and any(isinstance(field.type, VariantType) for field in schema.fields)
+    if shreds and rows <= 0:
+        raise InvalidArgumentError(f"Cannot write Parquet file: bufferRowCount must be > 0, got {rows}")
 
 
 def _check_structs(fields: Iterable[pa.Field], path: str = "") -> None:
@@ -95,7 +127,9 @@ def bloom_filters(schema: pa.Schema, properties: Mapping[str, str]) -> dict[str,
     """Top-level columns that ``write.parquet.bloom-filter-enabled.column.<name>`` names, with the wanted rate of false hits."""
     prefix, fpp = "write.parquet.bloom-filter-enabled.column.", "write.parquet.bloom-filter-fpp.column."
     names = [key[len(prefix) :] for key, value in properties.items() if key.startswith(prefix) and value.lower() == "true"]
-    return {name: {"fpp": float(properties.get(fpp + name, 0.01))} for name in names if name in schema.names}
+    for name in names:
+        property_as_int(properties, f"write.parquet.bloom-filter-ndv.column.{name}", 0)
+    return {name: {"fpp": property_as_float(properties, fpp + name, 0.01)} for name in names if name in schema.names}
 
 
 class ParquetFileWriter:
@@ -104,6 +138,7 @@ class ParquetFileWriter:
     def __init__(self, sink: BinaryIO, schema: Schema, properties: Mapping[str, str], config: MetricsConfig) -> None:
         self._sink, self._schema, self._config = sink, schema, config
         self._stored = stored_schema(schema)
+        _check_shredding(schema, properties)
         plain = to_arrow_schema(self._stored)
         self._arrow = _with_uuids(self._stored, plain)
         self._collected: list[pq.FileMetaData] = []

@@ -18,7 +18,7 @@ from icesql.spec.sorting import UNSORTED, SortField, SortOrder
 from icesql.spec.transforms import Transform
 from icesql.table import update_values as u
 from icesql.table.compatibility import check_partition_name, check_schema_supported, check_sort_order, check_spec, describe
-from icesql.table.update_properties import FORMAT_VERSION, RESERVED_PROPERTIES, check_commit_properties, check_metrics_columns
+from icesql.table.update_properties import FORMAT_VERSION, RESERVED_PROPERTIES, check_commit_properties, check_metrics
 
 _TIME_TRANSFORMS = frozenset({"year", "month", "day", "hour"})
 
@@ -45,7 +45,7 @@ def new_metadata(
     check_commit_properties(given)
     fresh, last_column_id = assign_fresh_ids(replace(schema, schema_id=0), 1)
     check_schema_supported(fresh, version)
-    check_metrics_columns(given, fresh)
+    check_metrics(given, fresh)
     fresh_spec = _fresh_spec(spec, schema, fresh)
     fresh_order = _fresh_order(sort_order, schema, fresh)
     return TableMetadata(

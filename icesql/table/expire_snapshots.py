@@ -14,6 +14,7 @@ from icesql.errors import InvalidArgumentError, UnsupportedError, ValidationErro
 from icesql.io.files import FileIO
 from icesql.io.manifest_lists import RepeatedManifests
 from icesql.spec.metadata import TableMetadata
+from icesql.spec.properties import MAX_REF_AGE_MS, MAX_SNAPSHOT_AGE_MS, MIN_SNAPSHOTS_TO_KEEP, property_as_int
 from icesql.spec.snapshots import MAIN, Snapshot, SnapshotRef
 from icesql.table import update_values as u
 from icesql.table.commit import commit, stage_of
@@ -22,11 +23,6 @@ from icesql.table.operations import ChangeSet, MetadataChange, TableOperations, 
 from icesql.table.reachable import ContentFiles, content_files, manifest_lists, manifests_by_path, statistics_by_snapshot, statistics_paths
 from icesql.table.requirements import requirements_for
 
-MAX_SNAPSHOT_AGE_MS = "history.expire.max-snapshot-age-ms"
-MIN_SNAPSHOTS_TO_KEEP = "history.expire.min-snapshots-to-keep"
-MAX_REF_AGE_MS = "history.expire.max-ref-age-ms"
-_FIVE_DAYS_MS = 5 * 24 * 60 * 60 * 1000
-_FOREVER_MS = 2**63 - 1
 _OUTSIDE = "outside the table's location: files that were added in place may be another's"
 
 Delete = Callable[[Iterable[str]], list[tuple[str, str]]]
@@ -210,10 +206,10 @@ class _Policy:
     def __init__(self, metadata: TableMetadata, now_ms: int, older_than_ms: int | None, retain_last: int | None) -> None:
         properties = metadata.properties
         self._metadata, self._now_ms = metadata, now_ms
-        max_age_ms = int(properties.get(MAX_SNAPSHOT_AGE_MS, str(_FIVE_DAYS_MS)))
+        max_age_ms = property_as_int(properties, MAX_SNAPSHOT_AGE_MS)
         self.older_than_ms = now_ms - max_age_ms if older_than_ms is None else older_than_ms
-        self._min_count = int(properties.get(MIN_SNAPSHOTS_TO_KEEP, "1")) if retain_last is None else retain_last
-        self._max_ref_age_ms = int(properties.get(MAX_REF_AGE_MS, str(_FOREVER_MS)))
+        self._min_count = property_as_int(properties, MIN_SNAPSHOTS_TO_KEEP) if retain_last is None else retain_last
+        self._max_ref_age_ms = property_as_int(properties, MAX_REF_AGE_MS)
 
     def kept_refs(self) -> dict[str, SnapshotRef]:
         return {name: ref for name, ref in self._metadata.refs.items() if name == MAIN or self._is_young(ref)}

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from icesql.io.files import FileIO
-from icesql.io.manifests import DEFAULT_TARGET_SIZE_BYTES, ManifestWriter, RawEntry, RollingManifestWriter, compression_of
+from icesql.io.manifests import ManifestWriter, RawEntry, RollingManifestWriter, compression_of
 from icesql.spec.files import ManifestContent, ManifestEntry, ManifestFile
 from icesql.spec.metadata import TableMetadata
+from icesql.spec.properties import MANIFEST_TARGET_SIZE_BYTES, property_as_int
 from icesql.table.location_provider import location_provider, new_commit_uuid, new_manifest_name
 from icesql.table.manifest_access import schema_for_spec, spec_of
-
-TARGET_SIZE = "commit.manifest.target-size-bytes"
 
 
 class ManifestFactory:
@@ -57,4 +56,5 @@ class ManifestFactory:
 
 
 def target_size_bytes(metadata: TableMetadata) -> int:
-    return int(metadata.properties.get(TARGET_SIZE, str(DEFAULT_TARGET_SIZE_BYTES)))
+    """``commit.manifest.target-size-bytes``. Raises ValidationError for what is no number."""
+    return property_as_int(metadata.properties, MANIFEST_TARGET_SIZE_BYTES)

@@ -11,11 +11,9 @@ from icesql.io.manifest_columns import read_manifest_columns
 from icesql.io.manifests import RawEntry
 from icesql.spec.files import EntryStatus, ManifestContent, ManifestFile
 from icesql.spec.metadata import TableMetadata
+from icesql.spec.properties import MANIFEST_MERGE_ENABLED, MANIFEST_MIN_MERGE_COUNT, property_as_bool, property_as_int
 from icesql.table.manifest_access import schema_for_spec, spec_of
 from icesql.table.manifest_factory import ManifestFactory, target_size_bytes
-
-MERGE_ENABLED = "commit.manifest-merge.enabled"
-MIN_COUNT_TO_MERGE = "commit.manifest.min-count-to-merge"
 
 
 @dataclass(slots=True)
@@ -32,28 +30,29 @@ class ManifestMerger:
         self._done: dict[tuple[int, tuple[str, ...]], ManifestFile] = {}
 
     def apply(self, metadata: TableMetadata, manifests: Sequence[ManifestFile]) -> Merged:
-        """``manifests`` newest first. Returns them, merged where the table's properties ask, highest spec id first."""
+        """``manifests`` newest first. Returns them, merged where the table's properties ask, highest spec id first.
+
+        Raises ValidationError for a property that is no number.
+        """
         result = Merged()
+        min_count = property_as_int(metadata.properties, MANIFEST_MIN_MERGE_COUNT)  # a number even where nothing is merged
+        size = target_size_bytes(metadata)
         if not manifests:
             return result
-        if metadata.properties.get(MERGE_ENABLED, "true").lower() != "true":
+        if not property_as_bool(metadata.properties, MANIFEST_MERGE_ENABLED):
             result.manifests.extend(manifests)
             return result
         by_spec: dict[int, list[ManifestFile]] = {}
         for manifest in manifests:
             by_spec.setdefault(manifest.partition_spec_id, []).append(manifest)
         for spec_id in sorted(by_spec, reverse=True):
-            self._merge_group(metadata, manifests[0], spec_id, by_spec[spec_id], result)
+            for bin_ in pack_from_end(by_spec[spec_id], size):
+                if len(bin_) == 1 or (any(m is manifests[0] for m in bin_) and len(bin_) < min_count):
+                    result.manifests.extend(bin_)
+                else:
+                    result.manifests.append(self._merged(metadata, spec_id, bin_))
+                    result.replaced += sum(1 for manifest in bin_ if manifest.added_snapshot_id != self._factory.snapshot_id)
         return result
-
-    def _merge_group(self, metadata: TableMetadata, first: ManifestFile, spec_id: int, group: list[ManifestFile], result: Merged) -> None:
-        min_count = int(metadata.properties.get(MIN_COUNT_TO_MERGE, "100"))
-        for bin_ in pack_from_end(group, target_size_bytes(metadata)):
-            if len(bin_) == 1 or (any(m is first for m in bin_) and len(bin_) < min_count):
-                result.manifests.extend(bin_)
-            else:
-                result.manifests.append(self._merged(metadata, spec_id, bin_))
-                result.replaced += sum(1 for manifest in bin_ if manifest.added_snapshot_id != self._factory.snapshot_id)
 
     def _merged(self, metadata: TableMetadata, spec_id: int, bin_: list[ManifestFile]) -> ManifestFile:
         key = (metadata.format_version, tuple(manifest.manifest_path for manifest in bin_))

@@ -118,6 +118,8 @@ class RewriteManifests:
         total = sum(m.manifest_length for m in chosen)
         if not chosen or (len(chosen) == 1 and total <= target):
             return _Rewrite()
+        if target <= 0:
+            raise InvalidArgumentError(f"Cannot rewrite manifests: their size must be > 0: {target}", target_size_bytes=target)
         key = (str(metadata.format_version), *(m.manifest_path for m in chosen))
         if key not in self._done:
             self._done[key] = self._written(metadata, spec, content, chosen, target)

@@ -183,7 +183,7 @@ class RewriteTablePath:
         write_manifest_list(
             self.io, location, format_version=metadata.format_version, snapshot_id=snapshot.snapshot_id,
             parent_snapshot_id=snapshot.parent_snapshot_id, sequence_number=snapshot.sequence_number, manifests=manifests,
-            next_row_id=snapshot.first_row_id or 0, compression=compression_of(metadata.properties),
+            next_row_id=snapshot.first_row_id or 0,
         )  # fmt: skip
         self._copies.append((location, self.prefix.moved(snapshot.manifest_list)))
 

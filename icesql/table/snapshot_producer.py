@@ -17,7 +17,6 @@ from icesql.expr.metrics import strict_metrics
 from icesql.expr.projection import inclusive_projection, strict_projection
 from icesql.io.files import FileIO
 from icesql.io.manifest_lists import write_manifest_list
-from icesql.io.manifests import compression_of
 from icesql.spec.files import DataFile, EntryStatus, FileContent, ManifestContent, ManifestEntry, ManifestFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import MAIN, Operation, Snapshot, SnapshotRef
@@ -272,7 +271,6 @@ class SnapshotProducer:
             sequence_number=sequence_number,
             manifests=contents.manifests,
             next_row_id=first_row_id,
-            compression=compression_of(metadata.properties),
         )
         # The runtime begins totals anew on a branch that this commit makes, and so do we: they must be equal.
         counted_on = parent if self.change.branch == MAIN or self.change.branch in metadata.refs else None

@@ -9,6 +9,7 @@ from icesql.errors import InvalidArgumentError
 from icesql.spec.files import DataFile, FileContent, ManifestFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.paths import partition_path
+from icesql.spec.properties import WRITE_PARTITION_SUMMARY_LIMIT, property_as_int
 from icesql.spec.snapshots import Snapshot
 from icesql.table.manifest_access import schema_for_spec
 
@@ -143,7 +144,7 @@ class SummaryBuilder:
         if not self._trusted:
             return summary
         summary["changed-partition-count"] = str(len(self._partitions))
-        limit = int(self._metadata.properties.get("write.summary.partition-limit", "0"))
+        limit = property_as_int(self._metadata.properties, WRITE_PARTITION_SUMMARY_LIMIT)
         if self._partitions and len(self._partitions) <= limit:
             summary["partition-summaries-included"] = "true"
             for path, metrics in self._partitions.items():

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from icesql.errors import InvalidArgumentError, ValidationError
+from icesql.io.metrics import max_inferred_columns
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.properties import METRICS_MODE_COLUMN_PREFIX, column_properties, whole_number
 from icesql.spec.schema import Schema
@@ -65,7 +66,7 @@ class UpdateProperties(MetadataChange):
     def apply(self, metadata: TableMetadata) -> ChangeSet:
         updates: list[u.Update] = []
         check_commit_properties(self.updates)
-        check_metrics_columns(self.updates, metadata.schema)
+        check_metrics(self.updates, metadata.schema)
         if self.format_version is not None:
             updates.append(u.UpgradeFormatVersion(self.format_version))
         if self.updates:
@@ -93,8 +94,9 @@ def check_commit_properties(properties: Mapping[str, str]) -> None:
                 raise InvalidArgumentError(f"Cannot set table property {key}: it must have non negative integer value: {value}", key=key)
 
 
-def check_metrics_columns(properties: Mapping[str, str], schema: Schema) -> None:
-    """Raises ValidationError for a metrics mode of a column that the table does not have."""
+def check_metrics(properties: Mapping[str, str], schema: Schema) -> None:
+    """Raises ValidationError for a metrics mode of a column that the table does not have, and for a number of columns that is none."""
+    max_inferred_columns(properties)
     for column in column_properties(properties, METRICS_MODE_COLUMN_PREFIX):
         if schema.find(column) is None:
             raise ValidationError(

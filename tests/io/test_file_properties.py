@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from icesql.errors import InvalidArgumentError
+from icesql.io.avro_data import AvroFileWriter
 from icesql.io.data_file_writer import DataFileWriter
 from icesql.io.metrics import FULL, MetricsConfig
 from icesql.io.orc import OrcFileWriter
@@ -25,15 +26,27 @@ CONFIG = MetricsConfig(default=FULL)
     [
         (ParquetFileWriter, "write.parquet.row-group-size-bytes", "0", "Row group size must be > 0"),
         (ParquetFileWriter, "write.parquet.page-version", "v9", "Unsupported Parquet page version: v9"),
-        (ParquetFileWriter, "write.parquet.compression-level", "99", "compression level 99 of zstd is not between"),
+        (ParquetFileWriter, "write.parquet.page-row-limit", "0", "Page row count limit must be > 0"),
+        (ParquetFileWriter, "write.parquet.row-group-check-min-record-count", "20000", "must be >= minimal record count"),
+        (AvroFileWriter, "write.avro.compression-level", "10", "gzip has no compression level 10"),
+        (OrcFileWriter, "write.orc.vectorized.batch-size", "0", "batch size must be > 0"),
         (OrcFileWriter, "write.orc.stripe-size-bytes", "0", "Stripe size must be > 0"),
         (OrcFileWriter, "write.orc.compression-strategy", "nope", "unknown compression strategy: nope"),
         (OrcFileWriter, "write.orc.bloom.filter.fpp", "2", "Bloom filter fpp must be > 0.0 and < 1.0"),
     ],
 )
-def test_a_value_is_refused(writer: type[ParquetFileWriter | OrcFileWriter], key: str, value: str, reason: str) -> None:
+def test_a_value_is_refused(writer: type[ParquetFileWriter | OrcFileWriter | AvroFileWriter], key: str, value: str, reason: str) -> None:
     with pytest.raises(InvalidArgumentError, match=reason):
         writer(io.BytesIO(), SCHEMA, {key: value}, CONFIG)
+
+
+def test_levels_of_parquet() -> None:
+    """As Spark wrote with Iceberg 1.11: zstd takes the nearest level that it has, gzip refuses."""
+    for level in ("99", "-200000"):
+        ParquetFileWriter(io.BytesIO(), SCHEMA, {"write.parquet.compression-level": level}, CONFIG).abandon()
+    gzip = {"write.parquet.compression-codec": "gzip", "write.parquet.compression-level": "99"}
+    with pytest.raises(InvalidArgumentError, match="compression level 99 of gzip is not between"):
+        ParquetFileWriter(io.BytesIO(), SCHEMA, gzip, CONFIG)
 
 
 def test_stripes_of_no_size_are_refused_where_rows_are_written(tmp_path: Path) -> None:

@@ -364,5 +364,5 @@ def test_errors(tmp_path):
 
 def test_compression_property():
     assert compression_of({}) == "deflate"
-    assert compression_of({"write.avro.compression-codec": "zstd"}) == "zstd"
+    assert compression_of({"write.avro.compression-codec": "zstd"}) == "deflate"
     assert compression_of({"write.avro.compression-codec": "zstd", "write.manifest.compression-codec": "gzip"}) == "gzip"

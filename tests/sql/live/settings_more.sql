@@ -136,3 +136,140 @@ select * from {ns}.t with ('start-snapshot-id'='{first}', 'versionAsOf'='{first}
 select * from {ns}.t version as of {first} with ('start-snapshot-id'='{first}');
 select * from {ns}.t version as of 'main' with ('start-snapshot-id'='{first}');
 select * from {ns}.t with ('start-snapshot-id'='{first}', 'branch'='main');
+
+-- case: sizes_of_splits
+-- each: v=target-size,planning-lookback,open-file-cost
+create namespace {ns};
+create table {ns}.t (id int, p int) using iceberg partitioned by (p) tblproperties ('read.split.{v}'='x');
+insert into {ns}.t select /*+ coalesce(1) */ * from values (1, 1), (2, 1), (3, 2);
+-- error: must have integer value
+select * from {ns}.t where p = 77;
+select * from {ns}.t where false;
+select count(*), max(id) from {ns}.t;
+-- error: must have integer value
+select p, max(id) from {ns}.t group by p;
+-- error: must have integer value
+select * from {ns}.t with ('split-size'='1000', 'lookback'='5', 'file-open-cost'='100');
+-- error: must have integer value
+select * from {ns}.t.changes;
+-- error: must have integer value
+select count(*) from {ns}.t.position_deletes;
+-- error: must have integer value
+insert into {ns}.t select * from {ns}.t;
+-- error: must have integer value
+create table {ns}.u using iceberg as select * from {ns}.t;
+-- error: must have integer value
+call local.system.rewrite_data_files('{nsname}.t', strategy => 'sort', sort_order => 'id', options => map('rewrite-all', 'true'));
+-- error: must have integer value
+call local.system.compute_table_stats('{nsname}.t');
+delete from {ns}.t where p = 2;
+alter table {ns}.t set tblproperties ('read.split.{v}'='-1');
+-- error: must be >
+select * from {ns}.t;
+select * from {ns}.t with ('split-size'='1000', 'lookback'='5', 'file-open-cost'='100');
+alter table {ns}.t unset tblproperties ('read.split.{v}');
+
+-- case: sizes_of_splits_of_metadata
+create namespace {ns};
+create table {ns}.t (id int) using iceberg tblproperties ('read.split.metadata-target-size'='x');
+insert into {ns}.t values (1);
+-- error: must have integer value
+select count(*) from {ns}.t.files;
+-- error: must have integer value
+select operation from {ns}.t.snapshots;
+select count(*) from {ns}.t.position_deletes;
+select id from {ns}.t.changes;
+select * from {ns}.t;
+alter table {ns}.t set tblproperties ('read.split.metadata-target-size'='1', 'read.split.planning-lookback'='0');
+-- error: must be > 0
+select count(*) from {ns}.t.files;
+-- error: must be > 0
+call local.system.rewrite_data_files('{nsname}.t', options => map('rewrite-all', 'true'));
+alter table {ns}.t unset tblproperties ('read.split.metadata-target-size', 'read.split.planning-lookback');
+
+-- case: sizes_of_batches
+create namespace {ns};
+create table {ns}.t (id int) using iceberg tblproperties ('read.parquet.vectorization.batch-size'='x');
+insert into {ns}.t select /*+ coalesce(1) */ * from values (1), (2);
+-- error: batch-size
+select * from {ns}.t;
+select * from {ns}.t with ('batch-size'='10');
+select id from {ns}.t.changes;
+alter table {ns}.t set tblproperties ('read.parquet.vectorization.enabled'='false');
+select * from {ns}.t;
+
+-- case: numbers_of_manifests
+create namespace {ns};
+create table {ns}.t (id int) using iceberg tblproperties ('commit.manifest.min-count-to-merge'='x');
+-- error: must have integer value
+insert into {ns}.t values (1);
+-- error: must have integer value
+delete from {ns}.t;
+alter table {ns}.t set tblproperties ('commit.manifest.min-count-to-merge'='0', 'commit.manifest.target-size-bytes'='x');
+-- error: must have integer value
+insert into {ns}.t values (1);
+alter table {ns}.t set tblproperties ('commit.manifest.target-size-bytes'='0', 'write.summary.partition-limit'='x');
+-- error: must have integer value
+insert into {ns}.t values (1);
+alter table {ns}.t set tblproperties ('write.summary.partition-limit'='-1', 'write.avro.compression-codec'='nope');
+insert into {ns}.t values (1);
+insert into {ns}.t values (2);
+-- error
+call local.system.rewrite_manifests('{nsname}.t');
+-- error: must have integer value
+alter table {ns}.t set tblproperties ('write.metadata.metrics.max-inferred-column-defaults'='x');
+alter table {ns}.t set tblproperties ('write.metadata.metrics.max-inferred-column-defaults'='-1', 'history.expire.max-snapshot-age-ms'='x');
+-- error: must have integer value
+call local.system.expire_snapshots('{nsname}.t');
+-- error: must have integer value
+create table {ns}.u (id int) using iceberg tblproperties ('write.metadata.metrics.max-inferred-column-defaults'='x');
+select * from {ns}.t;
+
+-- case: numbers_of_parquet
+-- each: v=row-group-check-min-record-count,row-group-check-max-record-count,bloom-filter-max-bytes,page-size-bytes,page-row-limit,dict-size-bytes
+create namespace {ns};
+create table {ns}.t (id int) using iceberg tblproperties ('write.parquet.{v}'='x');
+-- error: must have integer value
+insert into {ns}.t values (1);
+alter table {ns}.t set tblproperties ('write.parquet.{v}'='0');
+-- error: must be > 0
+insert into {ns}.t values (1);
+alter table {ns}.t set tblproperties ('write.parquet.{v}'='200000');
+insert into {ns}.t with ('write-format'='avro') values (1);
+
+-- case: more_numbers_of_files
+create namespace {ns};
+create table {ns}.t (id int) using iceberg tblproperties ('write.parquet.row-group-check-min-record-count'='20000', 'write.parquet.bloom-filter-enabled.column.id'='true');
+-- error: must be >= minimal
+insert into {ns}.t values (1);
+alter table {ns}.t set tblproperties ('write.parquet.row-group-check-min-record-count'='10', 'write.parquet.bloom-filter-fpp.column.id'='x');
+-- error: must have numeric value
+insert into {ns}.t values (1);
+alter table {ns}.t set tblproperties ('write.parquet.bloom-filter-fpp.column.id'='0.1', 'write.parquet.bloom-filter-ndv.column.id'='x');
+-- error: must have integer value
+insert into {ns}.t values (1);
+alter table {ns}.t set tblproperties ('write.parquet.bloom-filter-ndv.column.id'='10', 'write.parquet.variant-inference-buffer-size'='x');
+-- error: must have integer value
+insert into {ns}.t values (1);
+alter table {ns}.t set tblproperties ('write.parquet.variant-inference-buffer-size'='0', 'write.parquet.shred-variants'='true', 'write.parquet.compression-level'='99');
+insert into {ns}.t values (1);
+alter table {ns}.t set tblproperties ('write.parquet.compression-level'='-200000');
+insert into {ns}.t values (2);
+alter table {ns}.t set tblproperties ('write.parquet.compression-codec'='gzip');
+-- error: compression level
+insert into {ns}.t values (3);
+alter table {ns}.t set tblproperties ('write.format.default'='orc', 'write.orc.block-size-bytes'='0');
+-- error: Block size must be > 0
+insert into {ns}.t values (3);
+alter table {ns}.t set tblproperties ('write.orc.block-size-bytes'='1', 'write.orc.vectorized.batch-size'='x');
+-- error: must have integer value
+insert into {ns}.t values (3);
+alter table {ns}.t set tblproperties ('write.format.default'='avro', 'write.avro.compression-level'='10');
+-- error: gzip has no compression level 10
+insert into {ns}.t values (3);
+alter table {ns}.t set tblproperties ('write.avro.compression-level'='0');
+insert into {ns}.t values (3);
+select * from {ns}.t;
+create table {ns}.v (v variant) using iceberg tblproperties ('format-version'='3', 'write.parquet.shred-variants'='true', 'write.parquet.variant-inference-buffer-size'='0');
+-- error: bufferRowCount must be > 0
+insert into {ns}.v select parse_json('1');
