@@ -17,7 +17,8 @@ from icesql.table.table import Table
 
 
 def row_filter(context: ProcedureContext, table: Table, where: str | None) -> Expression:
-    """``None`` is everything. What our own parser does not know (functions of constants, casts) Spark folds.
+    """``None`` is everything. What our own parser does not know (functions of constants, casts) Spark folds. Names are compared as the
+    session does.
 
     Raises InvalidArgumentError ``Cannot parse predicates in where option`` or ``Cannot translate Spark expression``.
     """
@@ -25,10 +26,10 @@ def row_filter(context: ProcedureContext, table: Table, where: str | None) -> Ex
         return TRUE
     if where.strip(" ()").upper() in ("", "NULL") or _names_metadata(table, where):
         raise InvalidArgumentError(f"Cannot parse predicates in where option: {where}", where=where)
-    where = _with_constants(context, table, _unqualified(table, where))
+    where = _with_constants(context, table, _unqualified(context, table, where))
     try:
         expression = parse_filter(where)
-        bind(table.schema, expression, case_sensitive=False)
+        bind(table.schema, expression, case_sensitive=context.session.is_case_sensitive)
         return expression
     except (SqlError, IcesqlError):
         return _by_spark(context, table, where)
@@ -40,15 +41,16 @@ def _names_metadata(table: Table, where: str) -> bool:
     return not names.isdisjoint({*metadata_columns.NAMES} - {field.name.lower() for field in table.schema.fields})
 
 
-def _unqualified(table: Table, where: str) -> str:
+def _unqualified(context: ProcedureContext, table: Table, where: str) -> str:
     """The predicate with its columns not qualified by the table's name."""
     tokens, edits, at = _tokens(where), list[Edit](), 0
-    full = tuple(part.lower() for part in parse_name(table.name))
+    key = str if context.session.is_case_sensitive else str.lower
+    full = tuple(map(key, parse_name(table.name)))
     while at < len(tokens):
         name, end = name_at(tokens, at)
-        parts = tuple(part.lower() for part in name)
+        parts = tuple(map(key, name))
         length = next((n for n in range(len(full), 0, -1) if len(parts) > n and parts[:n] == full[-n:]), 0)
-        if length and table.schema.find(parts[0], case_sensitive=False) is None:
+        if length and table.schema.find(parts[0], case_sensitive=context.session.is_case_sensitive) is None:
             edits.append(Edit(tokens[at].start, tokens[at + 2 * length].start, ""))
         at = max(end, at + 1)
     return rewrite(where, edits).text

@@ -23,6 +23,7 @@ from icesql.session.table_properties import WRITE_FORMAT, file_format, refuse_re
 from icesql.session.temporary_needs import refuse_temporary
 from icesql.session.views import QUERY_COLUMNS, SPARK_DIALECT, find_view, run_view_query
 from icesql.session.write_target import engine_summary
+from icesql.spec.assign_ids import assign_view_ids
 from icesql.spec.views import SqlRepresentation, ViewMetadata, ViewVersion, new_view, replace_version
 
 if TYPE_CHECKING:
@@ -182,7 +183,7 @@ def _schema(session: Session, statement: s.CreateView, schema: Any) -> Schema:
         )
         for name, comment, field in zip(names, comments, schema.fields, strict=True)
     ]
-    return from_spark(StructType(fields), first_id=0)
+    return assign_view_ids(from_spark(StructType(fields)))
 
 
 def _version(session: Session, text: str, address: Address) -> ViewVersion:

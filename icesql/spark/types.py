@@ -99,12 +99,12 @@ def sql_type(type_: I.Type) -> str:
     return "timestamp_ltz" if name == "timestamp" else name
 
 
-def from_spark(struct: T.StructType, *, first_id: int = 1) -> Schema:
-    """An Iceberg schema of a Spark one. Ids count from ``first_id``, siblings before their children, as Java numbers new tables.
+def from_spark(struct: T.StructType) -> Schema:
+    """An Iceberg schema of a Spark one. Ids count from 1, siblings before their children, as Java numbers new tables.
 
     Raises InvalidArgumentError ``Not a supported type: ...``.
     """
-    return Schema(_from_struct(struct, itertools.count(first_id)))
+    return Schema(_from_struct(struct, itertools.count(1)))
 
 
 def _from_struct(struct: T.StructType, ids: Iterator[int]) -> tuple[I.NestedField, ...]:

@@ -32,6 +32,26 @@ def assign_fresh_ids(schema: Schema, next_id: int = 1) -> tuple[Schema, int]:
     return _reassigned(schema, lambda name: counter()), counter.last
 
 
+def assign_view_ids(schema: Schema) -> Schema:
+    """The schema of a view, as Java numbers it: columns from 0 on, then what is nested in them, children before their parents."""
+    counter = Counter(len(schema.fields))
+    return replace(schema, fields=tuple(replace(f, id=i, type=_children_first(f.type, counter)) for i, f in enumerate(schema.fields)))
+
+
+def _children_first(type_: Type, next_id: NextId) -> Type:
+    match type_:
+        case StructType(fields=fields):
+            types = [_children_first(field.type, next_id) for field in fields]
+            return StructType(tuple(replace(field, id=next_id(), type=inner) for field, inner in zip(fields, types, strict=True)))
+        case ListType():
+            element = _children_first(type_.element, next_id)
+            return replace(type_, element_id=next_id(), element=element)
+        case MapType():
+            key, value = _children_first(type_.key, next_id), _children_first(type_.value, next_id)
+            return replace(type_, key_id=next_id(), value_id=next_id(), key=key, value=value)
+    return type_
+
+
 def reassign_ids(schema: Schema, base: Schema, last_id: int | None = None) -> tuple[Schema, int]:
     """The schema of a REPLACE TABLE: names that ``base`` has keep their ids, others count on from ``last_id``.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from icesql.spec.assign_ids import Counter, assign_fresh_ids, assign_fresh_type, reassign_ids
+from icesql.spec.assign_ids import Counter, assign_fresh_ids, assign_fresh_type, assign_view_ids, reassign_ids
 from icesql.spec.schema import Schema
 from icesql.spec.types import IntegerType, ListType, LongType, MapType, NestedField, StringType, StructType
 from tests.effort import examples
@@ -30,6 +30,17 @@ def test_ids_follow_java_all_fields_of_a_struct_before_what_is_nested() -> None:
         "m.key": 11, "m.value": 12, "m.key.x": 13, "m.key.y": 14,
     }  # fmt: skip
     assert last == 14
+
+
+def test_ids_of_views_follow_java_children_before_their_parents() -> None:
+    """As Spark created a view of ``map('a', named_struct('q', 1, 'r', array(1))), 1, array(array(struct(1 as i)))`` with Iceberg 1.11."""
+    inner = StructType((NestedField(0, "q", IntegerType()), NestedField(0, "r", ListType(0, IntegerType()))))
+    deep = ListType(0, ListType(0, StructType((NestedField(0, "i", IntegerType()),))))
+    view = Schema((NestedField(0, "m", MapType(0, StringType(), 0, inner)), NestedField(0, "o", IntegerType()), NestedField(0, "aa", deep)))
+    assert {name: field.id for name, field, _ in assign_view_ids(view).walk()} == {
+        "m": 0, "o": 1, "aa": 2, "m.value.r.element": 3, "m.value.q": 4, "m.value.r": 5, "m.key": 6, "m.value": 7,
+        "aa.element.element.i": 8, "aa.element.element": 9, "aa.element": 10,
+    }  # fmt: skip
 
 
 @examples(40)

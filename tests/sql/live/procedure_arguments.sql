@@ -136,6 +136,16 @@ call local.system.rewrite_data_files('{nsname}.t', where => '{ns}.t.s = ''a''', 
 call local.system.rewrite_data_files('{nsname}.t', where => '{nsname}.T.s = ''b'' and t.id > 1', options => map('rewrite-all', 'true'));
 call local.system.rewrite_data_files('{nsname}.t', where => 's = ''b'' and null', options => map('rewrite-all', 'true'));
 call local.system.rewrite_data_files('{nsname}.t', where => 's = null', options => map('rewrite-all', 'true'));
+set spark.sql.caseSensitive = true;
+-- error: Cannot parse predicates in where option: ID = 1
+call local.system.rewrite_data_files('{nsname}.t', where => 'ID = 1');
+-- error: Cannot parse predicates in where option: s = 'a' and Id + 1 = 2
+call local.system.rewrite_data_files('{nsname}.t', where => 's = ''a'' and Id + 1 = 2');
+-- error: Cannot parse predicates in where option: T.id = 1
+call local.system.rewrite_data_files('{nsname}.t', where => 'T.id = 1');
+-- error: Cannot parse predicates in where option: ID = 1
+call local.system.rewrite_position_delete_files('{nsname}.t', where => 'ID = 1');
+call local.system.rewrite_data_files('{nsname}.t', where => 't.s = ''a''', options => map('rewrite-all', 'true'));
 
 -- case: functions_of_constants
 create namespace {ns};
