@@ -6,7 +6,7 @@ are split, so large ones are written in parallel.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,17 +99,21 @@ def integer(text: str) -> int:
 
 def with_partition_values(spark: SparkSession, frame: DataFrame, schema: Schema, spec: PartitionSpec) -> DataFrame:
     """The frame with one more column a spec field, in internal form, named ``__partition_value_<n>``."""
-    if not spec.fields:
-        return frame
+    values = partition_columns(spark, schema, spec, lambda field_id: source_column(frame, schema, field_id))
+    return frame.select("*", *values) if values else frame
+
+
+def partition_columns(spark: SparkSession, schema: Schema, spec: PartitionSpec, column_of: Callable[[int], Column]) -> list[Column]:
+    """A row's partition values, as ``with_partition_values`` adds them; ``column_of``: the column of a field of the table, by its id."""
     columns = []
     for place, field in enumerate(spec.fields):
         source = schema.find(field.source_id)
         if source is None or field.transform.is_void:
             value = F.lit(None).cast("int")
         else:
-            value = transform_column(spark, field.transform, source.type, source_column(frame, schema, field.source_id))
+            value = transform_column(spark, field.transform, source.type, column_of(field.source_id))
         columns.append(value.alias(f"{PARTITION_PREFIX}{place}"))
-    return frame.select("*", *columns)
+    return columns
 
 
 def source_column(frame: DataFrame, schema: Schema, field_id: int) -> Column:

@@ -74,13 +74,28 @@ def write_frame(
             if not wanted.sort_order.is_unsorted and settings.distribute:
                 ordered = distributed(spark, valued.coalesce(1), metadata.schema, spec, replace(wanted, mode="none"))
             try:
-                return _write_in_driver(ordered, job)
+                return _write_rows(collect_arrow(ordered), job)
             except Exception as error:
                 if TOO_LARGE not in str(error):
                     raise  # else few rows, but large ones
         if settings.distribute:
             valued = distributed(spark, valued, metadata.schema, spec, wanted)
         return _write_in_tasks(spark, valued, job)
+    except BaseException:
+        remove_files_of(job)
+        raise
+
+
+def write_rows(rows: pa.Table, metadata: TableMetadata, io: FileIO, settings: WriteSettings) -> list[DataFile]:
+    """Write rows of the driver, as ``write_frame`` does: the columns in the types Spark sends, the partition values behind them.
+
+    Rows of one partition are brought together, else their order is kept; the table's sort order is not applied.
+    """
+    spec = metadata.spec if settings.spec_id is None else metadata.specs_by_id[settings.spec_id]
+    wanted = distribution_of(metadata, spec, verb=settings.verb, options=settings.options, session=settings.session)
+    job = write_job(metadata, io, settings, clustered=wanted.clustered)
+    try:
+        return _write_rows(rows, job)
     except BaseException:
         remove_files_of(job)
         raise
@@ -138,11 +153,10 @@ def _overrides(settings: WriteSettings) -> dict[str, str]:
     return found
 
 
-def _write_in_driver(frame: DataFrame, job: WriteJob) -> list[DataFile]:
-    table = collect_arrow(frame)
+def _write_rows(rows: pa.Table, job: WriteJob) -> list[DataFile]:
     if job.spec.fields and job.clustered:
-        table = clustered(table, len(job.schema.fields))
-    return write_batches(job, table.combine_chunks().to_batches())
+        rows = clustered(rows, len(job.schema.fields))
+    return write_batches(job, rows.combine_chunks().to_batches())
 
 
 def clustered(table: pa.Table, width: int) -> pa.Table:

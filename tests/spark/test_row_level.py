@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from icesql.errors import ValidationError
-from icesql.spark.row_level import few_rows, found_rows, merge
+from icesql.spark.row_level import few_rows, found_rows, merge, update
 from icesql.spark.row_level.assignments import Assignment
 from icesql.spark.row_level.delete import delete_rows
 from icesql.spark.row_level.merge import Action, Clause, Kind, merge_rows
 from icesql.spark.row_level.target import Target
 from icesql.spark.row_level.update import update_rows
 from icesql.spark.scan import scan_dataframe
-from icesql.spec.transforms import IDENTITY, bucket
+from icesql.spec.transforms import DAY, IDENTITY, bucket, truncate
 
 pytestmark = pytest.mark.spark
 
@@ -202,22 +202,32 @@ def test_many_rows_come_as_bitmaps(spark, make_table, monkeypatch, mode):
     )
 
 
-@pytest.mark.parametrize("most", [1_000_000, 40], ids=["all in the driver", "the first rows only"])
+@pytest.fixture(params=[4_000_000, 40], ids=["all in the driver", "too many"])
+def brought(request, monkeypatch):
+    """Tables are too large for all of their rows to come; a list of whether all that were found came after all."""
+    came = []
+
+    def in_driver(*arguments):
+        rows = few_rows.in_driver(*arguments)
+        came.append(rows is not None)
+        return rows
+
+    monkeypatch.setattr(few_rows, "FEW_VALUES", request.param)
+    for module in (merge, update):
+        monkeypatch.setattr(module, "is_small", lambda *_: False)
+        monkeypatch.setattr(module, "in_driver", in_driver)
+    yield came
+    assert set(came) == {request.param > 40}
+
+
+def modes_of(mode):
+    return {"format-version": mode[1], **{f"write.{verb}.mode": mode[0] for verb in ("delete", "update", "merge")}}
+
+
 @pytest.mark.parametrize("mode", [MODES[1], MODES[4]], ids=lambda m: f"{m[0]}-v{m[1]}")
-def test_merge_of_middle_size(spark, make_table, monkeypatch, mode, most):
-    monkeypatch.setattr(merge, "is_small", lambda *_: False)
-    monkeypatch.setattr(few_rows, "SMALL_VALUES", most)
-    whole = []
-    first = few_rows.first_in_driver
-
-    def first_in_driver(*arguments):
-        found, rows = first(*arguments)
-        whole.append(rows is not None)
-        return found, rows
-
-    monkeypatch.setattr(merge, "first_in_driver", first_in_driver)
+def test_merge_of_middle_size(spark, make_table, brought, mode):
     spark.sql(SOURCE.format(n=200)).createOrReplaceTempView("plain")
-    table = make_table("m", spark.table("plain"), [("p", IDENTITY)], {"format-version": mode[1], "write.merge.mode": mode[0]})
+    table = make_table("m", spark.table("plain"), [("p", IDENTITY)], modes_of(mode))
     source = "(SELECT id, CAST(0 AS INT) AS p, CAST(NULL AS STRING) AS v, named_struct('a', -id, 'b', 2) AS s FROM range(150, 250))"
     clauses = [
         Clause(kind=Kind.MATCHED, action=Action.DELETE, condition="t.id % 10 = 0"),
@@ -231,7 +241,74 @@ def test_merge_of_middle_size(spark, make_table, monkeypatch, mode, most):
     only_deletes = [Clause(kind=Kind.MATCHED, action=Action.DELETE)]
     merge_rows(target(spark, table), "(SELECT id FROM range(100))", "s", "t.id = s.id", only_deletes).builder.commit()
     assert {row[0] for row in rows_of(spark, table)} == {i for i in range(100, 250) if not (150 <= i < 200 and i % 10 == 0)}
-    assert whole == ([True, True] if most == 1_000_000 else [False, False])
+    assert len(brought) == 2
+
+
+FLAT = """SELECT CAST(id AS INT) AS id, CAST(id AS DECIMAL(9, 2)) AS d, timestamp_seconds(id * 86400) AS at,
+          IF(id % 7 = 0, NULL, concat('v', id)) AS v, CAST(concat('b', id) AS BINARY) AS b FROM range(0, 100, 1, 2)"""
+LAYOUTS = {"unpartitioned": [], "by bucket and day": [("id", bucket(4)), ("at", DAY)], "by text": [("v", truncate(2))]}
+
+
+@pytest.mark.parametrize("version", ["2", "3"])
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+@pytest.mark.parametrize("is_sorted", [False, True], ids=["as they come", "sorted"])
+def test_few_rows_written_in_the_driver(spark, make_table, brought, version, layout, is_sorted):
+    """Values, partitions, row ids and the order of rows are as where tasks write them."""
+    spark.sql(FLAT).createOrReplaceTempView("plain")
+    table = make_table("m", spark.table("plain"), layout, modes_of(("merge-on-read", version)))
+    if is_sorted:
+        table.replace_sort_order().desc("v").commit()
+    ids = row_ids(spark, table)
+    change = [Assignment(("d",), "d + 1.5"), Assignment(("v",), "IF(id = 13, NULL, concat('x', id))")]
+    update_rows(target(spark, table), change, "id % 10 = 3").builder.commit()
+    changed = "SELECT id, CAST(d + 1.5 AS DECIMAL(9, 2)) AS d, at, IF(id = 13, NULL, concat('x', id)) AS v, b FROM plain WHERE id % 10 = 3"
+    spark.sql(f"{changed} UNION ALL SELECT * FROM plain WHERE id % 10 <> 3").createOrReplaceTempView("plain_after")
+    assert rows_of(spark, table) == expected(spark, "SELECT * FROM plain_after")
+    source = "(SELECT CAST(id + 20 AS INT) AS id, d, at, v, b FROM plain)"
+    clauses = [
+        Clause(kind=Kind.MATCHED, action=Action.DELETE, condition="s.id < 30"),
+        Clause(kind=Kind.MATCHED, action=Action.UPDATE_ALL, condition="s.id < 50"),
+        Clause(kind=Kind.NOT_MATCHED, action=Action.INSERT_ALL, condition="s.id < 110"),
+    ]
+    merge_rows(target(spark, table), source, "s", "t.id = s.id", clauses).builder.commit()
+    assert rows_of(spark, table) == expected(
+        spark,
+        f"""SELECT * FROM plain_after WHERE id < 20 OR id >= 50 UNION ALL
+            SELECT * FROM {source} WHERE id BETWEEN 30 AND 49 OR id BETWEEN 100 AND 109""",
+    )
+    after = row_ids(spark, table)
+    kept = {i: row_id for i, row_id in ids.items() if not 20 <= i < 30}
+    assert {i: row_id for i, row_id in after.items() if i < 100} == kept
+    assert len(set(after.values())) == len(after)
+    for file in (
+        scan_dataframe(spark, table, metadata_columns=["_file", "_pos", "_partition"]).sort("_file", "_pos").toPandas().groupby("_file")
+    ):
+        rows = file[1]
+        assert len(set(rows["_partition"])) == 1
+        if is_sorted and (rows["id"] % 10 == 3).any():
+            assert rows["v"].fillna("").is_monotonic_decreasing
+
+
+def row_ids(spark, table):
+    """By ``id``, empty where rows have none."""
+    if table.metadata.format_version < 3:
+        return {}
+    return dict(map(tuple, scan_dataframe(spark, table, metadata_columns=["_row_id"]).select("id", "_row_id").collect()))
+
+
+@pytest.mark.parametrize("mode", [MODES[1], MODES[4]], ids=lambda m: f"{m[0]}-v{m[1]}")
+def test_required_columns_take_no_nulls_from_the_driver(spark, make_table, brought, mode):
+    table = make_table("m", spark.sql("SELECT id, id + 1 AS n FROM range(50)"), [], modes_of(mode))
+    table.update_schema().allow_incompatible_changes().require_column("n").commit()
+    before = rows_of(spark, table)
+    clauses = [Clause(kind=Kind.MATCHED, action=Action.UPDATE, assignments=(Assignment(("n",), "s.n"),))]
+    with pytest.raises(Exception, match="NOT_NULL_ASSERT_VIOLATION"):
+        merge_rows(target(spark, table), "(SELECT id, IF(id = 3, NULL, id) AS n FROM range(5))", "s", "t.id = s.id", clauses)
+    with pytest.raises(Exception, match="NOT_NULL_ASSERT_VIOLATION"):
+        update_rows(target(spark, table), [Assignment(("n",), "IF(id = 3, NULL, n)")], "id < 5")
+    merge_rows(target(spark, table), "(SELECT id, -id AS n FROM range(5))", "s", "t.id = s.id", clauses).builder.commit()
+    assert rows_of(spark, table) == sorted([(i, -i) if i < 5 else (i, n) for i, n in before], key=repr)
+    brought[:] = [brought[-1]]  # jobs that failed or brought too much tell nothing
 
 
 def test_rows_too_large_for_the_driver_stay_where_they_are(spark):
@@ -239,8 +316,32 @@ def test_rows_too_large_for_the_driver_stay_where_they_are(spark):
     conf = spark.sparkContext._jsc.sc().conf()
     conf.set("spark.driver.maxResultSize", "64k")
     try:
-        keys, rows = few_rows.first_in_driver(frame, ["k"])
+        assert [few_rows.in_driver(few_rows.first_rows(frame, most), most) for most in (None, 100)] == [None, None]
     finally:
         conf.remove("spark.driver.maxResultSize")
-    assert sorted(keys["k"].to_pylist()) == list(range(10))
-    assert rows is None
+
+
+def test_rows_are_few_in_each_partition_or_none_comes(spark):
+    frame = spark.range(0, 10, 1, 2)
+    for most in (3, 4):
+        assert few_rows.in_driver(few_rows.first_rows(frame, most), most) is None
+    for most in (5, 6, None):
+        assert sorted(few_rows.in_driver(few_rows.first_rows(frame, most), most)["id"].to_pylist()) == list(range(10))
+
+
+def test_a_first_try_is_made_where_few_rows_are_likely(spark, make_table, monkeypatch):
+    rows = target(spark, make_table("m", spark.sql(SOURCE.format(n=200))))
+    spark.range(100).createOrReplaceTempView("numbers")
+    sources = {name: spark.sql(f"SELECT * FROM numbers {where}") for name, where in [("whole", ""), ("filtered", "WHERE id % 10 = 0")]}
+    unknown = spark.createDataFrame(spark.sparkContext.parallelize([(1,)]), "id long")
+
+    def tries(source):
+        return few_rows.rows_a_partition(rows, 5, source) > 0
+
+    assert tries(None) and tries(unknown) and all(map(tries, sources.values()))
+    monkeypatch.setattr(few_rows, "_FEW_SOURCE_BYTES", 10)
+    assert tries(sources["filtered"]) and not tries(sources["whole"])
+    monkeypatch.setattr(found_rows, "MANY_ROWS", 100)
+    assert not tries(None) and not tries(unknown) and not tries(sources["filtered"])
+    monkeypatch.setattr(few_rows, "_FEW_SOURCE_BYTES", 32 << 20)
+    assert all(map(tries, sources.values()))

@@ -16,8 +16,9 @@ from pyspark.sql import DataFrame
 from icesql.errors import InvalidArgumentError
 from icesql.io.delete_files import delete_format, write_position_deletes
 from icesql.io.deletion_vectors import write_dvs
+from icesql.spark.row_level.few_rows import NewRows
 from icesql.spark.row_level.target import LAST_UPDATED, ROW_ID, Target
-from icesql.spark.write import WriteSettings, write_frame
+from icesql.spark.write import WriteSettings, write_frame, write_rows
 from icesql.spec.files import DataFile, FileContent
 from icesql.spec.paths import partition_path
 from icesql.spec.properties import DELETE_GRANULARITY, property_as_string
@@ -67,7 +68,7 @@ def change(
     target: Target,
     verb: str,
     gone: Mapping[str, Any],
-    come: DataFrame | None,
+    come: DataFrame | NewRows | None,
     replaced: AbstractSet[str] = frozenset(),
     *,
     coming: int | None = None,
@@ -86,14 +87,15 @@ def change(
 
 
 def copy_on_write(
-    target: Target, verb: str, gone: Mapping[str, Any], come: DataFrame | None, replaced: AbstractSet[str] = frozenset()
+    target: Target, verb: str, gone: Mapping[str, Any], come: DataFrame | NewRows | None, replaced: AbstractSet[str] = frozenset()
 ) -> OverwriteFiles:
     """Files with rows that go, and those of ``replaced``, are replaced by files with their other rows and the rows that come."""
     tasks = target.planned_tasks()
     touched = [tasks[path] for path in sorted(gone.keys() | replaced)]
     frame = _carried_over(target, touched, gone)
     if come is not None:
-        frame = come if frame is None else frame.union(come)
+        new = come.frame() if isinstance(come, NewRows) else come
+        frame = new if frame is None else frame.union(new)
     added = [] if frame is None else written(target, verb, frame)
     overwrite = OverwriteFiles(target.table.operations, target.table.version)
     overwrite.delete_files([task.data_file for task in touched], _only_about(touched))
@@ -136,7 +138,9 @@ def _validated_overwrite(target: Target, verb: str, overwrite: OverwriteFiles) -
 # -- merge-on-read ------------------------------------------------------------------------------------------------------
 
 
-def merge_on_read(target: Target, verb: str, gone: Mapping[str, Any], come: DataFrame | None, coming: int | None = None) -> RowDelta:
+def merge_on_read(
+    target: Target, verb: str, gone: Mapping[str, Any], come: DataFrame | NewRows | None, coming: int | None = None
+) -> RowDelta:
     """Position deletes (version 2) or deletion vectors (version 3) for rows that go, data files for rows that come."""
     if gone and target.metadata.format_version < 2:
         raise InvalidArgumentError("Deletes are supported in V2 and above")
@@ -241,6 +245,11 @@ def columns_of(target: Target) -> list[str]:
     return [*(f.name for f in target.metadata.schema.fields), *((ROW_ID, LAST_UPDATED) if target.keeps_lineage else ())]
 
 
-def written(target: Target, verb: str, frame: DataFrame, rows: int | None = None) -> list[DataFile]:
-    settings = WriteSettings(verb=verb, options=target.options, session=target.session, row_lineage=target.keeps_lineage, rows=rows)
-    return write_frame(target.spark, frame, target.metadata, target.table.io, settings)
+def written(target: Target, verb: str, rows: DataFrame | NewRows, count: int | None = None) -> list[DataFile]:
+    """The files of new rows. ``count``: how many they are, where that is known."""
+    settings = WriteSettings(verb=verb, options=target.options, session=target.session, row_lineage=target.keeps_lineage, rows=count)
+    if isinstance(rows, NewRows):
+        if target.metadata.sort_order.is_unsorted:
+            return write_rows(rows.table, target.metadata, target.table.io, settings)
+        rows = rows.frame()
+    return write_frame(target.spark, rows, target.metadata, target.table.io, settings)

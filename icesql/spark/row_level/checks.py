@@ -9,10 +9,13 @@ from pyspark.sql import DataFrame
 from icesql.errors import ValidationError
 
 
+def is_deterministic(frame: DataFrame) -> bool:
+    return bool(frame._jdf.queryExecution().analyzed().deterministic())
+
+
 def require_deterministic(frame: DataFrame) -> None:
     """Raises ValidationError ``INVALID_NON_DETERMINISTIC_EXPRESSIONS``: the condition may be evaluated more than once."""
-    plan: Any = frame._jdf.queryExecution().analyzed()
-    if not plan.deterministic():
+    if not is_deterministic(frame):
         raise _by_chance()
 
 

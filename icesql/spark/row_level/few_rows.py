@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
-from icesql.spark.columns import quoted
 from icesql.spark.local_rows import arrow_frame, collect_arrow, size_in_bytes
+from icesql.spark.row_level.found_rows import may_be_many, total
 from icesql.spark.row_level.target import Target
 from icesql.spark.write import SMALL_BYTES, SMALL_VALUES, TOO_LARGE
 from icesql.spec.types import GeographyType, GeometryType, TimeType, Type, VariantType, children
 
+FEW_VALUES = 4_000_000
+"""So many are written by the driver in about the time in which tasks would have begun."""
 _ROW_BYTES = 8  # of a row without columns, as Spark's optimiser counts
 _NUMBER_IN_PARTITION = "(monotonically_increasing_id() & 8589934591)"
-_VALUES = "__values"
+_NUMBER = "__number"
+_PARTITION_BYTES = 128 << 20
+_UNKNOWN_BYTES = 1 << 60
+_FEW_SOURCE_BYTES = 32 << 20
 
 
 def is_small(target: Target, source: DataFrame | None = None) -> bool:
     """Whether the table, joined with the source row by row, has few values, of types that Arrow carries to the driver and back."""
-    summary = target.snapshot.summary if target.snapshot else {}
-    rows, size = summary.get("total-records", ""), summary.get("total-files-size", "")
-    if not (rows.isdigit() and size.isdigit()) or int(size) > SMALL_BYTES:
+    rows, size = total(target.snapshot, "total-records"), total(target.snapshot, "total-files-size")
+    if rows is None or size is None or size > SMALL_BYTES:
         return False
-    pairs = int(rows) + 1
+    pairs = rows + 1
     if source is not None:
         pairs *= size_in_bytes(source) // _ROW_BYTES + 1
     return pairs * len(target.metadata.schema.fields) <= SMALL_VALUES and all_travel(target)
@@ -40,35 +46,68 @@ def _travels(type_: Type) -> bool:
     return not unfit and all(_travels(field.type) for field in children(type_))
 
 
-def in_driver(frame: DataFrame) -> DataFrame | None:
-    """The frame's rows as a local relation, ``None`` if they are larger than the driver takes."""
+def first_rows(frame: DataFrame, most: int | None) -> DataFrame:
+    """What ``in_driver`` collects: one row more than ``most`` of each partition; all with ``None``.
+
+    Rows are numbered and filtered: a limit, which would end a partition's work early, makes compiled scans much slower.
+    """
+    if most is None:
+        return frame
+    return frame.selectExpr("*", f"{_NUMBER_IN_PARTITION} AS {_NUMBER}").where(f"{_NUMBER} <= {most}")
+
+
+def in_driver(first: DataFrame, most: int | None) -> pa.Table | None:
+    """All rows of the frame that ``first_rows`` was asked for, ``None`` if some partition has more than ``most`` or they are large."""
     try:
-        rows = collect_arrow(frame)
+        rows = collect_arrow(first)
     except Exception as error:
         if TOO_LARGE in str(error):
             return None
         raise
-    return arrow_frame(frame.sparkSession, rows, frame.schema)
+    if most is None:
+        return rows
+    return None if (pc.max(rows[_NUMBER]).as_py() or 0) >= most else rows.drop_columns(_NUMBER)
 
 
-def first_in_driver(frame: DataFrame, keys: Sequence[str]) -> tuple[pa.Table, DataFrame | None]:
-    """(the columns ``keys`` of all rows, the whole rows as a local relation), the latter ``None`` if they are many or large.
+def rows_a_partition(target: Target, columns: int, source: DataFrame | None = None) -> int:
+    """How many rows with so many columns each partition of a job over the table, and a source, may bring to the driver.
 
-    One Spark job: only the first rows of each partition bring their other columns along. A second one where these are too large.
+    0 where many rows are likely to be found, as the job would be for nothing then.
     """
-    others = [name for name in frame.columns if name not in keys]
-    cores = frame.sparkSession.sparkContext.defaultParallelism
-    first = SMALL_VALUES // len(frame.columns) // cores
-    struct = ", ".join(quoted(name) for name in others)
-    chosen = f"CASE WHEN {_NUMBER_IN_PARTITION} < {first} THEN struct({struct}) END AS {_VALUES}"
-    try:
-        rows = collect_arrow(frame.selectExpr(*map(quoted, keys), chosen))
-    except Exception as error:
-        if TOO_LARGE in str(error):
-            return collect_arrow(frame.select(*map(quoted, keys))), None
-        raise
-    found, values = rows.select(list(keys)), rows[_VALUES].combine_chunks()
-    if values.null_count:
-        return found, None
-    columns = {**{name: found[name] for name in keys}, **dict(zip(others, values.flatten(), strict=True))}
-    return found, arrow_frame(frame.sparkSession, pa.table([columns[name] for name in frame.columns], frame.columns), frame.schema)
+    source_size = 0 if source is None else size_in_bytes(source)
+    if _are_many_likely(target, source, source_size):
+        return 0
+    sizes = [total(target.snapshot, "total-files-size") or 0, source_size if source_size < _UNKNOWN_BYTES else 0]
+    partitions = [size // _PARTITION_BYTES for size in sizes]
+    most: int = FEW_VALUES // columns // max(target.spark.sparkContext.defaultParallelism, *partitions)
+    return most
+
+
+def _are_many_likely(target: Target, source: DataFrame | None, source_size: int) -> bool:
+    if source is None or source_size >= _UNKNOWN_BYTES:
+        return may_be_many(target.snapshot)
+    return source_size > _FEW_SOURCE_BYTES and (may_be_many(target.snapshot, source) or _is_whole_relation(source))
+
+
+def _is_whole_relation(frame: DataFrame) -> bool:
+    """Whether nothing filters, joins or groups the frame's rows, so that its size is what the optimiser takes it to be."""
+    plan = frame._jdf.queryExecution().optimizedPlan()
+    while plan.nodeName() == "Project":
+        plan = plan.children().head()
+    return bool(plan.children().isEmpty())
+
+
+@dataclass(frozen=True, slots=True)
+class NewRows:
+    """Rows in the driver as the table's files take them.
+
+    ``table``: the columns of ``schema``, which are the table's and, where rows keep them, those of their lineage; then partition values.
+    """
+
+    spark: SparkSession
+    table: pa.Table
+    schema: StructType
+
+    def frame(self) -> DataFrame:
+        """The rows without their partition values, as a local relation."""
+        return arrow_frame(self.spark, self.table.select(range(len(self.schema))), self.schema)

@@ -87,10 +87,16 @@ def found_rows(frame: DataFrame, files: FileNumbers, *, many: bool, keys: Sequen
 
 def may_be_many(snapshot: Snapshot | None, source: DataFrame | None = None) -> bool:
     """Whether so many rows of the snapshot, or of a source, may be found that they should not come one by one."""
-    total = snapshot.summary.get("total-records", "") if snapshot else "0"
-    if not total.isdigit() or int(total) > MANY_ROWS:
+    rows = 0 if snapshot is None else total(snapshot, "total-records")
+    if rows is None or rows > MANY_ROWS:
         return True
     return source is not None and size_in_bytes(source) > MANY_BYTES
+
+
+def total(snapshot: Snapshot | None, name: str) -> int | None:
+    """A total of the snapshot's summary, ``None`` where it has none."""
+    text = snapshot.summary.get(name, "") if snapshot else ""
+    return int(text) if text.isdigit() else None
 
 
 def positions_by_file(frame: DataFrame, files: FileNumbers, snapshot: Snapshot | None) -> Mapping[str, Any]:

@@ -1,6 +1,7 @@
 """MERGE INTO as Spark's own join: each joined row gets the number of the clause that takes it, and the values it comes back with.
 
-The result of the join is kept for the statement's duration, so the join, the conditions and the source are evaluated once.
+The join, the conditions and the source are evaluated once: few rows come to the driver with their new values, many are kept by Spark
+for the statement's duration. Which of the two it is, is found by trying, unless many are likely.
 """
 
 from __future__ import annotations
@@ -11,15 +12,22 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import LongType as SparkLong
+from pyspark.sql.types import StructField
+from pyspark.sql.types import StructType as SparkStruct
 
 from icesql.errors import ValidationError
 from icesql.spark.columns import quoted
+from icesql.spark.distribution import partition_columns
+from icesql.spark.local_rows import arrow_frame
 from icesql.spark.row_level.assignments import Assignment, assigned_columns, below_table
 from icesql.spark.row_level.changes import COPY_ON_WRITE, RowLevelResult, change, mode_of, written
 from icesql.spark.row_level.checks import require_deterministic, require_deterministic_columns
-from icesql.spark.row_level.few_rows import all_travel, first_in_driver, in_driver, is_small
+from icesql.spark.row_level.few_rows import NewRows, all_travel, first_rows, in_driver, is_small, rows_a_partition
 from icesql.spark.row_level.field_order import in_order_of
 from icesql.spark.row_level.file_numbers import FILE_NUMBER
 from icesql.spark.row_level.found_rows import POS, FoundRows, found_rows, may_be_many
@@ -37,6 +45,11 @@ CARDINALITY = (
 _ACTION, _MATCHED, _SOURCE = "__action", "__matched", "__in_source"
 _KEYS = (_MATCHED, _ACTION)
 _NONE = 0
+
+
+def _value_name(place: int) -> str:
+    """The column of the join that holds a table column's new value."""
+    return f"__value_{place}"
 
 
 class Kind(str, Enum):
@@ -124,6 +137,15 @@ def _written_out(target: Target, source_alias: str, clause: Clause, known: Seque
     return replace(clause, kind=kind, action=plain, assignments=assignments)
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The rows that clauses take: as a frame, their places, and ``values``, all columns of all of them, if they are few."""
+
+    frame: DataFrame
+    places: FoundRows
+    values: pa.Table | None = None
+
+
 class _Merge:
     def __init__(
         self, target: Target, source: str, source_alias: str, source_rows: DataFrame, condition: str, clauses: tuple[Clause, ...]
@@ -144,21 +166,41 @@ class _Merge:
             require_deterministic(joined)
         else:
             require_deterministic_columns(joined)
-        if is_small(self.target, self.source_rows) and (few := in_driver(joined)) is not None:
-            return self._result(few, found_rows(few, self.target.files, many=False, keys=_KEYS))
+        few = self._few(joined)
+        if few is not None:
+            return self._result(few)
         kept = joined.persist()
         try:
-            return self._result(*self._found(kept))
+            many = may_be_many(self.target.snapshot, self.source_rows)
+            return self._result(_Found(kept, found_rows(kept, self.target.files, many=many, keys=_KEYS)))
         finally:
             kept.unpersist()
 
-    def _found(self, kept: DataFrame) -> tuple[DataFrame, FoundRows]:
-        """The rows, perhaps in the driver, and their places."""
-        many = may_be_many(self.target.snapshot, self.source_rows)
-        if many or not all_travel(self.target):
-            return kept, found_rows(kept, self.target.files, many=many, keys=_KEYS)
-        table, few = first_in_driver(kept, (FILE_NUMBER, POS, *_KEYS))
-        return few or kept, FoundRows(table, self.target.files)
+    def _few(self, joined: DataFrame) -> _Found | None:
+        """The rows in the driver, if they are few enough."""
+        if not all_travel(self.target):
+            return None
+        columns = [] if self._copies else self._partition_columns()
+        rows = joined.select("*", *columns) if columns else joined
+        most = None if is_small(self.target, self.source_rows) else rows_a_partition(self.target, len(rows.columns), self.source_rows)
+        if most == 0:
+            return None
+        values = in_driver(first_rows(rows, most), most)
+        if values is None:
+            return None
+        return _Found(joined, FoundRows(values.select([FILE_NUMBER, POS, *_KEYS]), self.target.files), values)
+
+    def _partition_columns(self) -> list[Column]:
+        """The partition values of the rows that come, for those who write them in the driver."""
+        if not self._values_are_ready:
+            return []
+        places = {field.id: place for place, field in enumerate(self.schema.fields)}
+        return partition_columns(self.target.spark, self.schema, self.target.metadata.spec, lambda i: F.col(_value_name(places[i])))
+
+    @property
+    def _values_are_ready(self) -> bool:
+        """Whether the values of the join are of the table's types, so that all that is left to check of them is nulls."""
+        return all(isinstance(field.type, PrimitiveType) for field in self.schema.fields)
 
     # -- the join ------------------------------------------------------------------------------------------------
     @property
@@ -183,7 +225,7 @@ class _Merge:
             f"{alias}.{name} AS {name}" if target_side else f"CAST(NULL AS {type_}) AS {name}" for name, type_ in self._place_columns()
         ]
         matched = f"({alias}.{FILE_NUMBER} IS NOT NULL AND {_SOURCE} IS NOT NULL)" if target_side else "false"
-        values = [f"{self._value(i)} AS __value_{i}" for i in range(self.width)]
+        values = [f"{self._value(i)} AS {_value_name(i)}" for i in range(self.width)]
         query = f"SELECT {', '.join([*place, f'{matched} AS {_MATCHED}', f'{self._action()} AS {_ACTION}', *values])} FROM {self._from()}"
         keep = f"{_ACTION} <> {_NONE} OR {_MATCHED}" if self._checks_cardinality or self._copies else f"{_ACTION} <> {_NONE}"
         return self.target.sql(f"SELECT * FROM ({query}) WHERE {keep}")
@@ -272,7 +314,8 @@ class _Merge:
         return bool(matched) and not only_delete
 
     # -- the result ----------------------------------------------------------------------------------------------
-    def _result(self, kept: DataFrame, rows: FoundRows) -> RowLevelResult:
+    def _result(self, found: _Found) -> RowLevelResult:
+        rows = found.places
         if self._checks_cardinality and rows.where(rows.column(_MATCHED)).positions()[1]:
             raise ValidationError(CARDINALITY)
         taken = [rows.where(pc.equal(rows.column(_ACTION), n)).count for n in range(1, len(self.clauses) + 1)]
@@ -281,7 +324,7 @@ class _Merge:
         comes = [
             n for n, (clause, count) in enumerate(zip(self.clauses, taken, strict=True), 1) if clause.action is not Action.DELETE and count
         ]
-        come = self._new_rows(kept, comes) if comes else None
+        come = self._new_rows(found, comes) if comes else None
         coming = sum(taken[n - 1] for n in comes)
         if self.kinds == {Kind.NOT_MATCHED}:  # no change of rows but a plain append, as an INSERT would be
             files = [] if come is None else written(self.target, "merge", come, coming)
@@ -303,13 +346,38 @@ class _Merge:
             return frozenset(self.target.planned_tasks())
         return rows.where(rows.column(_MATCHED)).paths()
 
-    def _new_rows(self, kept: DataFrame, numbers: Sequence[int]) -> DataFrame:
+    def _new_rows(self, found: _Found, numbers: Sequence[int]) -> DataFrame | NewRows:
+        """What the clauses of those numbers bring."""
+        if found.values is None:
+            return self._fitted(found.frame, numbers)
+        columns = found.frame.columns
+        rows = found.values.filter(pc.is_in(found.values[_ACTION], pa.array(numbers, found.values[_ACTION].type)))
+        if self._values_are_ready and not self._lacks_values(rows):
+            return self._ready(rows, found)
+        return self._fitted(arrow_frame(self.target.spark, rows.select(columns), found.frame.schema), numbers)
+
+    def _lacks_values(self, rows: pa.Table) -> bool:
+        """Whether a required column has a null."""
+        return any(field.required and rows[_value_name(i)].null_count for i, field in enumerate(self.schema.fields))
+
+    def _ready(self, rows: pa.Table, found: _Found) -> NewRows:
+        values = {field.name: rows[_value_name(i)] for i, field in enumerate(self.schema.fields)}
+        if self.target.keeps_lineage:
+            values |= {ROW_ID: rows[ROW_ID], LAST_UPDATED: pa.nulls(len(rows), pa.int64())}
+        fields = [StructField(field.name, to_spark_type(field.type)) for field in self.schema.fields]
+        if self.target.keeps_lineage:
+            fields += [StructField(name, SparkLong()) for name in (ROW_ID, LAST_UPDATED)]
+        partition = rows.select(range(len(found.frame.columns), rows.num_columns))
+        table = pa.Table.from_arrays([*values.values(), *partition.columns], [*values, *partition.column_names])
+        return NewRows(self.target.spark, table, SparkStruct(fields))
+
+    def _fitted(self, frame: DataFrame, numbers: Sequence[int]) -> DataFrame:
         names = [f.name for f in self.schema.fields]
-        values = [f"__value_{i} AS {quoted(name)}" for i, name in enumerate(names)]
+        values = [f"{_value_name(i)} AS {quoted(name)}" for i, name in enumerate(names)]
         lineage = [ROW_ID, f"CAST(NULL AS BIGINT) AS {LAST_UPDATED}"] if self.target.keeps_lineage else []
-        frame = kept.where(f"{_ACTION} IN ({', '.join(map(str, numbers))})").selectExpr(*values, *lineage)
+        rows = frame.where(f"{_ACTION} IN ({', '.join(map(str, numbers))})").selectExpr(*values, *lineage)
         schema = lineage_schema(self.schema) if self.target.keeps_lineage else self.schema
-        return assigned_frame(self.target.spark, frame, schema, table_name=self.target.table.name, by_name=True, fill=False)
+        return assigned_frame(self.target.spark, rows, schema, table_name=self.target.table.name, by_name=True, fill=False)
 
     def _metrics(self, taken: Sequence[int], gone: Mapping[str, Any], replaced: frozenset[str]) -> dict[str, int]:
         """``taken``: how many rows each clause took."""

@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
 
 from icesql.spark.columns import quoted
+from icesql.spark.distribution import with_partition_values
 from icesql.spark.local_rows import is_local
 from icesql.spark.row_level.assignments import Assignment, assigned_columns
-from icesql.spark.row_level.changes import RowLevelResult, change
-from icesql.spark.row_level.checks import require_deterministic
-from icesql.spark.row_level.few_rows import in_driver, is_small
+from icesql.spark.row_level.changes import MERGE_ON_READ, RowLevelResult, change, mode_of
+from icesql.spark.row_level.checks import is_deterministic, require_deterministic
+from icesql.spark.row_level.few_rows import NewRows, all_travel, first_rows, in_driver, is_small, rows_a_partition
 from icesql.spark.row_level.file_numbers import FILE_NUMBER
-from icesql.spark.row_level.found_rows import POS, positions_by_file
+from icesql.spark.row_level.found_rows import POS, FoundRows, found_rows, may_be_many
 from icesql.spark.row_level.target import LAST_UPDATED, ROW_ID, Target
 from icesql.spark.store_assignment import assigned_frame, lineage_schema
+from icesql.spec.schema import Schema
+from icesql.spec.types import IntegerType, LongType, NestedField
 from icesql.table.overwrite import OverwriteFiles
+
+_PLACES = [FILE_NUMBER, POS]
+_PLACE_FIELDS = (NestedField(-1, FILE_NUMBER, IntegerType()), NestedField(-2, POS, LongType()))
 
 
 def update_rows(target: Target, assignments: Sequence[Assignment], condition: str | None) -> RowLevelResult:
@@ -31,34 +38,66 @@ def update_rows(target: Target, assignments: Sequence[Assignment], condition: st
 
 
 def _update(target: Target, assignments: Sequence[Assignment], condition: str | None) -> RowLevelResult:
-    found = target.matching([FILE_NUMBER, POS], condition)
-    require_deterministic(found)
     values = assigned_columns(target.metadata.schema, assignments, target.alias, key=target.key)
-    rows = target.matching([FILE_NUMBER, POS, *values, *_row_id(target)], condition)
-    if target.snapshot is None or is_local(found):
-        _fitted(target, rows)
-        empty = OverwriteFiles(target.table.operations, target.table.version).validate_from_snapshot(target.snapshot_id)
-        return RowLevelResult(builder=empty)
-    if is_small(target) and (few := in_driver(rows)) is not None:
-        return _changed(target, few, _fitted(target, few))
-    return _changed(target, found, _fitted(target, rows))
+    rows = target.matching([*_PLACES, *values, *_lineage(target)], condition)
+    if not is_deterministic(rows):  # values may be up to chance
+        require_deterministic(target.matching(_PLACES, condition))
+    rows = _fitted(target, rows)
+    if target.snapshot is None:
+        return _nothing(target)
+    comes_first, most = _comes_first(target, rows)
+    if comes_first:
+        first = first_rows(_valued(target, rows), most)
+        if is_local(first):
+            return _nothing(target)
+        few = in_driver(first, most)
+        if few is not None:
+            new = NewRows(target.spark, few.drop_columns(_PLACES), _without_places(rows))
+            return _changed(target, FoundRows(few.select(_PLACES), target.files), new)
+    found = rows.select(*_PLACES)
+    if is_local(found):
+        return _nothing(target)
+    return _changed(target, found_rows(found, target.files, many=may_be_many(target.snapshot)), rows.drop(*_PLACES))
 
 
-def _changed(target: Target, found: DataFrame, new_rows: DataFrame) -> RowLevelResult:
-    gone = positions_by_file(found, target.files, target.snapshot)
+def _comes_first(target: Target, rows: DataFrame) -> tuple[bool, int | None]:
+    """Whether rows are brought to the driver with their new values if they are few, and how many of a partition, ``None`` for all."""
+    if is_small(target):
+        return True, None
+    most = rows_a_partition(target, len(rows.columns))
+    return mode_of(target, "update") == MERGE_ON_READ and most > 0 and all_travel(target), most
+
+
+def _valued(target: Target, rows: DataFrame) -> DataFrame:
+    """With partition values, where rows are written as they come."""
+    if mode_of(target, "update") != MERGE_ON_READ:
+        return rows
+    return with_partition_values(target.spark, rows, target.metadata.schema, target.metadata.spec)
+
+
+def _nothing(target: Target) -> RowLevelResult:
+    empty = OverwriteFiles(target.table.operations, target.table.version).validate_from_snapshot(target.snapshot_id)
+    return RowLevelResult(builder=empty)
+
+
+def _changed(target: Target, found: FoundRows, new: DataFrame | NewRows) -> RowLevelResult:
+    gone = found.positions()[0]
     target.read.planner.narrow(gone.keys())  # the new rows come from files in which some were found
-    coming = sum(map(len, gone.values()))
-    return RowLevelResult(builder=change(target, "update", gone, new_rows if gone else None, coming=coming))
+    return RowLevelResult(builder=change(target, "update", gone, new if gone else None, coming=sum(map(len, gone.values()))))
 
 
-def _row_id(target: Target) -> list[str]:
-    return [f"{quoted(target.alias)}.{quoted(ROW_ID)} AS {quoted(ROW_ID)}"] if target.keeps_lineage else []
+def _lineage(target: Target) -> list[str]:
+    if not target.keeps_lineage:
+        return []
+    return [f"{quoted(target.alias)}.{quoted(ROW_ID)} AS {quoted(ROW_ID)}", f"CAST(NULL AS BIGINT) AS {quoted(LAST_UPDATED)}"]
 
 
 def _fitted(target: Target, rows: DataFrame) -> DataFrame:
-    """The new values, checked against the table's types, without their places."""
-    table, name = target.metadata.schema, target.table.name
-    if not target.keeps_lineage:
-        return assigned_frame(target.spark, rows.drop(FILE_NUMBER, POS), table, table_name=name, by_name=True, fill=False)
-    with_both = rows.drop(FILE_NUMBER, POS).selectExpr("*", f"CAST(NULL AS BIGINT) AS {quoted(LAST_UPDATED)}")
-    return assigned_frame(target.spark, with_both, lineage_schema(table), table_name=name, by_name=True, fill=False)
+    """The places and the new values, these checked against the table's types."""
+    table = lineage_schema(target.metadata.schema) if target.keeps_lineage else target.metadata.schema
+    schema = Schema((*_PLACE_FIELDS, *table.fields))
+    return assigned_frame(target.spark, rows, schema, table_name=target.table.name, by_name=True, fill=False)
+
+
+def _without_places(rows: DataFrame) -> StructType:
+    return StructType(rows.schema.fields[len(_PLACES) :])
