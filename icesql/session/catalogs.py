@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-from icesql.catalog.base import Catalog
 from icesql.catalog.config import catalog_configurations
-from icesql.catalog.loading import load_catalog
-from icesql.expr.tree import Expression
+
+if TYPE_CHECKING:
+    from icesql.catalog.base import Catalog
 
 SPARK_CATALOG = "spark_catalog"
 _PREFIX = "spark.sql.catalog."
@@ -18,26 +19,23 @@ _PREFIX = "spark.sql.catalog."
 class Catalogs:
     """Names are case-sensitive, as Spark's are. A catalog first configured after ``connect`` is found too."""
 
-    def __init__(
-        self,
-        spark_conf: Callable[[], Mapping[str, str]],
-        keyword: Mapping[str, Mapping[str, Any]],
-        parse_filter: Callable[[str], Expression],
-    ) -> None:
-        self._spark_conf, self._keyword, self._parse_filter = spark_conf, keyword, parse_filter
+    def __init__(self, spark_conf: Callable[[], Mapping[str, str]], keyword: Mapping[str, Mapping[str, Any]]) -> None:
+        self._spark_conf, self._keyword = spark_conf, keyword
         self._open: dict[str, Catalog] = {}
-        self._configured: dict[str, dict[str, str]] = {}
-        self.reload()
+
+    @cached_property
+    def _configured(self) -> dict[str, dict[str, str]]:
+        """Read when first needed: Spark makes what it needs for it, as for the first query."""
+        configurations = catalog_configurations(self._spark_conf(), self._keyword, os.environ)
+        return {name: dict(properties) for name, properties in configurations.items()}
 
     def reload(self) -> None:
         """Read the configuration anew; catalogs whose properties changed are opened again when next named."""
-        configured = {
-            name: dict(properties) for name, properties in catalog_configurations(self._spark_conf(), self._keyword, os.environ).items()
-        }
+        before = self.__dict__.pop("_configured", {})
+        configured = self._configured
         for name in list(self._open):
-            if configured.get(name) != self._configured.get(name):
+            if configured.get(name) != before.get(name):
                 del self._open[name]
-        self._configured = configured
 
     @property
     def names(self) -> list[str]:
@@ -52,7 +50,10 @@ class Catalogs:
             return self._open[name]
         if name not in self._configured:
             return None
-        catalog = load_catalog(name, self._configured[name], self._parse_filter)
+        from icesql.catalog.loading import load_catalog
+        from icesql.parser.filters import parse_filter
+
+        catalog = load_catalog(name, self._configured[name], parse_filter)
         self._open[name] = catalog
         return catalog
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 import os
 import re
 import shutil
 import subprocess
 import sys
+import threading
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -102,6 +104,7 @@ def start_spark(conf: Mapping[str, Any], *, master: str | None = None, app_name:
     check_java()
     from pyspark.sql import SparkSession
 
+    threading.Thread(target=importlib.import_module, args=("icesql.session.run_text",), daemon=True).start()  # while Java starts
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")

@@ -3,37 +3,28 @@
 from __future__ import annotations
 
 import itertools
-import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from icesql.catalog.base import Catalog
-from icesql.parser.filters import parse_filter
-from icesql.parser.parameters import bind_parameters, substitute_variables
-from icesql.parser.parse import parse
-from icesql.parser.script import is_script
-from icesql.parser.statements import Other, Query, Statement
 from icesql.session.catalogs import SPARK_CATALOG, Catalogs
-from icesql.session.dispatch import run_statement
-from icesql.session.double_quotes import with_back_ticks
-from icesql.session.frames import Frames
-from icesql.session.identifier_clauses import with_plain_identifiers
-from icesql.session.names import Address, Found, Names
-from icesql.session.results import NOTHING
-from icesql.session.temp_views import TemporaryViews
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
+    from icesql.catalog.base import Catalog
     from icesql.procedures.context import PlannedAction
     from icesql.procedures.progress import Watcher
+    from icesql.session.frames import Frames
     from icesql.session.merge_writer import MergeWriter
+    from icesql.session.names import Address, Found, Names
     from icesql.session.pruning_line import Planning
     from icesql.session.reader import Reader
     from icesql.session.session_table import SessionTable
+    from icesql.session.temp_views import TemporaryViews
     from icesql.session.transactions import SessionTransaction
     from icesql.session.writer import Writer
     from icesql.spark.scripting import Script
@@ -53,10 +44,7 @@ class Session:
 
     def __init__(self, spark: SparkSession, catalogs: Mapping[str, Mapping[str, Any]] | None = None) -> None:
         self.spark = spark
-        self.catalogs = Catalogs(self._spark_conf, catalogs or {}, parse_filter)
-        self.names = Names(self.catalogs, self._made_in_transaction)
-        self.frames = Frames(self)
-        self.temporary_views = TemporaryViews(self)
+        self.catalogs = Catalogs(self._spark_conf, catalogs or {})
         self.last_notices: tuple[str, ...] = ()
         self.last_plan: tuple[PlannedAction, ...] = ()
         self.last_explained: tuple[Planning, ...] = ()
@@ -70,6 +58,25 @@ class Session:
         self.open_views: list[str] = []
         self.is_inside = False  # a statement of ours is running: what it asks of Spark is Spark's
         self.engine: dict[str, str] | None = None
+
+    # What statements need is imported with the first of them: connecting should not take longer than Spark does.
+    @cached_property
+    def names(self) -> Names:
+        from icesql.session.names import Names
+
+        return Names(self.catalogs, self._made_in_transaction)
+
+    @cached_property
+    def frames(self) -> Frames:
+        from icesql.session.frames import Frames
+
+        return Frames(self)
+
+    @cached_property
+    def temporary_views(self) -> TemporaryViews:
+        from icesql.session.temp_views import TemporaryViews
+
+        return TemporaryViews(self)
 
     # -- SQL -----------------------------------------------------------------------------------------------------
     def sql(self, text: str, args: Mapping[str, Any] | Sequence[Any] | None = None) -> DataFrame:
@@ -88,37 +95,9 @@ class Session:
 
     def run(self, text: str, args: Mapping[str, Any] | Sequence[Any] | None = None) -> DataFrame:
         """A statement that is part of the one at work: what ``sql`` does, without beginning anew."""
-        text = self._substituted(text)
-        if '"' in text and self.conf("spark.sql.ansi.doubleQuotedIdentifiers") == self.conf("spark.sql.ansi.enabled", "true") == "true":
-            text = with_back_ticks(text)
-        if is_script(text):
-            from icesql.session.run_compound import run_compound
+        from icesql.session.run_text import run_text
 
-            return run_compound(self, text, args)
-        text = with_plain_identifiers(self, text, args)
-        statement = self._parsed(text)
-        if args and not isinstance(statement, Query | Other):
-            statement, args = self._parsed(bind_parameters(text, args)), None
-        return run_statement(self, statement, args)
-
-    def _parsed(self, text: str) -> Statement:
-        names_timestamps = "timestamp" in text.lower()
-        return parse(text, timestamp_ntz=names_timestamps and self.conf("spark.sql.timestampType") == "TIMESTAMP_NTZ")
-
-    def _substituted(self, text: str) -> str:
-        """``${name}`` filled in from the settings, as Spark's parser does, before tables are looked for."""
-        if "${" not in text or self.conf("spark.sql.variable.substitute", "true") != "true":
-            return text
-        return substitute_variables(text, self._variable)
-
-    def _variable(self, prefix: str | None, name: str) -> str | None:
-        if prefix == "env":
-            return os.environ.get(name)
-        if prefix == "system":
-            found = self.spark._jvm.java.lang.System.getProperty(name)
-            return None if found is None else str(found)
-        value: str | None = self.spark.conf.get(name, None)
-        return value
+        return run_text(self, text, args)
 
     def run_script(self, script: str | Path, variables: Mapping[str, str] | None = None) -> list[DataFrame]:
         """Run a file (a Path, or a string that ends in ``.sql``) or the text of several statements; one DataFrame each.
@@ -194,6 +173,8 @@ class Session:
     def nothing(self) -> DataFrame:
         """The result of a command without rows."""
         if self._nothing is None:
+            from icesql.session.results import NOTHING
+
             self._nothing = NOTHING.frame(self.spark)
         return self._nothing
 

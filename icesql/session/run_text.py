@@ -1,0 +1,59 @@
+"""The text of one statement: its variables, quotes, parameters and name clauses filled in, parsed, and run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from icesql.parser.parameters import bind_parameters, substitute_variables
+from icesql.parser.parse import parse
+from icesql.parser.script import is_script
+from icesql.parser.statements import Other, Query, Statement
+from icesql.session.dispatch import run_statement
+from icesql.session.double_quotes import with_back_ticks
+from icesql.session.identifier_clauses import with_plain_identifiers
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from icesql.session.session import Session
+
+
+def run_text(session: Session, text: str, args: Mapping[str, Any] | Sequence[Any] | None = None) -> DataFrame:
+    """``args``: parameters by name or by position."""
+    text = _substituted(session, text)
+    if '"' in text and session.conf("spark.sql.ansi.doubleQuotedIdentifiers") == session.conf("spark.sql.ansi.enabled", "true") == "true":
+        text = with_back_ticks(text)
+    if is_script(text):
+        from icesql.session.run_compound import run_compound
+
+        return run_compound(session, text, args)
+    text = with_plain_identifiers(session, text, args)
+    statement = _parsed(session, text)
+    if args and not isinstance(statement, Query | Other):
+        statement, args = _parsed(session, bind_parameters(text, args)), None
+    frame: DataFrame = run_statement(session, statement, args)
+    return frame
+
+
+def _parsed(session: Session, text: str) -> Statement:
+    names_timestamps = "timestamp" in text.lower()
+    return parse(text, timestamp_ntz=names_timestamps and session.conf("spark.sql.timestampType") == "TIMESTAMP_NTZ")
+
+
+def _substituted(session: Session, text: str) -> str:
+    """``${name}`` filled in from the settings, as Spark's parser does, before tables are looked for."""
+    if "${" not in text or session.conf("spark.sql.variable.substitute", "true") != "true":
+        return text
+
+    def value(prefix: str | None, name: str) -> str | None:
+        if prefix == "env":
+            return os.environ.get(name)
+        if prefix == "system":
+            found = session.spark._jvm.java.lang.System.getProperty(name)
+            return None if found is None else str(found)
+        setting: str | None = session.spark.conf.get(name, None)
+        return setting
+
+    return substitute_variables(text, value)
