@@ -21,6 +21,7 @@ from icesql.session.rewriting import quote
 from icesql.session.sql_errors import quoted, schema_not_found, view_not_found
 from icesql.session.table_properties import WRITE_FORMAT, file_format, refuse_reserved
 from icesql.session.temporary_needs import refuse_temporary
+from icesql.session.view_columns import refuse_doubled
 from icesql.session.views import QUERY_COLUMNS, SPARK_DIALECT, find_view, run_view_query
 from icesql.session.write_target import engine_summary
 from icesql.spec.assign_ids import assign_view_ids
@@ -166,13 +167,7 @@ def _schema(session: Session, statement: s.CreateView, schema: Any) -> Schema:
             f"query columns differ in number. SQLSTATE: 21S01"
         )
     names = [column.name for column in given] or list(schema.names)
-    compared = names if session.is_case_sensitive else [name.lower() for name in names]
-    repeated = next((name for i, name in enumerate(compared) if name in compared[:i]), None)
-    if repeated is not None:
-        raise SqlError(
-            f"[COLUMN_ALREADY_EXISTS] The column `{repeated}` already exists. Choose another name or rename the existing "
-            f"column. SQLSTATE: 42711"
-        )
+    refuse_doubled(names, str if session.is_case_sensitive else str.lower)
     comments = [column.comment for column in given] or [None] * len(names)
     fields = [
         StructField(

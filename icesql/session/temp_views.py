@@ -14,6 +14,7 @@ from icesql.parser.names import Place, References, TableReference
 from icesql.parser.parameters import quoted_string
 from icesql.session.rewriting import quote
 from icesql.session.run_query import bound
+from icesql.session.view_columns import as_made, refuse_doubled
 from icesql.session.views import find_view, view_references, written_in
 
 if TYPE_CHECKING:
@@ -24,13 +25,15 @@ if TYPE_CHECKING:
 class TemporaryView:
     """``text`` and where the session was when the view was made; ``state`` tells the versions of the tables it showed last.
 
+    ``query_columns`` are the names that the query's columns had then, ``made`` what it showed: what it shows later has these columns.
     ``make``: what makes the view again where there is no text.
     """
 
     name: str
     text: str
     references: References
-    column_names: tuple[str, ...]
+    query_columns: tuple[str, ...]
+    made: Any
     catalog: str
     namespace: tuple[str, ...]
     state: tuple[str, ...]
@@ -46,15 +49,17 @@ class TemporaryViews:
     def create(
         self, name: str, text: str, references: References, *, columns: tuple[str, ...] = (), replace: bool = False, is_global: bool = False
     ) -> None:
-        """Make the view in Spark, and remember it. Raises Spark's own error when the name is taken."""
-        session = self._session
-        frame, state = self._frame(text, references, columns)
+        """Make the view in Spark, and remember it. Raises SqlError for two columns of one name, Spark's own error for a name that is
+        taken."""
+        query, state = self._frame(text, references)
+        frame = query.toDF(*columns) if columns else query
+        refuse_doubled(frame.columns, self._key_of_columns)
         if is_global:
             (frame.createOrReplaceGlobalTempView if replace else frame.createGlobalTempView)(name)
         else:
             (frame.createOrReplaceTempView if replace else frame.createTempView)(name)
-        where = session.names
-        view = TemporaryView(name, text, references, columns, where.current_catalog, where.current_namespace, state, is_global)
+        catalog, namespace = self._session.names.current_catalog, self._session.names.current_namespace
+        view = TemporaryView(name, text, references, tuple(query.columns), frame, catalog, namespace, state, is_global)
         self._views[self._key(name, is_global)] = view
 
     def create_from(self, name: str, make: Callable[[], Any], table: tuple[str, ...]) -> None:
@@ -69,7 +74,7 @@ class TemporaryViews:
             reason = quoted_string(str(error))
             session.spark_sql(f"SELECT * FROM VALUES (1) WHERE raise_error({reason}) IS NULL").createOrReplaceTempView(name)
         where, key = session.names, name.strip("`")
-        view = TemporaryView(key, "", references, (), where.current_catalog, where.current_namespace, state, make=make)
+        view = TemporaryView(key, "", references, (), None, where.current_catalog, where.current_namespace, state, make=make)
         self._views[self._key(key, False)] = view
 
     def find(self, parts: Sequence[str]) -> TemporaryView | None:
@@ -105,12 +110,20 @@ class TemporaryViews:
                 view.make().createOrReplaceTempView(quote(view.name))
                 self._views[self._key(view.name, False)] = replace(view, state=state)
             elif state != view.state:
-                self.create(view.name, view.text, view.references, columns=view.column_names, replace=True, is_global=view.is_global)
+                self._make_again(view)
 
-    def _frame(self, text: str, references: References, columns: tuple[str, ...]) -> tuple[Any, tuple[str, ...]]:
+    def _make_again(self, view: TemporaryView) -> None:
+        """Raises SqlError where the query has the view's columns no more, or not of their types."""
+        query, state = self._frame(view.text, view.references)
+        name = quote("global_temp", view.name) if view.is_global else quote(view.name)
+        frame = as_made(query, view.query_columns, view.made.schema, self._key_of_columns, name)
+        (frame.createOrReplaceGlobalTempView if view.is_global else frame.createOrReplaceTempView)(view.name)
+        self._views[self._key(view.name, view.is_global)] = replace(view, state=state)
+
+    def _frame(self, text: str, references: References) -> tuple[Any, tuple[str, ...]]:
         with bound(self._session, text, references) as query:
             frame = query.frame()
-        return (frame.toDF(*columns) if columns else frame), self._state(references)
+        return frame, self._state(references)
 
     def _state(self, references: References) -> tuple[str, ...]:
         """The metadata files of the tables of ours that a text names, and the states of the views of ours below it."""
@@ -129,6 +142,9 @@ class TemporaryViews:
                 with written_in(session, address, stored):
                     found.extend(self._state(view_references(stored)))
         return tuple(found)
+
+    def _key_of_columns(self, name: str) -> str:
+        return name if self._session.is_case_sensitive else name.lower()
 
     @staticmethod
     def _key(name: str, is_global: bool) -> str:

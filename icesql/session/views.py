@@ -13,6 +13,7 @@ from icesql.parser.parse import parse
 from icesql.session import describing
 from icesql.session.names import Address
 from icesql.session.show_create import listed
+from icesql.session.view_columns import refuse_narrowing
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
@@ -90,20 +91,9 @@ def _shown(frame: Any, view: ViewMetadata) -> Any:
         column = F.col(f"c{index}")
         same = named.schema.fields[index].dataType == field.dataType
         if not same:
-            _refuse_narrowing(frame, index, field)
+            refuse_narrowing(frame, index, frame.columns[index], field.dataType)
         columns.append((column if same else column.cast(field.dataType)).alias(field.name, metadata=metadata))
     return named.select(*columns)
-
-
-def _refuse_narrowing(frame: Any, index: int, field: Any) -> None:
-    """Raises SqlError where the query's column has come to hold more than the view's type does, as Spark does for its own views."""
-    jvm = frame.sparkSession.sparkContext._jvm
-    given, wanted = frame._jdf.schema().apply(index).dataType(), jvm.org.apache.spark.sql.types.DataType.fromJson(field.dataType.json())
-    if not jvm.org.apache.spark.sql.catalyst.expressions.Cast.canUpCast(given, wanted):
-        raise SqlError(
-            f'[CANNOT_UP_CAST_DATATYPE] Cannot up cast {frame.columns[index]} from "{given.sql()}" to "{wanted.sql()}": '
-            f"make the view again, or cast in its query. SQLSTATE: 42846"
-        )
 
 
 def _query_columns(frame: Any, view: ViewMetadata) -> Any:

@@ -1,0 +1,77 @@
+"""What a view shows of its query once the tables below it have changed: the columns that it was made with, by name, of the types they had.
+
+As Spark binds the views that it keeps (``GetViewColumnByNameAndOrdinal``, ``UpCast``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from icesql.errors import SqlError
+
+
+def refuse_doubled(names: Sequence[str], key: Callable[[str], str]) -> None:
+    """Raises SqlError for two columns of one name."""
+    compared = list(map(key, names))
+    repeated = next((name for i, name in enumerate(compared) if name in compared[:i]), None)
+    if repeated is not None:
+        raise SqlError(
+            f"[COLUMN_ALREADY_EXISTS] The column `{repeated}` already exists. Choose another name or rename the existing "
+            f"column. SQLSTATE: 42711"
+        )
+
+
+def as_made(frame: Any, names: Sequence[str], schema: Any, key: Callable[[str], str], view: str) -> Any:
+    """The query's columns called ``names``, under the names and types of ``schema``; the frame itself where nothing has changed.
+
+    ``key`` makes names equal that mean one column, ``view`` is the view's name for people. Raises SqlError where a column is no more
+    there, or has come to hold more than the view's type does.
+    """
+    from pyspark.sql.functions import col
+
+    given = frame.schema.fields
+    if [f.name for f in given] == list(names) and all(_same(a.dataType, b.dataType) for a, b in zip(given, schema.fields, strict=True)):
+        return frame if list(names) == schema.names else frame.toDF(*schema.names)
+    numbered = frame.toDF(*(f"c{i}" for i in range(len(given))))
+    columns = []
+    for name, place, field in zip(names, _places([f.name for f in given], names, key, view), schema.fields, strict=True):
+        column = col(f"c{place}")
+        if not _same(given[place].dataType, field.dataType):
+            refuse_narrowing(frame, place, name, field.dataType)
+            column = column.cast(field.dataType)
+        columns.append(column.alias(field.name, metadata={k: v for k, v in field.metadata.items() if k == "comment"}))
+    return numbered.select(*columns)
+
+
+def _places(have: Sequence[str], names: Sequence[str], key: Callable[[str], str], view: str) -> list[int]:
+    """For each name its column among those that the query has now. Raises SqlError unless there are as many of the name as there were."""
+    wanted = list(map(key, names))
+    places = []
+    for at, name in enumerate(wanted):
+        found = [i for i, other in enumerate(have) if key(other) == name]
+        if len(found) != wanted.count(name):
+            raise SqlError(
+                f"[INCOMPATIBLE_VIEW_SCHEMA_CHANGE] The SQL query of view {view} has an incompatible schema change and column "
+                f"{names[at]} cannot be resolved. Expected {wanted.count(name)} columns named {names[at]} but got "
+                f"[{','.join(have[i] for i in found)}].\nPlease try to re-create the view by running: CREATE OR REPLACE TEMPORARY VIEW. "
+                f"SQLSTATE: 51024"
+            )
+        places.append(found[wanted[:at].count(name)])
+    return places
+
+
+def refuse_narrowing(frame: Any, index: int, name: str, wanted: Any) -> None:
+    """Raises SqlError where the frame's column has come to hold more than the view's type does."""
+    jvm = frame.sparkSession.sparkContext._jvm
+    given, type_ = frame._jdf.schema().apply(index).dataType(), jvm.org.apache.spark.sql.types.DataType.fromJson(wanted.json())
+    if not jvm.org.apache.spark.sql.catalyst.expressions.Cast.canUpCast(given, type_):
+        raise SqlError(
+            f'[CANNOT_UP_CAST_DATATYPE] Cannot up cast {name} from "{given.sql()}" to "{type_.sql()}": '
+            f"make the view again, or cast in its query. SQLSTATE: 42846"
+        )
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether types are the same but for what is required in them and the ids of fields."""
+    return bool(one.jsonValue() == other.jsonValue()) or str(one.simpleString()) == str(other.simpleString())
