@@ -10,6 +10,7 @@ from icesql.parser.names import References
 from icesql.session.results import Columns
 from icesql.session.rewriting import Edit, rewrite
 from icesql.session.run_query import bound
+from icesql.session.views import find_view
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
@@ -37,9 +38,13 @@ def _explain(session: Session, statement: s.Explain, args: Any) -> Any:
     if isinstance(inner, s.Call):
         return _explain_call(session, statement, inner, args)
     query = _query_of(inner)
-    if query is None:
+    if query is not None:
+        return _explain_change(session, statement, inner, query, args)
+    named = _named_by(session, inner)
+    if named is None:
         return session.spark_sql(statement.text, args)
-    return _explain_change(session, statement, inner, query, args)
+    kind = "AlterTable" if isinstance(inner, s.AlterTable) else type(inner).__name__
+    return PLAN.frame(session.spark, [(f"== Physical Plan ==\n{kind} {named}\n\n",)])
 
 
 def _explain_query(session: Session, statement: s.Explain, references: References, args: Any) -> Any:
@@ -52,9 +57,27 @@ def _explain_query(session: Session, statement: s.Explain, references: Reference
 
 def _query_of(statement: s.Statement) -> References | None:
     match statement:
+        case s.CreateTable() if not statement.query:
+            return None
         case s.Insert() | s.Delete() | s.Update() | s.Merge() | s.CreateTable():
             return statement.references
     return None
+
+
+def _named_by(session: Session, inner: Any) -> str | None:
+    """What of ours a command is about; ``None`` for what is Spark's. Raises NotFoundError for a table that the command needs."""
+    for attribute in ("namespace", "parent", "name"):
+        name = getattr(inner, attribute, None)
+        if isinstance(name, s.TableName):
+            found = session.names.namespace(name.parts)
+            return None if found is None else ".".join((found[0].name, *found[1]))
+    name = getattr(inner, "table", None) or getattr(inner, "target", None) or getattr(inner, "view", None)
+    if not isinstance(name, s.TableName) or session.is_temporary_view(*name.parts):
+        return None
+    address = session.names.address(name.parts)
+    if address is not None and isinstance(inner, s.AlterTable | s.DescribeTable | s.TruncateTable) and find_view(address) is None:
+        session.require(name.parts, text=inner.text, offset=name.start)
+    return None if address is None else address.dotted
 
 
 def _explain_change(session: Session, statement: s.Explain, inner: Any, references: References, args: Any) -> Any:

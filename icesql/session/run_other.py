@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import UnsupportedError
 from icesql.parser import statements as s
 from icesql.parser.names import Place, References
+from icesql.parser.parameters import quoted_pairs
 from icesql.session.names import Found
+from icesql.session.rewriting import quote
 from icesql.session.run_query import run_query
 from icesql.session.sql_errors import not_for_v2
 from icesql.session.time_travel import current, read_point
@@ -54,21 +56,29 @@ def _refresh(session: Session, statement: s.RefreshTable) -> Any:
 
 
 def _cache(session: Session, statement: s.CacheTable, args: Any) -> Any:
+    level = _storage_level(session, statement)
     if statement.query is not None:
         query = statement.query.of(statement.text)
         name = statement.table.parts[-1]
         session.temporary_views.create(name, query, _moved(statement.references, statement.query.start))
-        return session.spark_sql(f"CACHE {'LAZY ' if statement.lazy else ''}TABLE `{name}`")
+        options = f" OPTIONS ({quoted_pairs(dict(statement.options))})" if statement.options else ""
+        return session.spark_sql(f"CACHE {'LAZY ' if statement.lazy else ''}TABLE {quote(name)}{options}")
     if _is_stored_view(session, statement.table):
         return session.nothing
     found = _ours(session, statement.table, statement.text)
     if found is None:
         return session.spark_sql(statement.text, args)
     frame = session.frames.scan(found, current(found.table.metadata), {})
-    frame.cache()
+    frame.persist() if level is None else frame._jdf.persist(level)
     if not statement.lazy:
         frame.count()
     return session.nothing
+
+
+def _storage_level(session: Session, statement: s.CacheTable) -> Any:
+    """What the option ``storageLevel`` names, ``None`` without one. Raises Spark's error for a name that is no level."""
+    name = next((value for key, value in statement.options if key.lower() == "storagelevel"), None)
+    return None if name is None else session.spark._jvm.org.apache.spark.storage.StorageLevel.fromString(name.upper())
 
 
 def _is_stored_view(session: Session, name: s.TableName) -> bool:

@@ -69,6 +69,22 @@ def test_a_temporary_view_shows_what_the_table_holds_now(ice: Session) -> None:
     ice.sql("DROP VIEW shown")
 
 
+def test_commands_are_explained_without_being_run(ice: Session) -> None:
+    for text, named in {
+        "ALTER TABLE s.db.t ADD COLUMN q int": "AlterTable s.db.t",
+        "CREATE TABLE s.db.q (id int)": "CreateTable s.db.q",
+        "DROP TABLE s.db.t": "DropTable s.db.t",
+        "TRUNCATE TABLE s.db.t": "TruncateTable s.db.t",
+        "SHOW TABLES IN s.db": "ShowTables s.db",
+        "DESCRIBE s.db.t": "DescribeTable s.db.t",
+        "ALTER TABLE s.db.t CREATE BRANCH b": "AlterTable s.db.t",
+        "CREATE NAMESPACE s.other": "CreateNamespace s.other",
+    }.items():
+        assert rows(ice.sql(f"EXPLAIN {text}")) == [(f"== Physical Plan ==\n{named}\n\n",)], text
+    assert rows(ice.sql("SELECT count(*) FROM s.db.t")) == [(3,)]
+    assert "TABLE_OR_VIEW_NOT_FOUND" in str(rows(ice.sql("EXPLAIN ALTER TABLE s.db.nope ADD COLUMN q int")))
+
+
 def test_stored_views_resolve_where_they_were_written(ice: Session) -> None:
     ice.sql("USE s.db")
     try:

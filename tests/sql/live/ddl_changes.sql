@@ -330,3 +330,177 @@ comment on table {ns}.nope is 'x';
 comment on namespace {ns} is 'x';
 describe {ns}.t id;
 describe {ns}.t `s`;
+
+-- case: changes_at_depth
+create namespace {ns};
+create table {ns}.t (id int, s struct<a: int, b: struct<c: float, d: decimal(5,2)>>, l array<struct<x: int, y: string>>, m map<string, struct<k: int, v: date>>, ll array<array<int>>, mm map<int, map<string, float>>, pl array<int>, pm map<string, int>, r struct<n: int not null> not null) using iceberg;
+insert into {ns}.t values (1, named_struct('a', 1, 'b', named_struct('c', 1.5, 'd', 2.25)), array(named_struct('x', 1, 'y', 'p')), map('k', named_struct('k', 1, 'v', date'2020-01-01')), array(array(1, 2), null), map(1, map('a', 1.5)), array(1, null), map('a', 1), named_struct('n', 5));
+alter table {ns}.t add column s.e string comment 'added' after a;
+alter table {ns}.t add columns (s.b.f int first, l.element.z double, m.value.w array<int>, l.element.q string after x);
+-- error
+alter table {ns}.t add column m.key.z int;
+-- error
+alter table {ns}.t add column pl.element.z int;
+-- error
+alter table {ns}.t add column s.a int;
+-- error
+alter table {ns}.t add column s.zz.y int;
+-- error
+alter table {ns}.t add column s.nn int not null;
+-- error
+alter table {ns}.t add column mm.value.value.x int;
+alter table {ns}.t rename column s.b.c to cc;
+alter table {ns}.t rename column l.element.y to yy;
+alter table {ns}.t rename column m.value.k to kk;
+-- error
+alter table {ns}.t rename column s.b.cc to d;
+-- error
+alter table {ns}.t rename column l.element to e;
+-- error
+alter table {ns}.t rename column m.value to e;
+alter table {ns}.t alter column s.a type bigint;
+alter table {ns}.t alter column s.b.cc type double;
+alter table {ns}.t alter column s.b.d type decimal(9,2);
+-- error
+alter table {ns}.t alter column s.b.d type decimal(9,3);
+-- error
+alter table {ns}.t alter column s.b.d type decimal(4,2);
+alter table {ns}.t alter column l.element.x type bigint;
+alter table {ns}.t alter column m.value.kk type bigint;
+-- error
+alter table {ns}.t alter column m.value.v type timestamp;
+alter table {ns}.t alter column pl.element type bigint;
+alter table {ns}.t alter column pm.value type bigint;
+-- error
+alter table {ns}.t alter column pm.key type int;
+alter table {ns}.t alter column ll.element.element type bigint;
+-- error
+alter table {ns}.t alter column mm.key type bigint;
+alter table {ns}.t alter column mm.value.value type double;
+-- error
+alter table {ns}.t alter column s type struct<a: bigint>;
+-- error
+alter table {ns}.t alter column l.element type struct<x: bigint>;
+-- error
+alter table {ns}.t alter column s.a type int;
+alter table {ns}.t alter column r.n drop not null;
+alter table {ns}.t alter column r drop not null;
+-- error
+alter table {ns}.t alter column r.n set not null;
+-- error
+alter table {ns}.t alter column l.element set not null;
+-- error
+alter table {ns}.t alter column m.key drop not null;
+alter table {ns}.t alter column s.b.d comment 'deep';
+alter table {ns}.t alter column l.element comment 'elem';
+alter table {ns}.t alter column l.element.x comment 'x of element';
+alter table {ns}.t alter column m.value.v comment 'v';
+-- error
+alter table {ns}.t alter column m.key comment 'key';
+alter table {ns}.t alter column s.e first;
+alter table {ns}.t alter column s.a after b;
+alter table {ns}.t alter column s.b.d first;
+alter table {ns}.t alter column l.element.z first;
+alter table {ns}.t alter column m.value.v first;
+-- error
+alter table {ns}.t alter column s.b.d after a;
+-- error
+alter table {ns}.t alter column m.key first;
+-- error
+alter table {ns}.t alter column s.a after nope;
+alter table {ns}.t drop column s.e;
+alter table {ns}.t drop columns (l.element.yy, m.value.w);
+-- error
+alter table {ns}.t drop column m.key;
+-- error
+alter table {ns}.t drop column l.element;
+-- error
+alter table {ns}.t drop column mm.value;
+-- error
+alter table {ns}.t drop column s.nope;
+alter table {ns}.t drop column r.n;
+-- error
+insert into {ns}.t select * from {ns}.t;
+select * from {ns}.t;
+-- ordered
+describe {ns}.t;
+
+-- case: promotions
+create namespace {ns};
+create table {ns}.t (i int, l bigint, f float, d double, dec decimal(5,2), dt date, s string, b boolean, ts timestamp, n timestamp_ntz, bin binary) using iceberg;
+insert into {ns}.t values (1, 2, 1.5, 2.5, 3.25, date'2020-01-01', 's', true, timestamp'2020-01-01 00:00:00', timestamp_ntz'2020-01-01 00:00:00', X'01');
+alter table {ns}.t alter column i type bigint;
+-- error
+alter table {ns}.t alter column l type int;
+alter table {ns}.t alter column f type double;
+-- error
+alter table {ns}.t alter column d type float;
+alter table {ns}.t alter column dec type decimal(10,2);
+alter table {ns}.t alter column dec type decimal(38,2);
+-- error
+alter table {ns}.t alter column dec type decimal(38,3);
+-- error
+alter table {ns}.t alter column dt type timestamp;
+-- error
+alter table {ns}.t alter column dt type timestamp_ntz;
+-- error
+alter table {ns}.t alter column s type binary;
+-- error
+alter table {ns}.t alter column s type varchar(5);
+-- error
+alter table {ns}.t alter column b type int;
+-- error
+alter table {ns}.t alter column ts type timestamp_ntz;
+-- error
+alter table {ns}.t alter column n type date;
+-- error
+alter table {ns}.t alter column bin type string;
+-- error
+alter table {ns}.t alter column i type string;
+-- error
+alter table {ns}.t alter column i type decimal(20,0);
+-- error
+alter table {ns}.t alter column i type double;
+alter table {ns}.t alter column i type bigint;
+-- error
+alter table {ns}.t alter i type smallint;
+alter table {ns}.t change column i i bigint comment 'c' first;
+-- error
+alter table {ns}.t change i j bigint;
+alter table {ns}.t change column l l bigint after dt;
+insert into {ns}.t select * from {ns}.t;
+select * from {ns}.t where i > 0 and dec > 1;
+-- ordered
+describe {ns}.t;
+
+-- case: promotions_of_partition_sources
+create namespace {ns};
+create table {ns}.t (i int, f float, dec decimal(5,2), id int) using iceberg partitioned by (i, f, dec, bucket(4, i), truncate(10, id));
+insert into {ns}.t values (1, 1.5, 3.25, 17);
+alter table {ns}.t alter column i type bigint;
+alter table {ns}.t alter column f type double;
+alter table {ns}.t alter column dec type decimal(9,2);
+alter table {ns}.t alter column id type bigint;
+insert into {ns}.t values (5000000000, 2.5, 1234567.89, 5000000017);
+select * from {ns}.t where i = 1;
+select * from {ns}.t where dec > 100 and f = 2.5;
+select partition from {ns}.t.partitions;
+insert overwrite {ns}.t partition (i = 1) select 1.5, 3.25, 9;
+delete from {ns}.t where dec = 3.25;
+select * from {ns}.t;
+
+-- case: promotions_v3
+create namespace {ns};
+create table {ns}.t (dt date, u void, i int) using iceberg tblproperties ('format-version'='3');
+insert into {ns}.t values (date'2020-01-01', null, 1);
+-- error
+alter table {ns}.t alter column dt type timestamp_ntz;
+-- error
+alter table {ns}.t alter column dt type timestamp;
+-- error
+alter table {ns}.t alter column u type int;
+-- error
+alter table {ns}.t alter column i type variant;
+-- error
+insert into {ns}.t values (timestamp_ntz'2020-01-01 00:00:00', 5, 2);
+select * from {ns}.t;

@@ -144,3 +144,78 @@ drop view jdbc.{nsname}.`odd view`;
 drop namespace jdbc.{nsname}.b;
 -- error
 drop namespace jdbc.{nsname}.b cascade;
+
+-- case: levels_of_caches
+create namespace {ns};
+create table {ns}.t (id int) using iceberg;
+insert into {ns}.t values (1);
+-- error: Invalid StorageLevel: NOPE
+cache table {ns}.t options ('storageLevel' 'nope');
+-- error: Invalid StorageLevel: X
+cache lazy table lc_q options ('storageLevel' 'x') as select * from {ns}.t;
+cache table {ns}.t options ('STORAGELEVEL' = 'memory_only_ser');
+uncache table {ns}.t;
+cache table lc_r options ('storageLevel' 'disk_only', 'other' 'y') as select * from {ns}.t;
+select * from lc_r;
+uncache table lc_r;
+drop view lc_r;
+
+-- case: temporary_over_changed_tables
+create namespace {ns};
+create table {ns}.t (id int, v int, s struct<a: int>) using iceberg;
+create table {ns}.u (id int, w string) using iceberg;
+insert into {ns}.t values (1, 1, named_struct('a', 1));
+insert into {ns}.u values (1, 'w');
+create temp view tc_star as select * from {ns}.t;
+create temp view tc_named (a, b) as select id, v from {ns}.t;
+-- error: COLUMN_ALREADY_EXISTS
+create temp view tc_joined as select t.*, u.* from {ns}.t t join {ns}.u u on t.id = u.id;
+create temp view tc_joined (i, v, s, j, w) as select t.*, u.* from {ns}.t t join {ns}.u u on t.id = u.id;
+create temp view tc_stars (x, y, z) as select * from {ns}.t;
+create temp view tc_onstar as select id, v from tc_star;
+create temp view tc_computed as select id + v as e, s.a from {ns}.t;
+create global temp view tc_global as select * from {ns}.t;
+alter table {ns}.t add column z int first;
+alter table {ns}.t alter column v first;
+insert into {ns}.t values (2, 2, 2, named_struct('a', 2));
+select * from tc_star;
+-- ordered
+describe tc_star;
+select * from tc_named;
+select * from tc_joined;
+select * from tc_stars;
+select * from tc_onstar;
+select * from global_temp.tc_global;
+alter table {ns}.t add column s.b string;
+-- error: CANNOT_UP_CAST_DATATYPE
+select * from tc_star;
+select * from tc_named;
+alter table {ns}.t drop column s.b;
+alter table {ns}.t alter column id type bigint;
+-- error: Cannot up cast
+select v from tc_star;
+-- error: CANNOT_UP_CAST_DATATYPE
+select * from tc_named;
+-- error: CANNOT_UP_CAST_DATATYPE
+select e from tc_computed;
+-- error: CANNOT_UP_CAST_DATATYPE
+select * from tc_onstar;
+alter table {ns}.t rename column v to vv;
+-- error: view `tc_star` has an incompatible schema change and column v cannot be resolved. Expected 1 columns named v but got []
+select count(*) from tc_star;
+-- error: view `global_temp`.`tc_global`
+select * from global_temp.tc_global;
+create or replace temp view tc_star as select * from {ns}.t;
+select * from tc_star;
+create or replace table {ns}.t (v int, ID int) using iceberg;
+insert into {ns}.t values (7, 8);
+select * from tc_named;
+-- error: column vv cannot be resolved
+select * from tc_star;
+drop view tc_star;
+drop view tc_named;
+drop view tc_joined;
+drop view tc_stars;
+drop view tc_onstar;
+drop view tc_computed;
+drop view global_temp.tc_global;
