@@ -16,6 +16,7 @@ from icesql.spark.columns import quoted
 from icesql.spark.distribution import PARTITION_PREFIX, sort_columns, with_partition_values
 from icesql.spark.scan import scan_dataframe
 from icesql.spark.shipping import ship
+from icesql.spark.task_imports import archives_forgotten
 from icesql.spark.write import WriteSettings, write_frame
 from icesql.spark.zorder import Z_VALUE, with_z_values
 from icesql.spec.files import DataFile
@@ -103,7 +104,8 @@ class ZOrdered:
         text_bytes, max_bytes = options.var_length_contribution, options.max_output_size
 
         def add(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            yield from with_z_values(batches, columns, text_bytes, max_bytes)
+            with archives_forgotten():
+                yield from with_z_values(batches, columns, text_bytes, max_bytes)
 
         shape = StructType([*frame.schema.fields, StructField(Z_VALUE, BinaryType())])
         woven = frame.mapInArrow(add, shape)

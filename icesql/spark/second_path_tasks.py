@@ -20,6 +20,7 @@ from icesql.io.delete_files import equality_schema, read_equality_deletes, read_
 from icesql.io.deletion_vectors import read_dv_positions
 from icesql.io.files import FileIO
 from icesql.io.roaring import Positions, positions_in
+from icesql.spark.task_imports import archives_forgotten
 from icesql.spec.files import DataFile, FileContent
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.metadata_columns import DELETED, FILE, LINEAGE, PARTITION, POS, SPEC_ID
@@ -58,9 +59,10 @@ class ReadJob:
 
 def read_tasks(job: ReadJob, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The body of a ``mapInArrow`` task over rows that hold a pickle each: the arguments of ``read_task``."""
-    for batch in batches:
-        for data in batch.column(0).to_pylist():
-            yield from read_task(job, *pickle.loads(data))
+    with archives_forgotten():
+        for batch in batches:
+            for data in batch.column(0).to_pylist():
+                yield from read_task(job, *pickle.loads(data))
 
 
 def read_task(job: ReadJob, task: FileScanTask, left_out: bytes | None = None, values: Sequence[object] = ()) -> Iterator[pa.RecordBatch]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import struct
 import tempfile
 import threading
 import weakref
 import zipfile
+from importlib.util import MAGIC_NUMBER, cache_from_source, source_hash
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,8 @@ from pyspark.sql import SparkSession
 
 _shipped: weakref.WeakSet[Any] = weakref.WeakSet()
 _lock = threading.Lock()
+_HEADER_BYTES = 16  # of a compiled module: the version's number, flags, and the source's time and length or its hash (PEP 552)
+_HASHED_UNCHECKED = 1
 _ROOMS = ("", "spec", "expr", "io", "table", "spark")
 
 
@@ -45,10 +49,29 @@ def _zip() -> Path:
     import icesql
 
     root = Path(icesql.__file__).parent
-    sources = {Path("icesql") / room / file.name: file.read_bytes() for room in _ROOMS for file in sorted((root / room).glob("*.py"))}
+    files = {Path("icesql") / room / file.name: file for room in _ROOMS for file in sorted((root / room).glob("*.py"))}
+    sources = {path: file.read_bytes() for path, file in files.items()}
     name = hashlib.sha256(b"".join(sources.values())).hexdigest()[:16]
     target = Path(tempfile.mkdtemp(prefix="icesql-")) / f"icesql-{name}.zip"
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, content in sources.items():
             archive.writestr(str(path), content)
+            compiled = _compiled(files[path], content)
+            if compiled is not None:
+                archive.writestr(str(path.with_suffix(".pyc")), compiled)
     return target
+
+
+def _compiled(file: Path, content: bytes) -> bytes | None:
+    """What this interpreter keeps of the file, in the form that needs no file beside it; ``None`` if it keeps none of this very file.
+
+    Workers of another version of Python find another number at its start and take the source.
+    """
+    try:
+        kept = Path(cache_from_source(str(file))).read_bytes()
+    except (OSError, NotImplementedError):
+        return None
+    stamp = int(file.stat().st_mtime) & 0xFFFFFFFF, len(content) & 0xFFFFFFFF
+    if kept[:_HEADER_BYTES] != MAGIC_NUMBER + struct.pack("<III", 0, *stamp):
+        return None
+    return MAGIC_NUMBER + struct.pack("<I", _HASHED_UNCHECKED) + source_hash(content) + kept[_HEADER_BYTES:]

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from icesql.io.data_file_writer import DataFileWriter
 from icesql.io.files import FileIO
+from icesql.spark.task_imports import archives_forgotten
 from icesql.spark.to_table_arrow import table_batch
 from icesql.spec.files import DataFile
 from icesql.spec.partitioning import PartitionSpec
@@ -55,7 +56,8 @@ class WriteJob:
 
 def write_task(job: WriteJob, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The body of a ``mapInArrow`` task. A task that fails removes the files it wrote."""
-    files = write_batches(job, batches)
+    with archives_forgotten():
+        files = write_batches(job, batches)
     if files:
         yield pa.record_batch([pa.array([pickle.dumps(files)], pa.binary())], schema=RESULT_SCHEMA)
 
