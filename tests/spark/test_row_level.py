@@ -180,7 +180,8 @@ def test_statements_in_a_row_on_buckets(spark, make_table):
 @pytest.mark.parametrize("mode", MODES[1::2], ids=lambda m: f"{m[0]}-v{m[1]}")
 def test_many_rows_come_as_bitmaps(spark, make_table, monkeypatch, mode):
     monkeypatch.setattr(found_rows, "MANY_ROWS", -1)
-    monkeypatch.setattr(merge, "is_small", lambda *_: False)
+    monkeypatch.setattr(few_rows, "_is_small", lambda *_: False)
+    monkeypatch.setattr(few_rows, "FEW_VALUES", 0)
     properties = {"format-version": mode[1], **{f"write.{verb}.mode": mode[0] for verb in ("delete", "merge")}}
     spark.range(0, 70_000, 1, 1).createOrReplaceTempView("numbers")
     table = make_table("n", spark.table("numbers"), [], properties)
@@ -212,9 +213,9 @@ def brought(request, monkeypatch):
         came.append(rows is not None)
         return rows
 
+    monkeypatch.setattr(few_rows, "_is_small", lambda *_: False)
     monkeypatch.setattr(few_rows, "FEW_VALUES", request.param)
     for module in (merge, update):
-        monkeypatch.setattr(module, "is_small", lambda *_: False)
         monkeypatch.setattr(module, "in_driver", in_driver)
     yield came
     assert set(came) == {request.param > 40}
@@ -296,6 +297,20 @@ def row_ids(spark, table):
     return dict(map(tuple, scan_dataframe(spark, table, metadata_columns=["_row_id"]).select("id", "_row_id").collect()))
 
 
+@pytest.mark.parametrize("mode", MODES, ids=lambda m: f"{m[0]}-v{m[1]}")
+@pytest.mark.parametrize("is_small", [True, False], ids=["small", "larger"])
+def test_inserts_alone_are_an_append(spark, make_table, monkeypatch, mode, is_small):
+    if not is_small:
+        monkeypatch.setattr(few_rows, "_is_small", lambda *_: False)
+    spark.sql(FLAT).createOrReplaceTempView("plain")
+    table = make_table("m", spark.table("plain"), LAYOUTS["by bucket and day"], modes_of(mode))
+    source = "(SELECT CAST(id + 95 AS INT) AS id, d, at, v, b FROM plain WHERE id < 10)"
+    insert = Clause(kind=Kind.NOT_MATCHED, action=Action.INSERT_ALL)
+    merge_rows(target(spark, table), source, "s", "t.id = s.id", [insert]).builder.commit()
+    assert rows_of(spark, table) == expected(spark, f"SELECT * FROM plain UNION ALL SELECT * FROM {source} WHERE id >= 100")
+    assert table.current_snapshot.summary["operation"] == "append"
+
+
 @pytest.mark.parametrize("mode", [MODES[1], MODES[4]], ids=lambda m: f"{m[0]}-v{m[1]}")
 def test_required_columns_take_no_nulls_from_the_driver(spark, make_table, brought, mode):
     table = make_table("m", spark.sql("SELECT id, id + 1 AS n FROM range(50)"), [], modes_of(mode))
@@ -330,13 +345,14 @@ def test_rows_are_few_in_each_partition_or_none_comes(spark):
 
 
 def test_a_first_try_is_made_where_few_rows_are_likely(spark, make_table, monkeypatch):
+    monkeypatch.setattr(few_rows, "_is_small", lambda *_: False)
     rows = target(spark, make_table("m", spark.sql(SOURCE.format(n=200))))
     spark.range(100).createOrReplaceTempView("numbers")
     sources = {name: spark.sql(f"SELECT * FROM numbers {where}") for name, where in [("whole", ""), ("filtered", "WHERE id % 10 = 0")]}
     unknown = spark.createDataFrame(spark.sparkContext.parallelize([(1,)]), "id long")
 
     def tries(source):
-        return few_rows.rows_a_partition(rows, 5, source) > 0
+        return few_rows.most_in_driver(rows, 5, source) != 0
 
     assert tries(None) and tries(unknown) and all(map(tries, sources.values()))
     monkeypatch.setattr(few_rows, "_FEW_SOURCE_BYTES", 10)

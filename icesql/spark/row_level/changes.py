@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame
 from icesql.errors import InvalidArgumentError
 from icesql.io.delete_files import delete_format, write_position_deletes
 from icesql.io.deletion_vectors import write_dvs
+from icesql.spark.distribution import distribution_of
 from icesql.spark.row_level.few_rows import NewRows
 from icesql.spark.row_level.target import LAST_UPDATED, ROW_ID, Target
 from icesql.spark.write import WriteSettings, write_frame, write_rows
@@ -54,6 +55,11 @@ def check_settings(target: Target, verb: str) -> None:
     """Raises InvalidArgumentError for an unknown mode or isolation level, though neither may be needed."""
     mode_of(target, verb)
     isolation_of(target, verb)
+
+
+def check_distribution(target: Target, verb: str) -> None:
+    """Raises InvalidArgumentError for an unknown ``write.<verb>.distribution-mode``, though nothing may be written."""
+    distribution_of(target.metadata, target.metadata.spec, verb=verb, options=target.options, session=target.session)
 
 
 def isolation_of(target: Target, verb: str) -> str:

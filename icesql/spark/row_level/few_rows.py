@@ -25,27 +25,6 @@ _UNKNOWN_BYTES = 1 << 60
 _FEW_SOURCE_BYTES = 32 << 20
 
 
-def is_small(target: Target, source: DataFrame | None = None) -> bool:
-    """Whether the table, joined with the source row by row, has few values, of types that Arrow carries to the driver and back."""
-    rows, size = total(target.snapshot, "total-records"), total(target.snapshot, "total-files-size")
-    if rows is None or size is None or size > SMALL_BYTES:
-        return False
-    pairs = rows + 1
-    if source is not None:
-        pairs *= size_in_bytes(source) // _ROW_BYTES + 1
-    return pairs * len(target.metadata.schema.fields) <= SMALL_VALUES and all_travel(target)
-
-
-def all_travel(target: Target) -> bool:
-    """Whether Arrow carries values of all the table's types to the driver and back."""
-    return all(_travels(field.type) for field in target.metadata.schema.fields)
-
-
-def _travels(type_: Type) -> bool:
-    unfit = isinstance(type_, VariantType | GeometryType | GeographyType | TimeType)
-    return not unfit and all(_travels(field.type) for field in children(type_))
-
-
 def first_rows(frame: DataFrame, most: int | None) -> DataFrame:
     """What ``in_driver`` collects: one row more than ``most`` of each partition; all with ``None``.
 
@@ -69,18 +48,37 @@ def in_driver(first: DataFrame, most: int | None) -> pa.Table | None:
     return None if (pc.max(rows[_NUMBER]).as_py() or 0) >= most else rows.drop_columns(_NUMBER)
 
 
-def rows_a_partition(target: Target, columns: int, source: DataFrame | None = None) -> int:
+def most_in_driver(target: Target, columns: int, source: DataFrame | None = None) -> int | None:
     """How many rows with so many columns each partition of a job over the table, and a source, may bring to the driver.
 
-    0 where many rows are likely to be found, as the job would be for nothing then.
+    ``None``: all of them. 0 where types do not travel or many rows are likely to be found, as the job would be for nothing then.
     """
+    if not all(_travels(field.type) for field in target.metadata.schema.fields):
+        return 0
     source_size = 0 if source is None else size_in_bytes(source)
+    if _is_small(target, source, source_size):
+        return None
     if _are_many_likely(target, source, source_size):
         return 0
     sizes = [total(target.snapshot, "total-files-size") or 0, source_size if source_size < _UNKNOWN_BYTES else 0]
     partitions = [size // _PARTITION_BYTES for size in sizes]
     most: int = FEW_VALUES // columns // max(target.spark.sparkContext.defaultParallelism, *partitions)
     return most
+
+
+def _travels(type_: Type) -> bool:
+    """Whether Arrow carries values of the type to the driver and back."""
+    unfit = isinstance(type_, VariantType | GeometryType | GeographyType | TimeType)
+    return not unfit and all(_travels(field.type) for field in children(type_))
+
+
+def _is_small(target: Target, source: DataFrame | None, source_size: int) -> bool:
+    """Whether the table, joined with the source row by row, has few values."""
+    rows, size = total(target.snapshot, "total-records"), total(target.snapshot, "total-files-size")
+    if rows is None or size is None or size > SMALL_BYTES:
+        return False
+    pairs = (rows + 1) * (1 if source is None else source_size // _ROW_BYTES + 1)
+    return pairs * len(target.metadata.schema.fields) <= SMALL_VALUES
 
 
 def _are_many_likely(target: Target, source: DataFrame | None, source_size: int) -> bool:

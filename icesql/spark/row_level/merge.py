@@ -25,9 +25,9 @@ from icesql.spark.columns import quoted
 from icesql.spark.distribution import partition_columns
 from icesql.spark.local_rows import arrow_frame
 from icesql.spark.row_level.assignments import Assignment, assigned_columns, below_table
-from icesql.spark.row_level.changes import COPY_ON_WRITE, RowLevelResult, change, mode_of, written
+from icesql.spark.row_level.changes import COPY_ON_WRITE, RowLevelResult, change, check_distribution, mode_of, written
 from icesql.spark.row_level.checks import require_deterministic, require_deterministic_columns
-from icesql.spark.row_level.few_rows import NewRows, all_travel, first_rows, in_driver, is_small, rows_a_partition
+from icesql.spark.row_level.few_rows import NewRows, first_rows, in_driver, most_in_driver
 from icesql.spark.row_level.field_order import in_order_of
 from icesql.spark.row_level.file_numbers import FILE_NUMBER
 from icesql.spark.row_level.found_rows import POS, FoundRows, found_rows, may_be_many
@@ -100,6 +100,7 @@ def merge_rows(
     source_rows = source_rows or target.sql(f"SELECT * FROM {source}")
     columns = source_rows.columns if evolved or schema_evolution else None
     clauses = [_written_out(target, alias, clause, columns) for clause in clauses]
+    check_distribution(target, "write" if {clause.kind for clause in clauses} == {Kind.NOT_MATCHED} else "merge")
     try:
         return _Merge(target, source, alias, source_rows, condition, tuple(clauses)).run()
     finally:
@@ -160,7 +161,7 @@ class _Merge:
     def run(self) -> RowLevelResult:
         self._values = {n: self._checked_values(clause) for n, clause in enumerate(self.clauses, 1)}
         joined = self._joined()
-        if self.kinds == {Kind.NOT_MATCHED}:
+        if self._only_inserts:
             require_deterministic_columns(joined, _ACTION)  # the values of a plain append may be up to chance
         elif self._copies:
             require_deterministic(joined)
@@ -178,14 +179,10 @@ class _Merge:
 
     def _few(self, joined: DataFrame) -> _Found | None:
         """The rows in the driver, if they are few enough."""
-        if not all_travel(self.target):
-            return None
-        columns = [] if self._copies else self._partition_columns()
+        columns = self._partition_columns() if self._only_inserts or not self._copies else []
         rows = joined.select("*", *columns) if columns else joined
-        most = None if is_small(self.target, self.source_rows) else rows_a_partition(self.target, len(rows.columns), self.source_rows)
-        if most == 0:
-            return None
-        values = in_driver(first_rows(rows, most), most)
+        most = most_in_driver(self.target, len(rows.columns), self.source_rows)
+        values = None if most == 0 else in_driver(first_rows(rows, most), most)
         if values is None:
             return None
         return _Found(joined, FoundRows(values.select([FILE_NUMBER, POS, *_KEYS]), self.target.files), values)
@@ -326,12 +323,17 @@ class _Merge:
         ]
         come = self._new_rows(found, comes) if comes else None
         coming = sum(taken[n - 1] for n in comes)
-        if self.kinds == {Kind.NOT_MATCHED}:  # no change of rows but a plain append, as an INSERT would be
-            files = [] if come is None else written(self.target, "merge", come, coming)
+        if self._only_inserts:
+            files = [] if come is None else written(self.target, "write", come, coming)
             append = AppendFiles(self.target.table.operations, self.target.table.version).append_files(files)
             return RowLevelResult(builder=append)
         builder = change(self.target, "merge", gone, come, replaced, coming=coming)
         return RowLevelResult(builder=builder, metrics=self._metrics(taken, gone, replaced))
+
+    @property
+    def _only_inserts(self) -> bool:
+        """No change of rows but a plain append, as an INSERT would be."""
+        return self.kinds == {Kind.NOT_MATCHED}
 
     @property
     def _copies(self) -> bool:

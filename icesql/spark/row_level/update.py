@@ -11,9 +11,9 @@ from icesql.spark.columns import quoted
 from icesql.spark.distribution import with_partition_values
 from icesql.spark.local_rows import is_local
 from icesql.spark.row_level.assignments import Assignment, assigned_columns
-from icesql.spark.row_level.changes import MERGE_ON_READ, RowLevelResult, change, mode_of
+from icesql.spark.row_level.changes import MERGE_ON_READ, RowLevelResult, change, check_distribution, mode_of
 from icesql.spark.row_level.checks import is_deterministic, require_deterministic
-from icesql.spark.row_level.few_rows import NewRows, all_travel, first_rows, in_driver, is_small, rows_a_partition
+from icesql.spark.row_level.few_rows import NewRows, first_rows, in_driver, most_in_driver
 from icesql.spark.row_level.file_numbers import FILE_NUMBER
 from icesql.spark.row_level.found_rows import POS, FoundRows, found_rows, may_be_many
 from icesql.spark.row_level.target import LAST_UPDATED, ROW_ID, Target
@@ -38,6 +38,7 @@ def update_rows(target: Target, assignments: Sequence[Assignment], condition: st
 
 
 def _update(target: Target, assignments: Sequence[Assignment], condition: str | None) -> RowLevelResult:
+    check_distribution(target, "update")
     values = assigned_columns(target.metadata.schema, assignments, target.alias, key=target.key)
     rows = target.matching([*_PLACES, *values, *_lineage(target)], condition)
     if not is_deterministic(rows):  # values may be up to chance
@@ -45,8 +46,8 @@ def _update(target: Target, assignments: Sequence[Assignment], condition: str | 
     rows = _fitted(target, rows)
     if target.snapshot is None:
         return _nothing(target)
-    comes_first, most = _comes_first(target, rows)
-    if comes_first:
+    most = _most_in_driver(target, rows)
+    if most != 0:
         first = first_rows(_valued(target, rows), most)
         if is_local(first):
             return _nothing(target)
@@ -60,12 +61,10 @@ def _update(target: Target, assignments: Sequence[Assignment], condition: str | 
     return _changed(target, found_rows(found, target.files, many=may_be_many(target.snapshot)), rows.drop(*_PLACES))
 
 
-def _comes_first(target: Target, rows: DataFrame) -> tuple[bool, int | None]:
-    """Whether rows are brought to the driver with their new values if they are few, and how many of a partition, ``None`` for all."""
-    if is_small(target):
-        return True, None
-    most = rows_a_partition(target, len(rows.columns))
-    return mode_of(target, "update") == MERGE_ON_READ and most > 0 and all_travel(target), most
+def _most_in_driver(target: Target, rows: DataFrame) -> int | None:
+    """How many rows of a partition may come to the driver with their new values: ``None`` for all, 0 where only places should come."""
+    most = most_in_driver(target, len(rows.columns))
+    return most if most is None or mode_of(target, "update") == MERGE_ON_READ else 0
 
 
 def _valued(target: Target, rows: DataFrame) -> DataFrame:

@@ -273,3 +273,29 @@ select * from {ns}.t;
 create table {ns}.v (v variant) using iceberg tblproperties ('format-version'='3', 'write.parquet.shred-variants'='true', 'write.parquet.variant-inference-buffer-size'='0');
 -- error: bufferRowCount must be > 0
 insert into {ns}.v select parse_json('1');
+
+-- case: modes_of_distribution_of_changes
+-- each: v=copy-on-write,merge-on-read
+create namespace {ns};
+create table {ns}.t (id int, p int) using iceberg partitioned by (p) tblproperties ('write.delete.mode'='{v}', 'write.update.mode'='{v}', 'write.merge.mode'='{v}', 'write.delete.distribution-mode'='nope', 'write.update.distribution-mode'='nope2', 'write.merge.distribution-mode'='nope3');
+insert into {ns}.t select /*+ coalesce(1) */ * from values (1, 1), (2, 1), (3, 2);
+delete from {ns}.t where p = 2;
+delete from {ns}.t where id = 99;
+delete from {ns}.t where false;
+-- error: Invalid distribution mode: nope
+delete from {ns}.t where id = 1;
+-- error: Invalid distribution mode: nope
+delete from {ns}.t where id + p = 100;
+-- error: Invalid distribution mode: nope2
+update {ns}.t set id = 2 where false;
+-- error: Invalid distribution mode: nope2
+update {ns}.t set id = 2 where id = 2;
+-- error: Invalid distribution mode: nope3
+merge into {ns}.t t using (select 9 as id) s on t.id = s.id when matched then delete;
+-- error: Invalid distribution mode: nope3
+merge into {ns}.t t using (select 9 as id) s on t.id = s.id when not matched by source then delete;
+merge into {ns}.t t using (select 9 as id) s on t.id = s.id when not matched then insert (id, p) values (s.id, 3);
+alter table {ns}.t set tblproperties ('write.distribution-mode'='nope4');
+-- error: Invalid distribution mode: nope4
+merge into {ns}.t t using (select 8 as id) s on t.id = s.id when not matched then insert (id, p) values (s.id, 3);
+select * from {ns}.t;
