@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from icesql.catalog.base import Catalog
 
 SPARK_CATALOG = "spark_catalog"
-_PREFIX = "spark.sql.catalog."
 
 
 class Catalogs:
