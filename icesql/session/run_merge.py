@@ -16,7 +16,8 @@ from icesql.session.run_row_level import Qualifiers, assignment_of
 from icesql.session.sql_errors import table_not_found
 from icesql.session.write_target import WriteTarget
 from icesql.spark.row_level.assignments import Assignment
-from icesql.spark.row_level.merge import Action, Clause, Kind, merge_rows
+from icesql.spark.row_level.merge import merge_rows
+from icesql.spark.row_level.merge_clauses import Action, Clause, Kind
 from icesql.spark.row_level.target import Target
 from icesql.spec.schema import Schema
 

@@ -8,7 +8,8 @@ from icesql.errors import ValidationError
 from icesql.spark.row_level import few_rows, found_rows, merge, update
 from icesql.spark.row_level.assignments import Assignment
 from icesql.spark.row_level.delete import delete_rows
-from icesql.spark.row_level.merge import Action, Clause, Kind, merge_rows
+from icesql.spark.row_level.merge import merge_rows
+from icesql.spark.row_level.merge_clauses import Action, Clause, Kind
 from icesql.spark.row_level.target import Target
 from icesql.spark.row_level.update import update_rows
 from icesql.spark.scan import scan_dataframe
@@ -40,6 +41,11 @@ def table(request, spark, make_table):
 
 def target(spark, table):
     return Target(spark=spark, table=table, alias="t")
+
+
+def every(*names):
+    """The columns from the source's of the same names."""
+    return tuple(Assignment((name,), f"s.{name}") for name in names)
 
 
 def is_merge_on_read(table):
@@ -232,8 +238,8 @@ def test_merge_of_middle_size(spark, make_table, brought, mode):
     source = "(SELECT id, CAST(0 AS INT) AS p, CAST(NULL AS STRING) AS v, named_struct('a', -id, 'b', 2) AS s FROM range(150, 250))"
     clauses = [
         Clause(kind=Kind.MATCHED, action=Action.DELETE, condition="t.id % 10 = 0"),
-        Clause(kind=Kind.MATCHED, action=Action.UPDATE_ALL),
-        Clause(kind=Kind.NOT_MATCHED, action=Action.INSERT_ALL),
+        Clause(kind=Kind.MATCHED, action=Action.UPDATE, assignments=every("id", "p", "v", "s")),
+        Clause(kind=Kind.NOT_MATCHED, action=Action.INSERT, assignments=every("id", "p", "v", "s")),
     ]
     merge_rows(target(spark, table), source, "s", "t.id = s.id", clauses).builder.commit()
     assert rows_of(spark, table) == expected(
@@ -268,8 +274,8 @@ def test_few_rows_written_in_the_driver(spark, make_table, brought, version, lay
     source = "(SELECT CAST(id + 20 AS INT) AS id, d, at, v, b FROM plain)"
     clauses = [
         Clause(kind=Kind.MATCHED, action=Action.DELETE, condition="s.id < 30"),
-        Clause(kind=Kind.MATCHED, action=Action.UPDATE_ALL, condition="s.id < 50"),
-        Clause(kind=Kind.NOT_MATCHED, action=Action.INSERT_ALL, condition="s.id < 110"),
+        Clause(kind=Kind.MATCHED, action=Action.UPDATE, condition="s.id < 50", assignments=every("id", "d", "at", "v", "b")),
+        Clause(kind=Kind.NOT_MATCHED, action=Action.INSERT, condition="s.id < 110", assignments=every("id", "d", "at", "v", "b")),
     ]
     merge_rows(target(spark, table), source, "s", "t.id = s.id", clauses).builder.commit()
     assert rows_of(spark, table) == expected(
@@ -305,7 +311,7 @@ def test_inserts_alone_are_an_append(spark, make_table, monkeypatch, mode, is_sm
     spark.sql(FLAT).createOrReplaceTempView("plain")
     table = make_table("m", spark.table("plain"), LAYOUTS["by bucket and day"], modes_of(mode))
     source = "(SELECT CAST(id + 95 AS INT) AS id, d, at, v, b FROM plain WHERE id < 10)"
-    insert = Clause(kind=Kind.NOT_MATCHED, action=Action.INSERT_ALL)
+    insert = Clause(kind=Kind.NOT_MATCHED, action=Action.INSERT, assignments=every("id", "d", "at", "v", "b"))
     merge_rows(target(spark, table), source, "s", "t.id = s.id", [insert]).builder.commit()
     assert rows_of(spark, table) == expected(spark, f"SELECT * FROM plain UNION ALL SELECT * FROM {source} WHERE id >= 100")
     assert table.current_snapshot.summary["operation"] == "append"
