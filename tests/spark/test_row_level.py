@@ -296,6 +296,12 @@ def test_few_rows_written_in_the_driver(spark, make_table, brought, version, lay
             assert rows["v"].fillna("").is_monotonic_decreasing
 
 
+def test_columns_named_as_ours_might_be(spark, make_table, brought):
+    table = make_table("m", spark.sql("SELECT id, id AS __number FROM range(60)"), [], modes_of(("merge-on-read", "2")))
+    update_rows(target(spark, table), [Assignment(("__number",), "-id")], "id < 55").builder.commit()
+    assert rows_of(spark, table) == expected(spark, "SELECT id, IF(id < 55, -id, id) FROM range(60)")
+
+
 def row_ids(spark, table):
     """By ``id``, empty where rows have none."""
     if table.metadata.format_version < 3:

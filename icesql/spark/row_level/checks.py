@@ -10,6 +10,7 @@ from icesql.errors import ValidationError
 
 
 def is_deterministic(frame: DataFrame) -> bool:
+    """Whether computing the frame twice gives the same, as far as its expressions tell."""
     return bool(frame._jdf.queryExecution().analyzed().deterministic())
 
 

@@ -19,10 +19,10 @@ FEW_VALUES = 4_000_000
 """So many are written by the driver in about the time in which tasks would have begun."""
 _ROW_BYTES = 8  # of a row without columns, as Spark's optimiser counts
 _NUMBER_IN_PARTITION = "(monotonically_increasing_id() & 8589934591)"
-_NUMBER = "__number"
-_PARTITION_BYTES = 128 << 20
-_UNKNOWN_BYTES = 1 << 60
-_FEW_SOURCE_BYTES = 32 << 20
+_NUMBER = "__icesql_number"  # beside the table's own columns
+_PARTITION_BYTES = 128 << 20  # what Spark reads as one partition, by default
+_UNKNOWN_BYTES = 1 << 60  # Spark takes what it knows nothing of for larger
+_FEW_SOURCE_BYTES = 32 << 20  # a source of that size is worth a try, whatever the size of the table
 
 
 def first_rows(frame: DataFrame, most: int | None) -> DataFrame:
