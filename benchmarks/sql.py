@@ -1,4 +1,4 @@
-"""TPC-H through SQL on both engines: ``./dev bench sql``. One part on one engine: ``python -m benchmarks.sql ENGINE PART OUT``.
+"""TPC-H through SQL on both engines by turns: ``./dev bench sql``. Some parts of it: ``python -m benchmarks.sql PART ...``.
 
 The scale factor is 1, or what ``ICESQL_BENCH_SCALE`` says.
 """
@@ -10,16 +10,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-from benchmarks.engines import DATA, Times, open_session, print_ratios, run_apart
+from benchmarks.engines import DATA
+from benchmarks.turns import TABLES, Lines, Turns, print_summary
 
 SCALE = os.environ.get("ICESQL_BENCH_SCALE", "1")
 CHANGED_KEYS = int(1_500_000 * float(SCALE))  # 1.5 M rows of lineitem at scale factor 1
-TABLES = ("lineitem", "orders", "customer", "supplier", "nation", "region", "part", "partsupp")
 LAYOUTS = {
     "li": ("unpartitioned", ""),
     "lip": ("by month", "partitioned by (months(l_shipdate))"),
@@ -57,42 +56,15 @@ def tpch_folder() -> Path:
     return folder
 
 
-class Workload:
-    """Statements of one part, timed on one engine."""
-
-    def __init__(self, engine: str, warehouse: Path) -> None:
-        self.times = Times()
-        self.spark, self.sql = open_session(engine, warehouse)
-        for table in TABLES:
-            self.spark.read.parquet(str(tpch_folder() / f"{table}.parquet")).createOrReplaceTempView(f"src_{table}")
-        self.spark.sql("select count(*) from src_lineitem").collect()
-        self.do("create namespace if not exists local.db")
-
-    def do(self, *texts: str) -> None:
-        for text in texts:
-            self.sql(text).collect()
-
-    def run(self, name: str, text: str | Iterator[str], repeat: int = 1, warm: int = 0, before: Callable[[], None] | None = None) -> None:
-        """``text``: the statement, or an iterator over as many as there are runs."""
-
-        def statement() -> Any:
-            return self.sql(text if isinstance(text, str) else next(text)).collect()
-
-        self.times.measure(name, statement, repeat=repeat, warm=warm, before=before)
-
-
-def numbered(text: str) -> Iterator[str]:
-    """The text with 0, 1, 2 ... in the place of ``{}``."""
-    number = 0
-    while True:
-        yield text.format(number)
-        number += 1
+def numbered(text: str) -> Callable[[int, str], str]:
+    """The text with the run's number in the place of ``{}``."""
+    return lambda number, engine: text.format(number)
 
 
 # -- the parts -------------------------------------------------------------------------------------------------------------
 
 
-def statements(work: Workload) -> None:
+def statements(work: Turns) -> None:
     """What a statement costs at least."""
     often = partial(work.run, repeat=15, warm=8)
     often("create table", numbered("create table local.db.c{} (id bigint, s string) using iceberg"))
@@ -101,8 +73,9 @@ def statements(work: Workload) -> None:
     often("count with a filter of a tiny table", "select count(*) from local.db.tiny where id = 1")
     often("select * from a tiny table", "select * from local.db.tiny")
     often("count(*) of a tiny table", "select count(*) from local.db.tiny")
-    [[first, *_], *_] = work.sql("select snapshot_id from local.db.tiny.snapshots order by committed_at").collect()
-    often("time travel to a snapshot", f"select * from local.db.tiny version as of {first}")
+    snapshots = work.do("select snapshot_id from local.db.tiny.snapshots order by committed_at limit 1")
+    first = {engine.name: rows[0][0] for engine, rows in zip(work.engines, snapshots, strict=True)}
+    often("time travel to a snapshot", lambda number, engine: f"select * from local.db.tiny version as of {first[engine]}")
     often("set a table property", numbered("alter table local.db.tiny set tblproperties ('n' = '{}')"))
     often("describe table", "describe table local.db.tiny")
     for name in METADATA_TABLES:
@@ -110,10 +83,9 @@ def statements(work: Workload) -> None:
     often(
         "metadata-only delete of one row",
         "delete from local.db.tiny where id = 1",
-        before=lambda: work.do("insert into local.db.tiny values (1, 'a')"),
+        before=lambda number: ["insert into local.db.tiny values (1, 'a')"],
     )
-    modes = ", ".join(f"'write.{verb}.mode' = 'merge-on-read'" for verb in ("delete", "update", "merge"))
-    for name, properties in (("cow", "'format-version' = '2'"), ("mor", modes)):
+    for name, properties in (("cow", "'format-version' = '2'"), ("mor", modes("merge-on-read"))):
         work.do(
             f"create table local.db.{name} using iceberg tblproperties ({properties}) as select /*+ coalesce(1) */ id, 'x' as s from range(2000)"
         )
@@ -129,24 +101,16 @@ def statements(work: Workload) -> None:
         )
 
 
-def create(work: Workload, table: str, repeat: int = 1) -> None:
-    layout, partitioning = LAYOUTS[table]
-    work.run(
-        f"ctas lineitem {layout}",
-        f"create or replace table local.db.{table} using iceberg {partitioning} as select * from src_lineitem",
-        repeat,
-    )
-
-
-def writes(work: Workload) -> None:
-    for table in LAYOUTS:
-        create(work, table, 2)
+def writes(work: Turns) -> None:
+    create = "create or replace table local.db.{} using iceberg {} as select * from src_{}"
+    for table, (layout, partitioning) in LAYOUTS.items():
+        work.run(f"ctas lineitem {layout}", create.format(table, partitioning, "lineitem"), 2)
     for table in TABLES[1:]:
-        work.run(f"ctas {table}", f"create or replace table local.db.{table} using iceberg as select * from src_{table}")
+        work.run(f"ctas {table}", create.format(table, "", table), 3)
     work.run("rewrite_data_files", "call local.system.rewrite_data_files(table => 'db.lib', options => map('rewrite-all','true'))")
 
 
-def queries(work: Workload) -> None:
+def queries(work: Turns) -> None:
     for table in TABLES[1:]:
         work.do(f"create table local.db.{table} using iceberg as select * from src_{table}")
     for table, (layout, partitioning) in LAYOUTS.items():
@@ -158,27 +122,32 @@ def queries(work: Workload) -> None:
     work.run("count(*)", "select count(*) from local.db.li", 9, 3)
 
 
-def row_level(mode: str, version: int, work: Workload) -> None:
-    """DELETE, UPDATE and MERGE of 1 % of the rows in 4 buckets, each on a fresh table."""
+def row_level(mode: str, version: int, work: Turns) -> None:
+    """DELETE, UPDATE and MERGE of 1 % of the rows in 4 buckets, each from the table as it was written."""
     label = ("cow" if mode == "copy-on-write" else "mor") + f" v{version}"
-    modes = ",".join(f"'write.{verb}.mode'='{mode}'" for verb in ("delete", "update", "merge"))
+    work.do(
+        f"create table local.db.m using iceberg partitioned by (bucket(4, l_orderkey)) tblproperties('format-version'='{version}',{modes(mode)}) "
+        f"as select * from src_lineitem where l_orderkey < {CHANGED_KEYS}",
+        "alter table local.db.m create tag base",
+    )
 
-    def fresh() -> None:
-        work.do(
-            "drop table if exists local.db.m",
-            f"create table local.db.m using iceberg partitioned by (bucket(4, l_orderkey)) tblproperties('format-version'='{version}',{modes}) "
-            f"as select * from src_lineitem where l_orderkey < {CHANGED_KEYS}",
-        )
+    def as_written(number: int) -> list[str]:
+        return ["call local.system.set_current_snapshot(table => 'db.m', ref => 'base')"]
 
-    changed = partial(work.run, repeat=3, warm=1, before=fresh)
+    changed = partial(work.run, repeat=5 if mode == "merge-on-read" else 3, warm=2, before=as_written)
     changed(f"delete 1% {label}", "delete from local.db.m where l_orderkey % 100 = 7")
     changed(f"update 1% {label}", "update local.db.m set l_comment = 'x', l_quantity = l_quantity + 1 where l_orderkey % 100 = 8")
     changed(f"merge 1% {label}", MERGE)
-    work.run(f"read after merge {label}", "select count(*), sum(l_quantity), max(l_comment) from local.db.m", 7, 3)
-    work.run(f"metadata-only delete {label}", "delete from local.db.m where l_orderkey is not null")
+    work.run(f"read after merge {label}", "select count(*), sum(l_quantity), max(l_comment) from local.db.m", 9, 4)
+    delete = "delete from local.db.m where l_orderkey is not null"
+    work.run(f"metadata-only delete {label}", delete, 5, 1, before=as_written)
 
 
-PARTS: dict[str, Callable[[Workload], None]] = {
+def modes(mode: str) -> str:
+    return ",".join(f"'write.{verb}.mode'='{mode}'" for verb in ("delete", "update", "merge"))
+
+
+PARTS: dict[str, Callable[[Turns], None]] = {
     "statements": statements,
     "writes": writes,
     "queries": queries,
@@ -188,27 +157,18 @@ PARTS: dict[str, Callable[[Workload], None]] = {
 }
 
 
-def run_part(engine: str, part: str) -> Times:
-    warehouse = Path(tempfile.gettempdir()) / f"icesql-bench-sql-{engine}"
-    shutil.rmtree(warehouse, ignore_errors=True)
-    work = Workload(engine, warehouse)
-    PARTS[part](work)
-    work.spark.stop()
-    shutil.rmtree(warehouse, ignore_errors=True)
-    return work.times
-
-
 def main(*parts: str) -> None:
-    """Both engines, one part after the other, so that what else the machine does touches both alike."""
-    tpch_folder()
-    ours, theirs = Times(), Times()
+    """The parts, each with a fresh session of either engine; every statement runs on one engine, then on the other."""
+    tpch = tpch_folder()
+    lines: Lines = {}
     for part in parts or PARTS:
-        for engine, all_times in (("jar", theirs), ("icesql", ours)):
-            times = run_apart("benchmarks.sql", engine, part)
-            all_times.seconds |= times.seconds
-            all_times.cpu |= times.cpu
-    print_ratios(ours, jar=theirs)
+        folder = Path(tempfile.mkdtemp(prefix="icesql-bench-sql-"))
+        with Turns(folder, tpch) as work:
+            PARTS[part](work)
+            lines |= work.lines
+        shutil.rmtree(folder, ignore_errors=True)
+    print_summary(lines)
 
 
 if __name__ == "__main__":
-    run_part(sys.argv[1], sys.argv[2]).save(Path(sys.argv[3]))
+    main(*sys.argv[1:])

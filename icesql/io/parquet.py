@@ -17,6 +17,7 @@ from icesql.io.arrow_types import child_fields, to_arrow_schema
 from icesql.io.long_values import LongValues
 from icesql.io.metrics import Metrics, MetricsConfig
 from icesql.io.nan_counts import NanCounter
+from icesql.io.parquet_dictionaries import dictionary_columns
 from icesql.io.parquet_metrics import parquet_metrics
 from icesql.spec.properties import (
     PARQUET_SHRED_VARIANTS,
@@ -142,7 +143,8 @@ class ParquetFileWriter:
         plain = to_arrow_schema(self._stored)
         self._arrow = _with_uuids(self._stored, plain)
         self._collected: list[pq.FileMetaData] = []
-        self._writer = pq.ParquetWriter(sink, self._arrow, metadata_collector=self._collected, **parquet_options(plain, properties))
+        self._properties, self._options = properties, parquet_options(plain, properties)
+        self._writer: pq.ParquetWriter | None = None
         self._nans, self._long_values = NanCounter(schema, config), LongValues(schema, config)
 
     @property
@@ -161,12 +163,23 @@ class ParquetFileWriter:
             column if column.type == field.type else _as_extension(column, field.type)
             for column, field in zip(table.columns, self._arrow, strict=True)
         ]
-        self._writer.write_table(pa.Table.from_arrays(arrays, schema=self._arrow), row_group_size=max(1, table.num_rows))
+        rows = pa.Table.from_arrays(arrays, schema=self._arrow)
+        self._opened(rows).write_table(rows, row_group_size=max(1, table.num_rows))
+
+    def _opened(self, first: pa.Table) -> pq.ParquetWriter:
+        """pyarrow's writer; the first rows tell which columns get dictionaries."""
+        if self._writer is None:
+            options = self._options | {
+                "use_dictionary": dictionary_columns(first, self._properties, self._options["dictionary_pagesize_limit"])
+            }
+            self._writer = pq.ParquetWriter(self._sink, self._arrow, metadata_collector=self._collected, **options)
+        return self._writer
 
     def close(self) -> tuple[Metrics, int]:
         """(metrics, length in bytes)."""
-        self._writer.add_key_value_metadata({"iceberg.schema": json.dumps(schema_to_json(self._schema))})
-        self._writer.close()
+        writer = self._opened(self._arrow.empty_table())
+        writer.add_key_value_metadata({"iceberg.schema": json.dumps(schema_to_json(self._schema))})
+        writer.close()
         size = self.size
         self._sink.close()
         footer = self._collected[0]
@@ -182,7 +195,8 @@ class ParquetFileWriter:
         return metrics, size
 
     def abandon(self) -> None:
-        self._writer.close()
+        if self._writer is not None:
+            self._writer.close()
         self._sink.close()
 
 

@@ -310,7 +310,7 @@ def test_parquet_footer_is_icebergs(tmp_path):
 def test_files_roll_near_the_target(tmp_path, file_format):
     schema = Schema((NestedField(1, "id", LongType(), True), NestedField(2, "s", StringType())))
     generator = np.random.default_rng(1)
-    count, target = {"parquet": (400_000, 1_000_000), "orc": (400_000, 400_000), "avro": (60_000, 100_000)}[file_format]
+    count, target = {"parquet": (400_000, 600_000), "orc": (400_000, 400_000), "avro": (60_000, 100_000)}[file_format]
     table = pa.table({"id": pa.array(np.arange(count)), "s": pa.array(np.char.mod("%06x", generator.integers(0, 2**24, count)))})
     paths = (str(tmp_path / f"{i}") for i in range(1000))
     writer = DataFileWriter(lambda: next(paths), schema, {"write.target-file-size-bytes": str(target)}, file_format=file_format)
