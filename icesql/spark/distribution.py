@@ -167,7 +167,10 @@ def _ranged(spark: SparkSession, frame: DataFrame, order: Sequence[Column], advi
     bridge = bridge_of(spark)
     logical = bridge.jvm.org.apache.spark.sql.catalyst.plans.logical
     plan = logical.RepartitionByExpression(
-        bridge.seq(*(bridge.expression(column) for column in order)), _plan(frame), bridge.none, _some(bridge, advisory_size_bytes)
+        bridge.seq(*(bridge.session.expression(column._jc) for column in order)),  # as sort orders, which ``bridge.expression`` only wraps
+        _plan(frame),
+        bridge.none,
+        _some(bridge, advisory_size_bytes),
     )
     return DataFrame(bridge.dataset_module.ofRows(bridge.session, plan), spark)
 
