@@ -44,11 +44,12 @@ def _is_named(tokens: tuple[Token, ...], i: int) -> bool:
     return not (touches and previous is not None and (previous.is_identifier or previous.key in (")", "]")))
 
 
-def bind_parameters(text: str, arguments: Mapping[str, object] | Sequence[object]) -> str:
-    """``text`` with each marker replaced by its argument as a literal, for statements that no engine binds.
+def bind_parameters(text: str, arguments: Mapping[str, object] | Sequence[object], literal: Callable[[object], str] | None = None) -> str:
+    """``text`` with each marker replaced by its argument as a literal (``sql_literal`` unless another is given).
 
     Raises SqlError for a marker without an argument; InvalidArgumentError for a value that has no literal.
     """
+    literal = literal or sql_literal
     pieces: list[str] = []
     at = position = 0
     for marker in parameter_markers(text):
@@ -56,19 +57,25 @@ def bind_parameters(text: str, arguments: Mapping[str, object] | Sequence[object
         if marker.name is None:
             if isinstance(arguments, Mapping) or position >= len(arguments):
                 raise sql_error("[UNBOUND_SQL_PARAMETER] Found the unbound parameter: _", text, marker.start, marker.end)
-            pieces.append(sql_literal(arguments[position]))
+            pieces.append(literal(arguments[position]))
             position += 1
         else:
             if not isinstance(arguments, Mapping) or marker.name not in arguments:
                 raise sql_error(f"[UNBOUND_SQL_PARAMETER] Found the unbound parameter: {marker.name}", text, marker.start, marker.end)
-            pieces.append(sql_literal(arguments[marker.name]))
+            pieces.append(literal(arguments[marker.name]))
         at = marker.end
     return "".join((*pieces, text[at:]))
+
+
+class SqlText(str):
+    """An argument that is SQL already."""
 
 
 def sql_literal(value: object) -> str:
     """``value`` as Spark SQL text of the type PySpark would give it. Raises InvalidArgumentError for other kinds of values."""
     match value:
+        case SqlText():
+            return str(value)
         case None:
             return "NULL"
         case bool():

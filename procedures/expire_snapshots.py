@@ -9,6 +9,7 @@ from icesql.errors import InvalidArgumentError
 from icesql.procedures.base import TABLE, Output, Parameter, Procedure, Row
 from icesql.procedures.context import ProcedureContext
 from icesql.table.expire_snapshots import ExpirePlan, ExpireSnapshots
+from icesql.table.read_numbers import check_metadata_splits
 from icesql.table.table import Table
 
 
@@ -25,6 +26,7 @@ def call(
     if max_concurrent_deletes is not None and max_concurrent_deletes <= 0:
         raise InvalidArgumentError(f"max_concurrent_deletes should have value > 0, value: {max_concurrent_deletes}")
     loaded = context.table(table)
+    check_metadata_splits(loaded.properties)
     expire = loaded.expire_snapshots().clean_expired_metadata(bool(clean_expired_metadata))
     if older_than is not None:
         expire.expire_older_than(older_than // 1000)

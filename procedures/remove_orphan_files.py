@@ -11,6 +11,7 @@ from icesql.procedures.base import TABLE, Output, Parameter, Procedure, Row
 from icesql.procedures.context import ProcedureContext
 from icesql.spec.properties import GC_ENABLED, property_as_bool
 from icesql.table.orphan_files import PrefixRules, orphans_among, partition_names, prefix_mismatch, reached_files, visible
+from icesql.table.read_numbers import check_metadata_splits
 from icesql.table.table import Table
 
 _DAY_MS = 86_400_000
@@ -39,6 +40,7 @@ def call(
     loaded = context.table(table)
     if not property_as_bool(loaded.properties, GC_ENABLED):
         raise ValidationError("Cannot delete orphan files: GC is disabled (deleting files may corrupt other tables)")
+    check_metadata_splits(loaded.properties)
     now = time.time_ns() // 1_000_000
     if older_than is not None:
         _check_interval(context, older_than // 1000, now)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from icesql.procedures.base import TABLE, Output, Parameter, Procedure, Row
 from icesql.procedures.context import ProcedureContext
 from icesql.table.path_prefix import PathPrefix
+from icesql.table.read_numbers import check_metadata_splits
 from icesql.table.rewrite_table_path import RewriteTablePath
 
 
@@ -21,6 +22,7 @@ def call(
     create_file_list: bool | None,
 ) -> Iterator[Row]:
     loaded = context.table(table)
+    check_metadata_splits(loaded.properties)
     rewrite = RewriteTablePath(
         table=loaded,
         prefix=PathPrefix(source_prefix, target_prefix),

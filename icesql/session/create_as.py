@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from icesql.errors import AlreadyExistsError, SqlError
 from icesql.expr.tree import TRUE
 from icesql.parser import statements as s
 from icesql.session.names import Address
-from icesql.session.run_query import bound
+from icesql.session.run_query import bound, told_by_metadata
 from icesql.session.schemas import partition_spec, refuse_doubled
 from icesql.session.sql_errors import table_exists, table_not_found
 from icesql.session.table_properties import table_properties
 from icesql.session.transactions import make_table
-from icesql.session.write_target import SessionSettings, engine_summary, wap_of
+from icesql.session.write_target import SessionSettings, engine_summary, given_summary, wap_of
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
@@ -34,7 +35,7 @@ def create_as_select(session: Session, statement: s.CreateTable, address: Addres
         raise table_not_found(address.parts, text=statement.text, offset=statement.table.start)
     session.temporary_views.refresh(statement.references)
     with bound(session, statement.text, statement.references) as text:
-        frame = text.frame(*statement.query, args=args)
+        frame = told_by_metadata(session, text, text.frame(*statement.query, args=args))
         _create(session, statement, address, frame)
     return session.nothing
 
@@ -55,17 +56,21 @@ def _create(session: Session, statement: s.CreateTable, address: Address, frame:
         raise table_exists(address.parts) from None
 
 
-def fill(session: Session, address: Address, transaction: Transaction, frame: Any, *, overwrite: bool) -> None:
-    """Write the rows into the staged table, and commit both, or let the session's transaction do so."""
+def fill(
+    session: Session, address: Address, transaction: Transaction, frame: Any, *, overwrite: bool, options: Mapping[str, str] | None = None
+) -> None:
+    """Write the rows into the staged table, and commit both, or let the session's transaction do so. ``options``: of the write."""
     from icesql.spark.write import WriteSettings, write_frame
     from icesql.table.append import AppendFiles
     from icesql.table.overwrite import OverwriteFiles
 
+    asked = {key.lower(): value for key, value in (options or {}).items()}
     try:
         builder: Any = (OverwriteFiles if overwrite else AppendFiles)(transaction.operations)
-        builder.owning_files().set_all({**engine_summary(session), **session.snapshot_properties()})
+        builder.owning_files().set_all({**engine_summary(session), **given_summary(session, asked)})
         _follow_wap(session, transaction.metadata, builder)
-        files = write_frame(session.spark, frame, transaction.metadata, transaction.io, WriteSettings(session=SessionSettings(session)))
+        settings = WriteSettings(options=asked, session=SessionSettings(session))
+        files = write_frame(session.spark, frame, transaction.metadata, transaction.io, settings)
         if overwrite:
             builder.overwrite_by_row_filter(TRUE)
             for file in files:
@@ -90,9 +95,14 @@ def _follow_wap(session: Session, metadata: TableMetadata, builder: Any) -> None
 
 
 def stored_schema(session: Session, address: Address, schema: Any) -> Any:
-    """Columns come out nullable unless the catalog says otherwise; comments stay. Raises SqlError for two columns of one name."""
+    """Columns come out nullable unless the catalog says otherwise; comments stay.
+
+    Raises SqlError for two columns of one name, and for one without.
+    """
     nullable = address.catalog.properties.get("use-nullable-query-schema", "true").lower() != "false"
     refuse_doubled((field.name for field in schema.fields), str if session.is_case_sensitive else str.lower)
+    if "" in schema.names:
+        raise SqlError("Cannot create table: the name of a column is empty: ``")
     return _as_nullable(schema) if nullable else schema
 
 

@@ -9,7 +9,7 @@ from icesql.parser import statements as s
 from icesql.parser.token_groups import behind_brackets, items
 from icesql.parser.tokens import Kind, Token, tokenize
 from icesql.session.rewriting import Edit
-from icesql.session.run_query import BoundText
+from icesql.session.run_query import BoundText, told_by_metadata
 from icesql.spark.defaults import sql_literal
 from icesql.spec.schema import Schema
 from icesql.spec.types import NestedField
@@ -22,7 +22,7 @@ def with_defaults(session: Session, statement: s.Insert, schema: Schema, text: B
     """The query's frame, ``DEFAULT`` in VALUES and in a select list filled in. Raises SqlError for one inside an expression."""
     edits = list(_edits(statement, schema, case_sensitive=session.is_case_sensitive)) if "default" in statement.text.lower() else []
     text.edits.extend(edits)
-    return text.frame(*statement.query, args=args)
+    return told_by_metadata(session, text, text.frame(*statement.query, args=args))
 
 
 def _edits(statement: s.Insert, schema: Schema, *, case_sensitive: bool) -> Iterator[Edit]:

@@ -11,6 +11,7 @@ from icesql.parser.parse import parse
 from icesql.parser.script import is_script
 from icesql.parser.token_groups import items
 from icesql.parser.tokens import Token, tokenize
+from icesql.session.parameters import are_named, literals
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
@@ -26,7 +27,7 @@ def run_immediate(session: Session, statement: s.ExecuteImmediate) -> Any:
     if text is None or is_script(text) or isinstance(parse(text), s.ExecuteImmediate):
         return session.spark_sql(statement.text)
     into, using = _clauses(statement)
-    arguments = _arguments(session, using)
+    arguments = _arguments(session, text, using)
     if into and session.script is not None:
         return _into_variables(session, into, session.script, text, arguments)
     if into:
@@ -68,17 +69,20 @@ def _clauses(statement: s.ExecuteImmediate) -> tuple[str, str]:
     return into.strip(), rest[using.end :].strip() if using else ""
 
 
-def _arguments(session: Session, using: str) -> Arguments:
-    """Values by place, or by name where each expression has one."""
+def _arguments(session: Session, text: str, using: str) -> Arguments:
+    """Values as SQL of their types, by place or by the names that the text asks for."""
     if not using:
         return None
     if using.startswith("(") and using.endswith(")"):
         using = using[1:-1]
-    row = session.spark_sql(f"SELECT {using}").collect()[0]
+    frame = session.spark_sql(f"SELECT {using}")
+    values: list[Any] = list(literals(frame))
+    if None in values:
+        values = list(frame.collect()[0])
     names = [_name(item) for item in items(tokenize(using))]
-    if any(name is not None for name in names):
-        return {name or "": value for name, value in zip(names, row, strict=True)}
-    return list(row)
+    if not are_named(text):
+        return values
+    return {name: value for name, value in zip(names, values, strict=True) if name is not None}
 
 
 def _name(item: Sequence[Token]) -> str | None:

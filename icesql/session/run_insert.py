@@ -16,7 +16,7 @@ from icesql.session.row_commits import RowCommit, commit_rows, isolation_level
 from icesql.session.run_query import BoundText, bound, run_query
 from icesql.session.schema_merge import accepts_any_schema, evolved, filled
 from icesql.session.sql_errors import quoted
-from icesql.session.view_targets import refuse_insert
+from icesql.session.view_targets import insert_target
 from icesql.session.write_target import SessionSettings, WriteTarget, write_target
 from icesql.spark.store_assignment import assigned_frame
 from icesql.spark.write import WriteSettings, write_frame
@@ -33,8 +33,8 @@ _OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
 def run_insert(session: Session, statement: s.Insert, args: Any = None) -> Any:
     """Nothing of the table changes unless all rows were written. Raises Spark's errors for columns and types that do not fit."""
     options = dict(statement.options)
-    refuse_insert(session, statement.target, statement.text)
-    target = write_target(session, statement.target.parts, text=statement.text, offset=statement.target.start, options=options)
+    target, statement = insert_target(session, statement)
+    target = target or write_target(session, statement.target.parts, text=statement.text, offset=statement.target.start, options=options)
     if target is None:
         return run_query(session, statement.text, statement.references, args)
     if statement.if_not_exists:
@@ -66,7 +66,13 @@ def run_multi_insert(session: Session, statement: s.MultiInsert, args: Any = Non
 
 def write(session: Session, target: WriteTarget, frame: Any, **settings: Any) -> list[DataFile]:
     """Write the rows as data files of the target's table, none committed."""
-    wanted = WriteSettings(options=target.options, session=SessionSettings(session), spec_id=target.output_spec_id, **settings)
+    wanted = WriteSettings(
+        options=target.options,
+        session=SessionSettings(session),
+        spec_id=target.output_spec_id,
+        sort_order_id=target.output_sort_order_id,
+        **settings,
+    )
     return write_frame(session.spark, frame, target.table.metadata, target.table.io, wanted)
 
 
@@ -239,12 +245,15 @@ def _replaced_rows(session: Session, target: WriteTarget, where: str) -> Express
 
 
 def _folded(session: Session, target: WriteTarget, where: str) -> Expression | None:
+    from icesql.spark.row_level.checks import require_deterministic
     from icesql.spark.row_level.found_rows import POS
     from icesql.spark.row_level.target import Target, exact_condition
 
     rows = Target(spark=session.spark, table=target.table, alias="__icesql_replaced", session=SessionSettings(session))
     try:
-        return exact_condition(rows, where, rows.matching([POS], where))
+        found = rows.matching([POS], where)
+        require_deterministic(found)
+        return exact_condition(rows, where, found)
     finally:
         rows.close()
 

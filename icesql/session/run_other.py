@@ -8,15 +8,16 @@ from icesql.errors import UnsupportedError
 from icesql.parser import statements as s
 from icesql.parser.names import Place, References
 from icesql.parser.parameters import quoted_pairs
-from icesql.session.names import Found
+from icesql.session.names import Address, Found
 from icesql.session.rewriting import quote
 from icesql.session.run_query import run_query
 from icesql.session.sql_errors import not_for_v2
 from icesql.session.time_travel import current, read_point
-from icesql.session.views import find_view
+from icesql.session.views import find_view, view_frame
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
+    from icesql.spec.views import ViewMetadata
 
 
 def run_other(session: Session, statement: s.Statement, args: Any = None) -> Any:
@@ -63,7 +64,8 @@ def _cache(session: Session, statement: s.CacheTable, args: Any) -> Any:
         session.temporary_views.create(name, query, _moved(statement.references, statement.query.start))
         options = f" OPTIONS ({quoted_pairs(dict(statement.options))})" if statement.options else ""
         return session.spark_sql(f"CACHE {'LAZY ' if statement.lazy else ''}TABLE {quote(name)}{options}")
-    if _is_stored_view(session, statement.table):
+    if (stored := _stored_view(session, statement.table)) is not None:
+        view_frame(session, *stored)  # nothing is kept, but what cannot be read is refused
         return session.nothing
     found = _ours(session, statement.table, statement.text)
     if found is None:
@@ -81,11 +83,13 @@ def _storage_level(session: Session, statement: s.CacheTable) -> Any:
     return None if name is None else session.spark._jvm.org.apache.spark.storage.StorageLevel.fromString(name.upper())
 
 
-def _is_stored_view(session: Session, name: s.TableName) -> bool:
+def _stored_view(session: Session, name: s.TableName) -> tuple[Address, ViewMetadata] | None:
     """A view of one of our catalogs, which is not kept in memory: its query is run each time it is read."""
     address = session.names.address(name.parts)
-    is_temporary = session.is_temporary_view(*name.parts)
-    return address is not None and not is_temporary and session.find(name.parts) is None and find_view(address) is not None
+    if address is None or session.is_temporary_view(*name.parts) or session.find(name.parts) is not None:
+        return None
+    view = find_view(address)
+    return None if view is None else (address, view)
 
 
 def _uncache(session: Session, statement: s.UncacheTable) -> Any:
@@ -94,7 +98,9 @@ def _uncache(session: Session, statement: s.UncacheTable) -> Any:
     found = session.find(statement.table.parts)
     if found is not None:
         session.frames.scan(found, current(found.table.metadata), {}).unpersist()
-    elif not statement.if_exists and not _is_stored_view(session, statement.table):
+    elif (stored := _stored_view(session, statement.table)) is not None:
+        view_frame(session, *stored)
+    elif not statement.if_exists:
         raise session.names.not_found(statement.table.parts, text=statement.text, offset=statement.table.start)
     return session.nothing
 
@@ -119,7 +125,8 @@ def _other(session: Session, statement: s.Other, args: Any) -> Any:
         raise UnsupportedError(
             f"Cannot run statement on an Iceberg table: {mine[0].dotted}: {statement.text.split(None, 1)[0].upper()} is not supported"
         )
-    return run_query(session, statement.text, statement.references, args)
+    done = session.temporary_functions.run(statement)
+    return run_query(session, statement.text, statement.references, args) if done is None else done
 
 
 def _reads_ours(session: Session, references: References) -> bool:

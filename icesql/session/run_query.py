@@ -57,23 +57,23 @@ def run_query(session: Session, text: str, references: References, args: Any = N
     """A DataFrame of the query. Errors carry places in ``text``. Raises NotFoundError for tables and versions that are not there."""
     session.temporary_views.refresh(references)
     with bound(session, text, references) as query:
-        frame = query.frame(args=args)
-        return _from_metadata(session, query, frame) or frame
+        return told_by_metadata(session, query, query.frame(args=args))
 
 
 _AGGREGATE = re.compile(r"\b(count|min|max)\s*\(", re.I)
 
 
-def _from_metadata(session: Session, query: BoundText, frame: Any) -> Any:
-    """``SELECT count(*) FROM t`` and its kin as one row that metadata tells; ``None`` where it does not, and for other queries."""
-    if len(query.reads) != 1 or len(query.references.tables) != 1 or _AGGREGATE.search(query.text) is None:
-        return None
+def told_by_metadata(session: Session, query: BoundText, frame: Any) -> Any:
+    """The query's ``frame``; for ``SELECT count(*) FROM t`` and its kin the one row that metadata tells, where it does."""
+    read = [reference for reference in query.references.tables if reference.place is not Place.TARGET]
+    if len(query.reads) != 1 or len(read) != 1 or _AGGREGATE.search(query.text) is None:
+        return frame
     found, point = query.reads[0]
     if point.snapshot is None:
-        return None
+        return frame
     from icesql.spark.aggregates import aggregate_frame
 
-    return aggregate_frame(session.spark, frame, found.table, snapshot_id=point.snapshot_id, schema=point.schema)
+    return aggregate_frame(session.spark, frame, found.table, snapshot_id=point.snapshot_id, schema=point.schema) or frame
 
 
 @dataclass(slots=True)
@@ -126,6 +126,7 @@ def bound(
     ``target``: the table that a row-level statement changes, under an alias that is not in the text: columns qualified by its name are too.
     """
     result = BoundText(session, text, references=references)
+    session.temporary_functions.refresh(text)
     views: list[str] = []
     try:
         sources = [(r, f) for r in references.tables if (f := resolved(session, text, r)) is not None]

@@ -144,15 +144,21 @@ def _show_properties(session: Session, statement: s.ShowTableProperties, found: 
 
 
 def _column_parts(session: Session, statement: s.ShowColumns) -> tuple[str, ...]:
-    if statement.namespace is None:
-        return statement.table.parts
-    if statement.namespace.parts[0] in session.catalogs:
-        inner = statement.namespace.parts[1:]
+    """The namespace counts where the table's name has none, and must be the table's own: without its catalog."""
+    parts, namespace = statement.table.parts, statement.namespace
+    if namespace is None:
+        return parts
+    if len(parts) == 1:
+        parts = (*namespace.parts, *parts)
+    address = session.names.address(parts)
+    inner = () if address is None else address.identifier[:-1]
+    key = str if session.is_case_sensitive else str.lower
+    if address is not None and tuple(map(key, inner)) != tuple(map(key, namespace.parts)):
         raise SqlError(
-            f"[SHOW_COLUMNS_WITH_CONFLICT_NAMESPACE] SHOW COLUMNS with conflicting namespaces: {quoted(statement.namespace.parts)} != "
+            f"[SHOW_COLUMNS_WITH_CONFLICT_NAMESPACE] SHOW COLUMNS with conflicting namespaces: {quoted(namespace.parts)} != "
             f"{quoted(inner)}: name the table with its catalog and namespace instead. SQLSTATE: 42K05"
         )
-    return (*statement.namespace.parts, statement.table.parts[-1])
+    return parts
 
 
 def _show_partitions(session: Session, found: Found) -> Any:

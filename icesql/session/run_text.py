@@ -6,13 +6,14 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from icesql.parser.parameters import bind_parameters, substitute_variables
+from icesql.parser.parameters import substitute_variables
 from icesql.parser.parse import parse
 from icesql.parser.script import is_script
 from icesql.parser.statements import Other, Query, Statement
 from icesql.session.dispatch import run_statement
 from icesql.session.double_quotes import with_back_ticks
 from icesql.session.identifier_clauses import with_plain_identifiers
+from icesql.session.parameters import bound_text, with_values
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -29,10 +30,12 @@ def run_text(session: Session, text: str, args: Mapping[str, Any] | Sequence[Any
         from icesql.session.run_compound import run_compound
 
         return run_compound(session, text, args)
-    text = with_plain_identifiers(session, text, args)
+    if args:
+        text, args = with_values(session, text, args)
+    text = with_plain_identifiers(session, text)
     statement = _parsed(session, text)
     if args and not isinstance(statement, Query | Other):
-        statement, args = _parsed(session, bind_parameters(text, args)), None
+        statement, args = _parsed(session, bound_text(session, text, args)), None
     frame: DataFrame = run_statement(session, statement, args)
     return frame
 

@@ -10,16 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, SqlError, UnsupportedError, ValidationError
 from icesql.parser import statements as s
-from icesql.parser.identifiers import parse_name
-from icesql.parser.parameters import quoted_pairs
-from icesql.parser.references import references
 from icesql.session.moving import moved
 from icesql.session.names import Address
 from icesql.session.patterns import matches
 from icesql.session.results import Columns
-from icesql.session.rewriting import quote
 from icesql.session.sql_errors import quoted, schema_not_found, view_not_found
 from icesql.session.table_properties import WRITE_FORMAT, file_format, refuse_reserved
+from icesql.session.temp_views import OverTable
 from icesql.session.temporary_needs import refuse_temporary
 from icesql.session.view_columns import refuse_doubled
 from icesql.session.views import QUERY_COLUMNS, SPARK_DIALECT, find_view, run_view_query
@@ -103,14 +100,12 @@ def _create_over_table(session: Session, statement: s.CreateView) -> Any:
         return session.spark_sql(statement.text)
     options = {key.lower(): value for key, value in statement.options}
     path = options.pop("path", None)
-    if statement.columns or path is None:
-        raise SqlError("iceberg does not support user specified schema. Please don't specify the schema, and give the table as path.")
-    if "/" in path:
-        raise UnsupportedError(f"Cannot create view over a path: name the table: {path}")
-    query = f"SELECT * FROM {quote(*parse_name(path))}" + (f" WITH ({quoted_pairs(options)})" if options else "")
-    session.temporary_views.create(
-        statement.view.parts[-1], query, references(query), replace=statement.replace, is_global=statement.global_temporary
-    )
+    if statement.columns:
+        raise SqlError("iceberg does not support user specified schema. Please don't specify the schema.")
+    if path is None:
+        raise InvalidArgumentError("Cannot open table: path is not set")
+    over = OverTable(path, options)
+    session.temporary_views.create_over(statement.view.parts[-1], over, replace=statement.replace, is_global=statement.global_temporary)
     return session.nothing
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from icesql.session.pruning_line import Planning
     from icesql.session.reader import Reader
     from icesql.session.session_table import SessionTable
+    from icesql.session.temp_functions import TemporaryFunctions
     from icesql.session.temp_views import TemporaryViews
     from icesql.session.transactions import SessionTransaction
     from icesql.session.writer import Writer
@@ -77,6 +78,12 @@ class Session:
         from icesql.session.temp_views import TemporaryViews
 
         return TemporaryViews(self)
+
+    @cached_property
+    def temporary_functions(self) -> TemporaryFunctions:
+        from icesql.session.temp_functions import TemporaryFunctions
+
+        return TemporaryFunctions(self)
 
     # -- SQL -----------------------------------------------------------------------------------------------------
     def sql(self, text: str, args: Mapping[str, Any] | Sequence[Any] | None = None) -> DataFrame:

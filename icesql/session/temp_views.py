@@ -5,13 +5,17 @@ When a table below a view has changed, the view is made again before a statement
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from icesql.errors import IcesqlError
+from icesql.parser.identifiers import parse_name
 from icesql.parser.names import Place, References, TableReference
-from icesql.parser.parameters import quoted_string
+from icesql.parser.parameters import quoted_pairs, quoted_string
+from icesql.parser.references import references as find_references
+from icesql.session.path_tables import is_path, require_named
+from icesql.session.reader import Reader
 from icesql.session.rewriting import quote
 from icesql.session.run_query import bound
 from icesql.session.view_columns import as_made, refuse_doubled
@@ -26,7 +30,8 @@ class TemporaryView:
     """``text`` and where the session was when the view was made; ``state`` tells the versions of the tables it showed last.
 
     ``query_columns`` are the names that the query's columns had then, ``made`` what it showed: what it shows later has these columns.
-    ``make``: what makes the view again where there is no text.
+    ``make``: what makes the view again where there is no text. ``over``: the table that a view ``USING iceberg`` is, which is written
+    through it.
     """
 
     name: str
@@ -39,6 +44,25 @@ class TemporaryView:
     state: tuple[str, ...]
     is_global: bool = False
     make: Callable[[], Any] | None = None
+    over: OverTable | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OverTable:
+    """``OPTIONS (path '...')``: the table by its name or its folder, and the other options, of reads and writes, keys in lower case."""
+
+    path: str
+    options: Mapping[str, str]
+
+    @property
+    def text(self) -> str:
+        """The query of the view; ``""`` for a folder, which no query can name."""
+        if is_path(self.path):
+            return ""
+        return f"SELECT * FROM {quote(*parse_name(self.path))}" + (f" WITH ({quoted_pairs(self.options)})" if self.options else "")
+
+    def frame(self, session: Session) -> Any:
+        return Reader(session).options(**self.options).table(self.path)
 
 
 class TemporaryViews:
@@ -51,7 +75,24 @@ class TemporaryViews:
     ) -> None:
         """Make the view in Spark, and remember it. Raises SqlError for two columns of one name, Spark's own error for a name that is
         taken."""
-        query, state = self._frame(text, references)
+        self._create(name, text, references, columns=columns, replace=replace, is_global=is_global)
+
+    def create_over(self, name: str, over: OverTable, *, replace: bool = False, is_global: bool = False) -> None:
+        """As ``create`` for ``USING iceberg``."""
+        self._create(name, over.text, find_references(over.text), over, replace=replace, is_global=is_global)
+
+    def _create(
+        self,
+        name: str,
+        text: str,
+        references: References,
+        over: OverTable | None = None,
+        *,
+        columns: tuple[str, ...] = (),
+        replace: bool = False,
+        is_global: bool = False,
+    ) -> None:
+        query, state = self._frame(text, references, over)
         frame = query.toDF(*columns) if columns else query
         refuse_doubled(frame.columns, self._key_of_columns)
         if is_global:
@@ -59,7 +100,7 @@ class TemporaryViews:
         else:
             (frame.createOrReplaceTempView if replace else frame.createTempView)(name)
         catalog, namespace = self._session.names.current_catalog, self._session.names.current_namespace
-        view = TemporaryView(name, text, references, tuple(query.columns), frame, catalog, namespace, state, is_global)
+        view = TemporaryView(name, text, references, tuple(query.columns), frame, catalog, namespace, state, is_global, over=over)
         self._views[self._key(name, is_global)] = view
 
     def create_from(self, name: str, make: Callable[[], Any], table: tuple[str, ...]) -> None:
@@ -105,7 +146,7 @@ class TemporaryViews:
             return
         with session.names.at(view.catalog, view.namespace):
             self.refresh(view.references)
-            state = self._state(view.references)
+            state = self._state(view.references, view.over)
             if state != view.state and view.make is not None:
                 view.make().createOrReplaceTempView(quote(view.name))
                 self._views[self._key(view.name, False)] = replace(view, state=state)
@@ -114,20 +155,24 @@ class TemporaryViews:
 
     def _make_again(self, view: TemporaryView) -> None:
         """Raises SqlError where the query has the view's columns no more, or not of their types."""
-        query, state = self._frame(view.text, view.references)
+        query, state = self._frame(view.text, view.references, view.over)
         name = quote("global_temp", view.name) if view.is_global else quote(view.name)
         frame = as_made(query, view.query_columns, view.made.schema, self._key_of_columns, name)
         (frame.createOrReplaceGlobalTempView if view.is_global else frame.createOrReplaceTempView)(view.name)
         self._views[self._key(view.name, view.is_global)] = replace(view, state=state)
 
-    def _frame(self, text: str, references: References) -> tuple[Any, tuple[str, ...]]:
+    def _frame(self, text: str, references: References, over: OverTable | None) -> tuple[Any, tuple[str, ...]]:
+        if over is not None and not text:
+            return over.frame(self._session), self._state(references, over)
         with bound(self._session, text, references) as query:
             frame = query.frame()
         return frame, self._state(references)
 
-    def _state(self, references: References) -> tuple[str, ...]:
+    def _state(self, references: References, over: OverTable | None = None) -> tuple[str, ...]:
         """The metadata files of the tables of ours that a text names, and the states of the views of ours below it."""
         session = self._session
+        if over is not None and not references.tables:
+            return (f"{over.path}@{require_named(session, over.path).table.metadata_location}",)
         found: list[str] = []
         for reference in references.tables:
             below = self._views.get(".".join(reference.parts).lower())

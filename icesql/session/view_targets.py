@@ -3,19 +3,21 @@ through other views."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from icesql.errors import SqlError, UnsupportedError
+from icesql.errors import InvalidArgumentError, SqlError, UnsupportedError
 from icesql.parser import statements as s
 from icesql.parser.names import References, TableReference
 from icesql.session.names import Found, Selector
+from icesql.session.path_tables import require_named
 from icesql.session.rewriting import line_and_column, quote
 from icesql.session.run_query import StoredView, resolved, source_frame
 from icesql.session.sql_errors import quoted
 from icesql.session.temp_views import TemporaryView
 from icesql.session.views import SPARK_DIALECT, find_view, view_frame, view_references, written_in
+from icesql.session.write_target import WriteTarget, target_of
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
@@ -55,14 +57,40 @@ def stored_target(session: Session, parts: Sequence[str]) -> ViewTarget | None:
     return _target(view_frame(session, address, stored), _below_stored(session, StoredView(address, stored)))
 
 
-def refuse_insert(session: Session, name: s.TableName, text: str) -> None:
-    """Raises SqlError where the target of an INSERT is a temporary view over our tables."""
-    if session.temporary_views.find(name.parts) is not None:
+def insert_target(session: Session, statement: s.Insert) -> tuple[WriteTarget | None, s.Insert]:
+    """The table that a temporary view ``USING iceberg`` is, and the statement as it means that table; ``None`` for what is no such view.
+
+    Raises SqlError where the target is any other temporary view over our tables.
+    """
+    name, text = statement.target, statement.text
+    view = session.temporary_views.find(name.parts)
+    if view is None:
+        return None, statement
+    if view.over is None:
         line, column = line_and_column(text, name.start)
         raise SqlError(
             f"[EXPECT_TABLE_NOT_VIEW.NO_ALTERNATIVE] 'INSERT' expects a table but {quoted(name.parts)} is a view. SQLSTATE: 42809",
             text=text, line=line, column=column, length=name.end - name.start,
         )  # fmt: skip
+    with session.names.at(view.catalog, view.namespace):
+        found = require_named(session, view.over.path)
+        target = target_of(session, found, {**_of_branch(found, view.over.options), **dict(statement.options)})
+    table = [field.name for field in target.table.schema.fields]
+    static = {key.column for key in statement.partition if key.value is not None}
+    if not statement.columns and not statement.by_name and list(view.query_columns) != table:
+        columns = tuple((column,) for column in view.query_columns if column in table and column not in static)
+        statement = replace(statement, columns=columns)
+    return target, statement
+
+
+def _of_branch(found: Found, options: Mapping[str, str]) -> dict[str, str]:
+    """A view of a branch as a version is written there. Raises InvalidArgumentError for a view of any other version."""
+    asked = dict(options)
+    version, timestamp = asked.pop("versionasof", None), asked.pop("timestampasof", None)
+    ref = None if version is None else found.table.metadata.refs.get(version)
+    if timestamp is not None or (version is not None and (ref is None or not ref.is_branch)):
+        raise InvalidArgumentError(f"Cannot write to table at a specific snapshot: {found.dotted}")
+    return asked if version is None else {"branch": version, **asked}
 
 
 def _target(shown: Any, below: tuple[Found, Any] | None) -> ViewTarget:
@@ -75,6 +103,8 @@ def _target(shown: Any, below: tuple[Found, Any] | None) -> ViewTarget:
 
 def _below_temporary(session: Session, view: TemporaryView) -> tuple[Found, Any] | None:
     with session.names.at(view.catalog, view.namespace):
+        if view.over is not None and not view.text:
+            return require_named(session, view.over.path), view.over.frame(session)
         return _below(session, view.text, view.references)
 
 

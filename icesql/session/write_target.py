@@ -74,6 +74,22 @@ class WriteTarget:
             raise InvalidArgumentError(f"Output spec id {text} is not a valid spec id for table")
         return int(text)
 
+    @property
+    def output_sort_order_id(self) -> int | None:
+        """The sort order that the option ``output-sort-order-id`` says the rows are in. Raises InvalidArgumentError for one that the
+        table has not."""
+        text = self.options.get("output-sort-order-id")
+        if text is None:
+            return None
+        from icesql.spark.distribution import integer
+
+        order_id = integer(text)
+        if order_id not in {order.order_id for order in self.table.metadata.sort_orders}:
+            raise InvalidArgumentError(
+                f"Cannot use output sort order id {order_id} because the table does not contain a sort order with that id"
+            )
+        return order_id
+
     def unstaged(self) -> WriteTarget:
         """The same for changes that metadata alone decides: those are never staged, and take no summary properties of the session's."""
         return replace(self, wap_id=None, summary={k: v for k, v in self.summary.items() if k in _ENGINE_KEYS})
@@ -122,7 +138,7 @@ def target_of(session: Session, found: Found, options: Mapping[str, str], *, ver
         raise InvalidArgumentError(f"Cannot {verb} {branch}: it is a tag, not a branch. Tags cannot be targets for producing snapshots")
     if verb != "truncate":
         refuse_ambiguous(session, metadata.schema)
-    summary = {**engine_summary(session), **_given_summary(session, options)}
+    summary = {**engine_summary(session), **given_summary(session, options)}
     if wap_id is not None:
         summary["wap.id"] = wap_id
     return WriteTarget(found=found, branch=branch or MAIN, wap_id=wap_id, summary=summary, options=options)
@@ -168,6 +184,6 @@ def engine_summary(session: Session) -> dict[str, str]:
     return dict(session.engine)
 
 
-def _given_summary(session: Session, options: Mapping[str, str]) -> dict[str, str]:
+def given_summary(session: Session, options: Mapping[str, str]) -> dict[str, str]:
     found = {key[len(_SUMMARY_PREFIX) :]: value for key, value in options.items() if key.startswith(_SUMMARY_PREFIX)}
     return {**session.snapshot_properties(), **found}

@@ -16,6 +16,7 @@ from icesql.session.schemas import partition_spec
 from icesql.session.sql_errors import table_exists, table_not_found
 from icesql.session.write_target import SessionSettings, WriteTarget, target_of
 from icesql.spark.filters import exact_filter
+from icesql.spark.row_level.checks import require_deterministic
 from icesql.spark.row_level.target import Target
 from icesql.spark.store_assignment import assigned_frame
 from icesql.spark.types import from_spark
@@ -108,7 +109,9 @@ class Writer:
         target = Target(
             spark=self._session.spark, table=found.table, alias=found.address.identifier[-1], session=SessionSettings(self._session)
         )
-        where = exact_filter(target.read.shape().where(condition), target.metadata.schema, target.read.columns.names)
+        rows = target.read.shape().where(condition)
+        require_deterministic(rows)
+        where = exact_filter(rows, target.metadata.schema, target.read.columns.names)
         if where is None:
             raise SqlError(f"Cannot overwrite: the condition is no filter of files: {condition._jc.toString()}")
         return where
@@ -143,7 +146,7 @@ class Writer:
             transaction = address.catalog.stage_replace(address.identifier, schema, **stage, or_create=create)
         else:
             transaction = address.catalog.stage_create(address.identifier, schema, **stage)
-        fill(self._session, address, transaction, self._frame, overwrite=replace)
+        fill(self._session, address, transaction, self._frame, overwrite=replace, options=self._options)
 
     def _check_exists(self, address: Address, *, create: bool, replace: bool) -> None:
         exists = self._session.names.is_table(address)

@@ -103,7 +103,7 @@ def write_rows(rows: pa.Table, metadata: TableMetadata, io: FileIO, settings: Wr
 
 def write_job(metadata: TableMetadata, io: FileIO, settings: WriteSettings, *, clustered: bool = True) -> WriteJob:
     spec = metadata.spec if settings.spec_id is None else metadata.specs_by_id[settings.spec_id]
-    properties = {**metadata.properties, **_overrides(settings)}
+    properties = {**metadata.properties, **_overrides(metadata.properties, settings)}
     types = tuple(f.type for f in spec.partition_type(metadata.schema).fields)
     usual = P.property_as_string(properties, P.DEFAULT_FILE_FORMAT) or "parquet"
     file_format = (settings.options.get("write-format") or usual).lower()
@@ -143,13 +143,20 @@ def remove_files_of(job: WriteJob, after_id: str = "") -> None:
     job.io.delete_many([info.location for info in job.io.list_files(job.locations.data_folder) if marker in info.location])
 
 
-def _overrides(settings: WriteSettings) -> dict[str, str]:
+def _overrides(properties: Mapping[str, str], settings: WriteSettings) -> dict[str, str]:
     """Properties that an option or a session setting replaces for one write."""
+
+    def given(name: str) -> str | None:
+        return settings.options.get(name) or settings.session.get(f"spark.sql.iceberg.{name}")
+
     found = {}
     for name in ("compression-codec", "compression-level", "compression-strategy"):
-        value = settings.options.get(name) or settings.session.get(f"spark.sql.iceberg.{name}")
-        if value is not None:
+        if (value := given(name)) is not None:
             found.update({f"write.{kind}.{name}": value for kind in FORMATS})
+    if (shreds := given("shred-variants")) is not None:
+        found[P.PARQUET_SHRED_VARIANTS] = shreds
+    if P.property_as_bool({**properties, **found}, P.PARQUET_SHRED_VARIANTS) and (rows := given("variant-inference-buffer-size")):
+        found[P.PARQUET_VARIANT_INFERENCE_BUFFER_SIZE] = str(integer(rows))
     return found
 
 

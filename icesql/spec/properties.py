@@ -271,8 +271,8 @@ def property_as_bool(properties: Mapping[str, str], key: str, default: bool | No
 
 
 def whole_number(text: str) -> int:
-    """As Java reads it: digits behind an optional sign, and no blanks. Raises ValueError."""
-    if re.fullmatch(r"[+-]?[0-9]+", text) is None:
+    """As Java reads a long: digits behind an optional sign, and no blanks. Raises ValueError."""
+    if re.fullmatch(r"[+-]?[0-9]{1,30}", text) is None or not -(2**63) <= int(text) < 2**63:
         raise ValueError(f"not a whole number: {text}")
     return int(text)
 

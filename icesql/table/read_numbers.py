@@ -27,8 +27,11 @@ def check_splits(properties: Mapping[str, str], options: Mapping[str, str] | Non
     split_options(properties, options)
 
 
-def check_metadata_splits(properties: Mapping[str, str], metadata_table: str) -> None:
-    """As ``check_splits`` for a metadata table, whose splits have a size of their own. Raises InvalidArgumentError, ValidationError."""
+def check_metadata_splits(properties: Mapping[str, str], metadata_table: str = "all_manifests") -> None:
+    """As ``check_splits`` for a metadata table, whose splits have a size of their own; procedures that look for files read one, in Iceberg.
+
+    Raises InvalidArgumentError, ValidationError.
+    """
     key = SPLIT_SIZE if metadata_table == "position_deletes" else METADATA_SPLIT_SIZE
     check_splits({**properties, SPLIT_SIZE: properties.get(key, str(SPLIT_SIZE_BYTES))})
 

@@ -231,3 +231,29 @@ def test_comment_inside_an_extension_statement(session: Any):
     _run(session, "commented", _TWO)
     session.sql("ALTER TABLE local.faults.commented /* why */ ADD PARTITION FIELD /* what */ bucket(2, id)")
     assert len(session.table("local.faults.commented").metadata.spec.fields) == 1
+
+
+def test_sql_functions_with_parameters_read_the_present(session: Any):
+    table = _run(session, "functions", _TWO)
+    try:
+        session.sql(f"CREATE TEMPORARY FUNCTION most_below(x INT) RETURNS INT RETURN SELECT max(f.id) FROM {table} AS f WHERE f.id < x")
+        session.sql(
+            f"CREATE TEMPORARY FUNCTION rows_from(x INT) RETURNS TABLE (id INT, s STRING) RETURN SELECT id, s FROM {table} WHERE id >= x"
+        )
+        assert session.sql("SELECT most_below(3)").collect()[0][0] == 2
+        session.sql(f"INSERT INTO {table} VALUES (4, 'd', 4)")
+        assert session.sql("SELECT most_below(9)").collect()[0][0] == 4
+        assert sorted(map(tuple, session.sql("SELECT * FROM rows_from(3)").collect())) == [(3, None), (4, "d")]
+        session.sql(f"DELETE FROM {table} WHERE id = most_below(9)")
+        assert session.sql(f"SELECT max(id) FROM {table}").collect()[0][0] == 3
+        assert not session.sql("SHOW VIEWS").where("isTemporary").collect()
+    finally:
+        session.sql("DROP TEMPORARY FUNCTION IF EXISTS most_below")
+        session.sql("DROP TEMPORARY FUNCTION IF EXISTS rows_from")
+
+
+def test_an_identifier_clause_travels_in_time(session: Any):
+    table = _run(session, "identified", _TWO)
+    session.sql(f"INSERT INTO {table} VALUES (4, 'd', 4)")
+    first = session.sql(f"SELECT min(snapshot_id) FROM {table}.snapshots WHERE parent_id IS NULL").collect()[0][0]
+    assert session.sql(f"SELECT max(id) FROM IDENTIFIER('{table}') VERSION AS OF {first}").collect()[0][0] == 3

@@ -22,10 +22,11 @@ from icesql.spark.row_level.target import LAST_UPDATED, ROW_ID, Target
 from icesql.spark.write import WriteSettings, write_frame, write_rows
 from icesql.spec.files import DataFile, FileContent
 from icesql.spec.paths import partition_path
-from icesql.spec.properties import DELETE_GRANULARITY, property_as_string
+from icesql.spec.properties import DELETE_GRANULARITY, DELETE_TARGET_FILE_SIZE_BYTES, property_as_int, property_as_string
 from icesql.table.delete_index import referenced_path
 from icesql.table.location_provider import LocationProvider
 from icesql.table.overwrite import OverwriteFiles
+from icesql.table.read_numbers import check_splits
 from icesql.table.row_delta import RowDelta
 from icesql.table.scan_tasks import FileScanTask
 from icesql.table.snapshot_update import SnapshotUpdate
@@ -60,6 +61,15 @@ def check_settings(target: Target, verb: str) -> None:
 def check_distribution(target: Target, verb: str) -> None:
     """Raises InvalidArgumentError for an unknown ``write.<verb>.distribution-mode``, though nothing may be written."""
     distribution_of(target.metadata, target.metadata.spec, verb=verb, options=target.options, session=target.session)
+
+
+def check_changes(target: Target, verb: str) -> None:
+    """As ``check_distribution``; and ValidationError for what is no size of delete files or, in copy-on-write, of splits."""
+    check_distribution(target, verb)
+    if mode_of(target, verb) == MERGE_ON_READ:
+        property_as_int(target.metadata.properties, DELETE_TARGET_FILE_SIZE_BYTES)
+    else:
+        check_splits(target.metadata.properties, target.options)
 
 
 def isolation_of(target: Target, verb: str) -> str:

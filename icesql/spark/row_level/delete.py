@@ -7,7 +7,7 @@ from collections.abc import Callable
 from icesql.expr.metrics import strict_metrics
 from icesql.expr.tree import AlwaysFalse, AlwaysTrue, Expression
 from icesql.spark.local_rows import is_local
-from icesql.spark.row_level.changes import RowLevelResult, change, check_distribution, check_settings
+from icesql.spark.row_level.changes import RowLevelResult, change, check_changes, check_settings
 from icesql.spark.row_level.checks import require_deterministic
 from icesql.spark.row_level.file_numbers import FILE_NUMBER
 from icesql.spark.row_level.found_rows import POS, positions_by_file
@@ -39,7 +39,7 @@ def _delete(target: Target, condition: str | None, before_rows: Callable[[], Non
     if expression is not None and all_or_nothing(target, expression):
         return RowLevelResult(builder=metadata_delete(target, expression), metadata_only=True)
     before_rows()
-    check_distribution(target, "delete")
+    check_changes(target, "delete")
     gone = positions_by_file(frame, target.files, target.snapshot)
     return RowLevelResult(builder=change(target, "delete", gone, None))
 

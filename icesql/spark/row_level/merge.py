@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 from icesql.errors import ValidationError
 from icesql.spark.columns import quoted
 from icesql.spark.row_level.assignments import assigned_columns
-from icesql.spark.row_level.changes import COPY_ON_WRITE, RowLevelResult, change, check_distribution, mode_of, written
+from icesql.spark.row_level.changes import COPY_ON_WRITE, RowLevelResult, change, check_changes, check_distribution, mode_of, written
 from icesql.spark.row_level.checks import require_deterministic, require_deterministic_columns
 from icesql.spark.row_level.few_rows import first_rows, in_driver, most_in_driver
 from icesql.spark.row_level.field_order import in_order_of
@@ -48,7 +48,10 @@ def merge_rows(
     The merge itself is not committed yet. Raises Spark's AnalysisException for expressions that do not fit, ValidationError
     ``MERGE_CARDINALITY_VIOLATION`` where a target row matches several source rows.
     """
-    check_distribution(target, "write" if {clause.kind for clause in clauses} == {Kind.NOT_MATCHED} else "merge")
+    if {clause.kind for clause in clauses} == {Kind.NOT_MATCHED}:
+        check_distribution(target, "write")
+    else:
+        check_changes(target, "merge")
     source_rows = source_rows or target.sql(f"SELECT * FROM {source}")
     try:
         return _Merge(target, source, source_alias, source_rows, condition, tuple(clauses)).run()

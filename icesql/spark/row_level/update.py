@@ -11,7 +11,7 @@ from icesql.spark.columns import quoted
 from icesql.spark.distribution import with_partition_values
 from icesql.spark.local_rows import is_local
 from icesql.spark.row_level.assignments import Assignment, assigned_columns
-from icesql.spark.row_level.changes import MERGE_ON_READ, RowLevelResult, change, check_distribution, mode_of
+from icesql.spark.row_level.changes import MERGE_ON_READ, RowLevelResult, change, check_changes, mode_of
 from icesql.spark.row_level.checks import is_deterministic, require_deterministic
 from icesql.spark.row_level.few_rows import NewRows, first_rows, in_driver, most_in_driver
 from icesql.spark.row_level.file_numbers import FILE_NUMBER
@@ -38,7 +38,7 @@ def update_rows(target: Target, assignments: Sequence[Assignment], condition: st
 
 
 def _update(target: Target, assignments: Sequence[Assignment], condition: str | None) -> RowLevelResult:
-    check_distribution(target, "update")
+    check_changes(target, "update")
     values = assigned_columns(target.metadata.schema, assignments, target.alias, key=target.key)
     rows = target.matching([*_PLACES, *values, *_lineage(target)], condition)
     if not is_deterministic(rows):  # values may be up to chance

@@ -299,3 +299,65 @@ alter table {ns}.t set tblproperties ('write.distribution-mode'='nope4');
 -- error: Invalid distribution mode: nope4
 merge into {ns}.t t using (select 8 as id) s on t.id = s.id when not matched then insert (id, p) values (s.id, 3);
 select * from {ns}.t;
+
+-- case: sizes_of_splits_that_are_none
+-- each: v=split.target-size,split.planning-lookback,split.open-file-cost
+create namespace {ns};
+create table {ns}.t (id int, p int) using iceberg partitioned by (p);
+insert into {ns}.t select /*+ coalesce(1) */ * from values (1, 1), (2, 1), (3, 2);
+alter table {ns}.t set tblproperties ('read.{v}'='x');
+insert into {ns}.t select count(*), max(p) from {ns}.t;
+insert overwrite {ns}.t select count(*), 1 as p from {ns}.t where false;
+create table {ns}.d as select count(*) c, min(id) m from {ns}.t;
+create or replace table {ns}.d as select max(c) c from {ns}.d;
+select * from {ns}.d;
+-- error: must have integer value
+insert into {ns}.t select * from {ns}.t;
+-- error: must have integer value
+update {ns}.t set id = 1 where false;
+delete from {ns}.t where false;
+-- error: must have integer value
+merge into {ns}.t t using (select 9 as id) s on false when matched then delete;
+merge into {ns}.t t using (select 9 as id) s on false when not matched then insert (id, p) values (s.id, 3);
+create table {ns}.mor (id int, p int) using iceberg tblproperties ('read.{v}'='x', 'write.update.mode'='merge-on-read', 'write.merge.mode'='merge-on-read');
+insert into {ns}.mor values (1, 1);
+update {ns}.mor set id = 1 where false;
+merge into {ns}.mor t using (select 9 as id) s on false when matched then delete;
+alter table {ns}.mor unset tblproperties ('read.{v}');
+alter table {ns}.t unset tblproperties ('read.{v}');
+select * from {ns}.t;
+
+-- case: sizes_of_splits_that_are_none_for_procedures
+-- each: v=split.planning-lookback,split.open-file-cost
+create namespace {ns};
+create table {ns}.t (id int) using iceberg tblproperties ('read.{v}'='x');
+insert into {ns}.t values (1);
+-- error: must have integer value
+call local.system.expire_snapshots('{nsname}.t');
+-- error: must have integer value
+call local.system.remove_orphan_files('{nsname}.t');
+-- error
+call local.system.rewrite_table_path(table => '{nsname}.t', source_prefix => '{wh}', target_prefix => '/elsewhere');
+alter table {ns}.t unset tblproperties ('read.{v}');
+
+-- case: sizes_of_delete_files_that_are_none
+-- each: v=x,99999999999999999999
+create namespace {ns};
+create table {ns}.m (id int, p int) using iceberg partitioned by (p) tblproperties ('write.delete.target-file-size-bytes'='{v}', 'write.delete.mode'='merge-on-read', 'write.update.mode'='merge-on-read', 'write.merge.mode'='merge-on-read');
+insert into {ns}.m select /*+ coalesce(1) */ * from values (1, 1), (2, 1), (3, 2);
+delete from {ns}.m where false;
+delete from {ns}.m where p = 2;
+-- error
+delete from {ns}.m where id = 1;
+-- error
+update {ns}.m set id = 7 where false;
+-- error
+merge into {ns}.m t using (select 9 as id) s on t.id = s.id when matched then delete;
+merge into {ns}.m t using (select 9 as id) s on t.id = s.id when not matched then insert (id, p) values (s.id, 3);
+alter table {ns}.m set tblproperties ('format-version'='3');
+-- error
+delete from {ns}.m where id = 1;
+create table {ns}.c (id int, p int) using iceberg tblproperties ('write.delete.target-file-size-bytes'='{v}');
+insert into {ns}.c select /*+ coalesce(1) */ * from values (1, 1), (2, 2), (3, 3);
+update {ns}.c set id = 7 where id = 2;
+delete from {ns}.c where id = 3;

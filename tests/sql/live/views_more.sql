@@ -219,3 +219,73 @@ drop view tc_stars;
 drop view tc_onstar;
 drop view tc_computed;
 drop view global_temp.tc_global;
+
+-- case: insert_through_views_using_iceberg
+create namespace {ns};
+create table {ns}.t (id int, p int) using iceberg partitioned by (p);
+create temporary view over_path using iceberg options (path '{loc}/t');
+insert into over_path values (1, 1);
+insert into over_path (p, id) values (3, 4);
+insert into over_path by name select 3 as p, 5 as id;
+insert overwrite over_path partition (p = 3) select 9;
+insert into over_path replace where p = 1 select 6, 1;
+select * from over_path;
+delete from over_path where p = 3;
+-- error: UPDATE TABLE
+update over_path set id = 1;
+-- error: MERGE INTO TABLE
+merge into over_path t using (select 9 as id) s on t.id = s.id when matched then delete;
+-- error
+truncate table over_path;
+create temporary view over_name using iceberg options (path '{ns}.t', 'snapshot-property.x' 'y');
+insert into over_name values (11, 1);
+insert into over_name table {ns}.t;
+-- error: CANNOT_SAFELY_CAST
+insert into over_name values ('x', 1);
+-- error: NOT_ENOUGH_DATA_COLUMNS
+insert into over_name values (1);
+alter table {ns}.t add column n int;
+insert into over_name values (12, 1);
+insert into over_path values (13, 1);
+select * from over_name;
+select * from over_path;
+alter table {ns}.t create branch br;
+create global temporary view over_branch using iceberg options (path '{ns}.t', branch 'br');
+insert overwrite global_temp.over_branch values (13, 1, 2);
+from {ns}.t insert into over_name select id, p where id = 6;
+select * from global_temp.over_branch;
+drop view global_temp.over_branch;
+create temporary view over_files using iceberg options (path '{ns}.t.files');
+-- error
+insert into over_files values (1);
+create temporary view over_old using iceberg options (path '{ns}.t', versionAsOf 'br');
+insert into over_old values (1, 1, 1);
+create temporary view of_query as select * from {ns}.t;
+-- error: EXPECT_TABLE_NOT_VIEW
+insert into of_query values (1, 1, 1);
+-- error
+create temporary view over_nothing using iceberg;
+-- error
+create temporary view over_nope using iceberg options (path '{ns}.nope');
+-- error
+create temporary view over_nope using iceberg options (path '{loc}/nope');
+select * from {ns}.t;
+select summary['x'] from {ns}.t.snapshots;
+
+-- case: cached_views_that_cannot_be_read
+create namespace jdbc.{nsname};
+create table jdbc.{nsname}.t (id int, p int) using iceberg;
+create view jdbc.{nsname}.v as select id, p from jdbc.{nsname}.t;
+create view jdbc.{nsname}.vv as select id, p from jdbc.{nsname}.v;
+cache table jdbc.{nsname}.v;
+uncache table jdbc.{nsname}.v;
+alter table jdbc.{nsname}.t drop column p;
+-- error
+cache table jdbc.{nsname}.v;
+-- error
+cache lazy table jdbc.{nsname}.vv;
+-- error
+uncache table if exists jdbc.{nsname}.v;
+drop table jdbc.{nsname}.t;
+-- error: TABLE_OR_VIEW_NOT_FOUND
+cache table jdbc.{nsname}.v;
