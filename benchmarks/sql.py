@@ -165,6 +165,8 @@ def main(*parts: str) -> None:
         folder = Path(tempfile.mkdtemp(prefix="icesql-bench-sql-"))
         with Turns(folder, tpch) as work:
             PARTS[part](work)
+            for engine, started in work.started.items():
+                lines.setdefault("start of a session", {}).setdefault(engine, []).extend(started)
             lines |= work.lines
         shutil.rmtree(folder, ignore_errors=True)
     print_summary(lines)

@@ -31,7 +31,8 @@ class Engine:
         command = [sys.executable, "-m", "benchmarks.turns", name, str(warehouse), str(tpch)]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT)
         self.name = name
-        self.started = self._answer()
+        seconds, cpu = self._answer()
+        self.started = (seconds, cpu)
 
     def run(self, text: str) -> tuple[float, float, list[Any]]:
         """(wall seconds, CPU seconds of all its processes, rows) of a statement."""
@@ -60,6 +61,7 @@ class Turns:
     def __init__(self, folder: Path, tpch: Path) -> None:
         self.engines = [Engine(name, folder / name, tpch) for name in ENGINES]
         self.lines: Lines = {}
+        self.started = {engine.name: [engine.started] for engine in self.engines}
 
     def __enter__(self) -> Turns:
         return self

@@ -27,6 +27,7 @@ from icesql.session.system_functions import function_edits
 from icesql.session.time_travel import ReadPoint, optioned_point, read_point
 from icesql.session.views import find_view, view_frame
 from icesql.session.write_target import wap_of
+from icesql.spark import short_views
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
@@ -112,7 +113,7 @@ class BoundText:
         for view, keys, made_with in self.second_path:
             where = or_(*(filters.get(key, TRUE) for key in keys))
             if where != TRUE:
-                made_with(where).createOrReplaceTempView(view)
+                short_views.show(made_with(where), view)
                 narrowed = True
         return narrowed
 
@@ -218,7 +219,7 @@ def _columns_of_metadata_table(source: Found, reference: TableReference, text: s
 
 def _temporary_view(frame: Any) -> str:
     name = f"{VIEW_PREFIX}{next(_numbers)}"
-    frame.createOrReplaceTempView(name)
+    short_views.show(frame, name)
     return name
 
 

@@ -228,16 +228,20 @@ class Session:
     @contextmanager
     def view_of(self, frame: DataFrame) -> Iterator[str]:
         """The name of a temporary view that shows the frame while the block runs."""
+        from icesql.spark import short_views
+
         view = f"_ice_frame{next(_numbers)}"
-        frame.createOrReplaceTempView(view)
+        short_views.show(frame, view)
         try:
             yield view
         finally:
             self.drop_views([view])
 
     def drop_views(self, names: Iterable[str]) -> None:
+        from icesql.spark import short_views
+
         for name in names:
-            self.spark.catalog.dropTempView(name)
+            short_views.hide(self.spark, name)
 
     def microseconds(self, expression: str) -> int | None:
         """A timestamp expression evaluated by Spark; ``None`` for null and for text that is no timestamp."""

@@ -26,13 +26,18 @@ from icesql.spark.paths import hadoop_path
 class FileSet:
     """Files to read. ``constants`` has one row a file, in the order of ``paths``; ``None`` where the index declares no constants.
 
-    ``like_first``: further files, whose constants are those of the first.
+    ``like_first``: further files, whose constants are those of the first. ``is_kept``: the same object is likely to be given again.
     """
 
     paths: Sequence[str]
     sizes: Sequence[int]
     constants: pa.Table | None = None
     like_first: FileSet | None = None
+    is_kept: bool = False
+
+    @property
+    def count(self) -> int:
+        return len(self.paths) + (0 if self.like_first is None else self.like_first.count)
 
     def expanded(self) -> FileSet:
         """The same files, each with a row of constants."""
@@ -58,10 +63,19 @@ class PythonFileIndex:
         self.bridge, self.key, self._plan, self._size, self._constants = bridge, key, plan, size_in_bytes, constants
         self._names = names
         self._jvm_constants = bridge.jvm_schema(constants)
+        self._last: tuple[FileSet, Any] | None = None
         self.listFiles = guarded(self._list_files)
 
     def _list_files(self, partition_filters: Any, data_filters: Any) -> Any:
         files = self._plan(pushed_expression(data_filters, self._names))
+        if not files.is_kept or partition_filters.size() > 0:
+            return self._directories(files, partition_filters)
+        last = self._last
+        if last is None or last[0] is not files:
+            last = self._last = (files, self._directories(files, partition_filters))
+        return last[1]
+
+    def _directories(self, files: FileSet, partition_filters: Any) -> Any:
         if files.constants is None or not self._constants.fields:
             return self.bridge.seq(self._directory(files))
         more = files.like_first

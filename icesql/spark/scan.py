@@ -260,10 +260,14 @@ class Read:
         is_plain = not self.settings.extra and not any(children(field.type) for field in self.schema.fields)
         asks_batch_size = is_plain and not mixed and property_as_bool(self.metadata.properties, PARQUET_VECTORIZATION_ENABLED)
         only_deletes = [constant.field.name for constant in columns.constants] == [DELETES]
+        answers = KeptAnswers()
 
         def plan(expression: Expression) -> FileSet:
             if asks_batch_size:
                 check_batch_size(self.metadata.properties, self.settings.options)
+            return answers.get(expression, planner.made_from(expression), files_of)
+
+        def files_of(expression: Expression) -> FileSet:
             all_native = not mixed or not (planner.formats(expression) - {"parquet"} or second_path.may_lack_ids(self.metadata))
             if belongs is None and not columns.constants and all_native:
                 return FileSet(*planner.files(expression))
@@ -358,6 +362,11 @@ class SharedPlanner:
         wanted = self._wanted
         return tasks if wanted is None else [task for task in tasks if task.data_file.file_path in wanted]
 
+    def made_from(self, expression: Expression) -> tuple[object, object]:
+        """What decides which files a filter lets pass: while both are the same objects, so are the files."""
+        self._check()
+        return self._plan(expression) if self._settings.tasks is None else self._settings.tasks, self._wanted
+
     def _check(self) -> None:
         """The table's ``read.split.*`` must be numbers when files are asked for, though Spark makes the splits."""
         if self._unchecked:
@@ -413,6 +422,26 @@ class _Plan(ScanPlan):
     @cached_property
     def task_list(self) -> list[FileScanTask]:
         return list(self.tasks)
+
+
+class KeptAnswers:
+    """The last sets of few files that a relation gave: for a set it has seen, Spark keeps its own objects."""
+
+    _MOST, _MOST_FILES, _MOST_BYTES = 4, 1_000, 1 << 20
+
+    def __init__(self) -> None:
+        self._answers: dict[Expression, tuple[tuple[object, object], FileSet]] = {}
+
+    def get(self, expression: Expression, made_from: tuple[object, object], make: Callable[[Expression], FileSet]) -> FileSet:
+        """The set that was made from the same objects, or a new one."""
+        kept = self._answers.get(expression)
+        if kept is not None and all(old is new for old, new in zip(kept[0], made_from, strict=True)):
+            return kept[1]
+        files = make(expression)
+        if files.count <= self._MOST_FILES and (files.constants is None or files.constants.nbytes <= self._MOST_BYTES):
+            files = replace(files, is_kept=True)
+            self._answers = {**dict(list(self._answers.items())[1 - self._MOST :]), expression: (made_from, files)}
+        return files
 
 
 def bindable(schema: Schema, expression: Expression) -> Expression:

@@ -16,6 +16,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from icesql.expr.tree import TRUE, Expression, or_
+from icesql.spark import short_views
 from icesql.spark.columns import quoted
 from icesql.spark.deletes import DeletedPositions
 from icesql.spark.filters import exact_filter
@@ -101,12 +102,12 @@ class Target:
         """Name of the temporary view; ``close`` drops it."""
         with _lock:
             name = f"__icesql_target_{next(_numbers)}"
-        self.read.frame().createOrReplaceTempView(name)
+        short_views.show(self.read.frame(), name)
         return name
 
     def close(self) -> None:
         if "view" in self.__dict__:
-            self.spark.catalog.dropTempView(self.view)
+            short_views.hide(self.spark, self.view)
 
     @property
     def relation(self) -> str:
@@ -156,9 +157,9 @@ def exact_condition(target: Target, condition: str | None, matching: DataFrame) 
     if target.read.is_one_relation:
         return exact_filter(matching, target.metadata.schema, target.read.columns.names)
     view = f"{target.view}_shape"
-    target.read.shape().createOrReplaceTempView(view)
+    short_views.show(target.read.shape(), view)
     try:
         frame = target.sql(f"SELECT * FROM {quoted(view)} AS {quoted(target.alias)} WHERE {condition}")
         return exact_filter(frame, target.metadata.schema, target.read.columns.names)
     finally:
-        target.spark.catalog.dropTempView(view)
+        short_views.hide(target.spark, view)
