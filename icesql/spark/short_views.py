@@ -6,6 +6,7 @@ planning; and ``dropTempView`` removes what is cached of the same plan.
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 from icesql.spark.bridge import Bridge, bridge_of
@@ -13,7 +14,7 @@ from icesql.spark.bridge import Bridge, bridge_of
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_MODEL = "_ice_model"
+_numbers = itertools.count(1)
 _RELATION = "org.apache.spark.sql.catalyst.catalog.TemporaryViewRelation"
 
 
@@ -35,9 +36,10 @@ class _Views:
 
     def __init__(self, bridge: Bridge) -> None:
         self.catalog = bridge.session.sessionState().catalog()
-        bridge.session.emptyDataFrame().createOrReplaceTempView(_MODEL)
-        model = self.catalog.getRawTempView(_MODEL).get()
-        self.catalog.dropTempView(_MODEL)
+        name = f"_ice_model{next(_numbers)}"
+        bridge.session.emptyDataFrame().createOrReplaceTempView(name)
+        model = self.catalog.getRawTempView(name).get()
+        self.catalog.dropTempView(name)
         described = model.tableMeta()
         values = [described.productElement(place) for place in range(described.productArity())]
         names = [described.productElementName(place) for place in range(len(values))]

@@ -8,9 +8,11 @@ import pytest
 
 from icesql.errors import CorruptMetadataError
 from icesql.expr.tree import TRUE
+from icesql.spark import file_index
 from icesql.spark.aggregates import aggregate_frame
 from icesql.spark.bridge import Bridge, bridge_of
 from icesql.spark.changelog import changelog_frame, incremental_frame
+from icesql.spark.file_index import file_statuses
 from icesql.spark.metadata_frames import metadata_frame
 from icesql.spark.relation import parquet_relation
 from icesql.spark.scan import scan_dataframe
@@ -45,6 +47,24 @@ def test_only_matching_files_are_planned(spark, make_table):
     frame.createOrReplaceTempView("t")
     assert spark.sql("SELECT count(*) FROM t x JOIN t y ON x.id = y.id WHERE x.p IN ('1', '3')").first()[0] == 50
     assert reports[-1].files_planned == 4
+
+
+def test_spark_is_told_of_few_files_once(spark, make_table, monkeypatch):
+    told = []
+
+    def counted(bridge, files):
+        told.append(files)
+        return file_statuses(bridge, files)
+
+    monkeypatch.setattr(file_index, "file_statuses", counted)
+    table = make_table("t", spark.sql("SELECT id, CAST(id % 4 AS STRING) AS p FROM range(100)"), [("p", IDENTITY)])
+    reports = []
+    frame = scan_dataframe(spark, table, listener=reports.append)
+    for condition, parts, times in (("p = '1'", "1", 1), ("p = '1'", "1", 1), ("p > '1'", "23", 2), ("p = '1'", "1", 3)):
+        before = len(reports)
+        assert {row.p for row in frame.where(condition).collect()} == set(parts)
+        assert len(told) == times
+        assert reports[before].files_planned == len(parts)  # each reader hears of it
 
 
 def test_metadata_columns_and_filters_over_them(spark, make_table):

@@ -186,7 +186,7 @@ create namespace {ns};
 create table {ns}.t (id int, s string) using iceberg;
 insert into {ns}.t values (1, 'a'), (2, 'b');
 create temporary view over_t using iceberg options ('path'='{ns}.t');
--- error: schema
+-- error: path is not set
 create temporary view over_u using iceberg;
 insert into {ns}.t values (3, 'c');
 select * from over_t;
