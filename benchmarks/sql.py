@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.engines import DATA
-from benchmarks.turns import TABLES, Lines, Turns, print_summary
+from benchmarks.turns import ENGINES, TABLES, Lines, Turns, print_summary
 
 SCALE = os.environ.get("ICESQL_BENCH_SCALE", "1")
 CHANGED_KEYS = int(1_500_000 * float(SCALE))  # 1.5 M rows of lineitem at scale factor 1
@@ -161,9 +161,9 @@ def main(*parts: str) -> None:
     """The parts, each with a fresh session of either engine; every statement runs on one engine, then on the other."""
     tpch = tpch_folder()
     lines: Lines = {}
-    for part in parts or PARTS:
+    for number, part in enumerate(parts or PARTS):
         folder = Path(tempfile.mkdtemp(prefix="icesql-bench-sql-"))
-        with Turns(folder, tpch) as work:
+        with Turns(folder, tpch, begins=ENGINES[number % 2]) as work:
             PARTS[part](work)
             for engine, started in work.started.items():
                 lines.setdefault("start of a session", {}).setdefault(engine, []).extend(started)
