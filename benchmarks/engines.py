@@ -66,14 +66,10 @@ class Times:
     def __init__(self, seconds: dict[str, float] | None = None, cpu: dict[str, float] | None = None) -> None:
         self.seconds, self.cpu = seconds or {}, cpu or {}
 
-    def measure(
-        self, name: str, work: Callable[[], Any], *, repeat: int = 1, before: Callable[[], Any] | None = None, warm: int = 0
-    ) -> Any:
+    def measure(self, name: str, work: Callable[[], Any], *, repeat: int = 1, warm: int = 0) -> Any:
         """The medians of ``repeat`` runs after ``warm`` uncounted ones."""
         seconds, cpu, result = [], [], None
         for number in range(warm + repeat):
-            if before is not None:
-                before()
             start, used = time.perf_counter(), cpu_seconds()
             result = work()
             if number >= warm:

@@ -125,12 +125,20 @@ def _check_structs(fields: Iterable[pa.Field], path: str = "") -> None:
 
 
 def bloom_filters(schema: pa.Schema, properties: Mapping[str, str]) -> dict[str, dict[str, float]]:
-    """Top-level columns that ``write.parquet.bloom-filter-enabled.column.<name>`` names, with the wanted rate of false hits."""
+    """Top-level columns that ``write.parquet.bloom-filter-enabled.column.<name>`` names, with the wanted rate of false hits.
+
+    Raises InvalidArgumentError for a rate that is none.
+    """
     prefix, fpp = "write.parquet.bloom-filter-enabled.column.", "write.parquet.bloom-filter-fpp.column."
     names = [key[len(prefix) :] for key, value in properties.items() if key.startswith(prefix) and value.lower() == "true"]
     for name in names:
         property_as_int(properties, f"write.parquet.bloom-filter-ndv.column.{name}", 0)
-    return {name: {"fpp": property_as_float(properties, fpp + name, 0.01)} for name in names if name in schema.names}
+    rates = {name: property_as_float(properties, fpp + name, 0.01) for name in names if name in schema.names}
+    for name, rate in rates.items():
+        if not 0 < rate < 1:
+            problem = f"the rate of false positives of {name} should be between 0.0 and 1.0: {rate}"
+            raise InvalidArgumentError(f"Cannot write Parquet file: {problem}", column=name)
+    return {name: {"fpp": rate} for name, rate in rates.items()}
 
 
 class ParquetFileWriter:

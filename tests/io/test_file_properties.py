@@ -40,6 +40,15 @@ def test_a_value_is_refused(writer: type[ParquetFileWriter | OrcFileWriter | Avr
         writer(io.BytesIO(), SCHEMA, {key: value}, CONFIG)
 
 
+def test_a_bloom_filter_has_a_rate_between_0_and_1(tmp_path: Path) -> None:
+    properties = {"write.parquet.bloom-filter-enabled.column.id": "true", "write.parquet.bloom-filter-fpp.column.id": "2.0"}
+    writer = DataFileWriter(lambda: f"{tmp_path}/data.parquet", SCHEMA, properties)
+    writer.write(pa.table({"id": pa.array([1], pa.int32())}))
+    with pytest.raises(InvalidArgumentError, match=r"false positives of id should be between 0\.0 and 1\.0: 2\.0"):
+        writer.close()
+    assert not list(tmp_path.iterdir())  # no empty file is left
+
+
 def test_levels_of_parquet() -> None:
     """As Spark wrote with Iceberg 1.11: zstd takes the nearest level that it has, gzip refuses."""
     for level in ("99", "-200000"):
