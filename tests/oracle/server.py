@@ -17,7 +17,7 @@ JARS = Path(__file__).resolve().parents[2] / ".oracle" / "jars"
 # Only the oracle's answers count: for tables of a few rows, compiling each of its plans to Java classes costs half its processor time.
 INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 
-# Hadoop's local file system starts the program chmod for each file and folder it makes (a fifth of the oracle's processor time): this one does not.
+# Hadoop's local file system starts the program chmod for each file and folder it makes, a tenth of the oracle's time: this one does not.
 FILES_WITHOUT_MODES = """
 package oracle;
 public class FilesWithoutModes extends org.apache.hadoop.fs.RawLocalFileSystem {
@@ -56,7 +56,7 @@ def start_session(warehouse: str, conf: dict[str, str]) -> Any:
 
 
 def leave_modes_alone(spark: Any) -> None:
-    """Let every task of this JVM open files through ``FILES_WITHOUT_MODES``: Hadoop keeps one file system per scheme, and this is the first."""
+    """Let this JVM open files through ``FILES_WITHOUT_MODES``: Hadoop keeps one file system per scheme, and this becomes the first."""
     jvm = spark._jvm
     compiler = jvm.org.codehaus.janino.SimpleCompiler()  # comes with Spark
     compiler.cook(FILES_WITHOUT_MODES)
