@@ -38,6 +38,7 @@ from icesql.spark.columns import (
 from icesql.spark.file_index import FileSet
 from icesql.spark.foreign_files import learn, may_have_foreign_files
 from icesql.spark.local_rows import local_frame
+from icesql.spark.nullability import nullable_again, without_nulls
 from icesql.spark.relation import is_vectorised, parquet_relation
 from icesql.spark.types import FIELD_ID, to_spark_field
 from icesql.spec.files import FileContent
@@ -47,6 +48,7 @@ from icesql.spec.properties import PARQUET_VECTORIZATION_ENABLED, property_as_bo
 from icesql.spec.schema import Schema
 from icesql.spec.snapshots import Snapshot
 from icesql.spec.types import UUIDType, children
+from icesql.table.never_null import never_null
 from icesql.table.planning import PlanContext, plan_snapshot
 from icesql.table.read_numbers import check_batch_size, check_splits
 from icesql.table.scan import ScanPlan
@@ -67,6 +69,7 @@ class ReadSettings:
     planning altogether.
     ``gone``: positions to leave out beside those the delete files name, as bitmaps by data file.
     ``extra``: further constants to show, behind the metadata columns.
+    ``never_null``: ids of columns that hold no null in these files: Spark does not test for it, though the frame's schema allows for it.
     """
 
     schema: Schema | None = None
@@ -76,6 +79,7 @@ class ReadSettings:
     tasks: tuple[FileScanTask, ...] | None = None
     gone: Mapping[str, Any] | None = None
     extra: tuple[Constant, ...] = ()
+    never_null: frozenset[int] = frozenset()
     options: Mapping[str, str] = field(default_factory=dict)
     listener: ScanListener | None = None
 
@@ -113,7 +117,12 @@ def scan_dataframe(
     )
     if snapshot is None and tasks is None:
         return local_frame(spark, [], shown_schema(metadata, settings.schema or metadata.schema, settings.metadata_columns))
-    return Read(spark, table.io, metadata, table.name, snapshot, settings).frame()
+    read = Read(spark, table.io, metadata, table.name, snapshot, settings)
+    if tasks is None and not read.is_foreign and not read.is_mixed:
+        found = never_null(table.io, metadata, snapshot, read.schema)
+        if found:
+            read = Read(spark, table.io, metadata, table.name, snapshot, replace(settings, never_null=found))
+    return read.frame()
 
 
 def _resolve(metadata: TableMetadata, snapshot_id: int | None, ref: str | None) -> tuple[Snapshot | None, Schema]:
@@ -136,6 +145,8 @@ class Read:
         self.spark, self.io, self.metadata, self.name, self.snapshot, self.settings = spark, io, metadata, name, snapshot, settings
         self.schema = settings.schema or metadata.schema
         self.columns = _with_extra(read_columns(metadata, self.schema, settings.metadata_columns), settings.extra)
+        if settings.never_null:
+            self.columns = replace(self.columns, physical=without_nulls(self.columns.physical, settings.never_null))
         self.planner = SharedPlanner(io, metadata, name, snapshot, self.schema, settings)
         self.key = f"icesql[{name} snapshot={snapshot.snapshot_id if snapshot else None} schema={self.schema.schema_id}"
         self.key += f" metadata={table_key(metadata, settings)}]"
@@ -150,6 +161,8 @@ class Read:
         union = frames[0]
         for other in frames[1:]:
             union = union.union(other)
+        if self.settings.never_null:
+            return nullable_again(union, shown_schema(self.metadata, self.schema, self.settings.metadata_columns))
         return union
 
     @cached_property

@@ -18,6 +18,8 @@ from icesql.spark.relation import parquet_relation
 from icesql.spark.scan import scan_dataframe
 from icesql.spark.types import to_spark_schema
 from icesql.spec.transforms import IDENTITY, bucket
+from icesql.spec.types import LongType
+from icesql.table import never_null
 from tests.spark.conftest import append
 
 pytestmark = pytest.mark.spark
@@ -160,6 +162,35 @@ def test_aggregates_come_from_metadata(spark, make_table):
     assert answer("SELECT min(id) FROM (SELECT -id AS id FROM t)") is None
     assert answer("SELECT sum(id) FROM t") is None
     assert answer("SELECT p, count(*) FROM t GROUP BY p") is None
+
+
+def test_columns_that_hold_no_null_are_not_tested_for_it(spark, make_table, monkeypatch):
+    monkeypatch.setattr(never_null, "FEWEST_ROWS", 0)
+    table = make_table("t", spark.sql("SELECT id, CAST(id AS STRING) AS s, IF(id < 5, NULL, id) AS v FROM range(40)"))
+
+    def counted(table):
+        """The optimiser's count of each column, and what it is."""
+        frame = scan_dataframe(spark, table, metadata_columns=("_pos",)).where("id >= 2").selectExpr("count(id)", "count(s)", "count(v)")
+        functions = frame._jdf.queryExecution().optimizedPlan().aggregateExpressions()
+        whole = ["count(1)" in functions.apply(i).toString() for i in range(3)]
+        return whole, tuple(frame.first())
+
+    assert counted(table) == ([True, True, False], (38, 38, 35))
+    frame = scan_dataframe(spark, table)
+    assert all(field.nullable for field in frame.schema.fields)
+    assert frame.schema.fields[0].metadata  # which is all as without
+    assert frame.where("s IS NULL").count() == 0
+    outer = frame.alias("x").join(frame.where("id < 3").alias("y"), "id", "left").where("y.s IS NULL")
+    assert outer.count() == 37
+    monkeypatch.setattr(never_null, "FEWEST_ROWS", 100_000)
+    assert scan_dataframe(spark, table).schema == frame.schema
+    assert counted(table)[0] == [False] * 3
+    monkeypatch.setattr(never_null, "FEWEST_ROWS", 0)
+
+    append(spark, table, spark.sql("SELECT 100L AS id, CAST(NULL AS STRING) AS s, 1L AS v"))
+    assert counted(table) == ([True, False, False], (39, 38, 36))
+    table.update_schema().add_column("w", LongType()).commit()
+    assert scan_dataframe(spark, table).where("w IS NULL").count() == 41
 
 
 def test_failed_writes_leave_nothing(spark, make_table):
