@@ -89,7 +89,7 @@ class EnabledReader(DataFrameReader):  # type: ignore[misc]  # PySpark's classes
         return frame
 
     def load(self, path: Any = None, format: str | None = None, schema: Any = None, **options: Any) -> DataFrame:
-        name: Any = self._asked.get("path") if path is None else path
+        name: Any = self._asked.get("path") if path is None else path[0] if isinstance(path, list) and len(path) == 1 else path
         if (format or self._source).lower() != _FORMAT or not (is_path(name) or is_ours(self._session, name)):
             return super().load(path, format, schema, **options)
         if schema is not None or self._has_schema:
@@ -182,8 +182,7 @@ class EnabledWriter(DataFrameWriter):  # type: ignore[misc]
         self._asked.pop("path", None)
         self._take(format, mode, partitionBy, options)
         if self._mode == "overwrite":
-            writer = self._writer(name)
-            writer.overwritePartitions() if str(self._asked.get("overwrite-mode")).lower() == "dynamic" else writer.overwrite("true")
+            self._writer(name).overwrite("true")
         else:
             if self._mode == "append":
                 require_named(self._session, name)

@@ -14,7 +14,7 @@ from icesql.session.schemas import partition_spec, refuse_doubled
 from icesql.session.sql_errors import table_exists, table_not_found
 from icesql.session.table_properties import table_properties
 from icesql.session.transactions import make_table
-from icesql.session.write_target import SessionSettings, engine_summary, given_summary, wap_of
+from icesql.session.write_target import SessionSettings, asks_dynamic, engine_summary, given_summary, wap_of
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
@@ -63,16 +63,19 @@ def fill(
     from icesql.spark.write import WriteSettings, write_frame
     from icesql.table.append import AppendFiles
     from icesql.table.overwrite import OverwriteFiles
+    from icesql.table.replace_partitions import ReplacePartitions
 
     asked = {key.lower(): value for key, value in (options or {}).items()}
+    replacing = ReplacePartitions if asks_dynamic(asked) else OverwriteFiles
     try:
-        builder: Any = (OverwriteFiles if overwrite else AppendFiles)(transaction.operations)
+        builder: Any = (replacing if overwrite else AppendFiles)(transaction.operations)
         builder.owning_files().set_all({**engine_summary(session), **given_summary(session, asked)})
         _follow_wap(session, transaction.metadata, builder)
         settings = WriteSettings(options=asked, session=SessionSettings(session))
         files = write_frame(session.spark, frame, transaction.metadata, transaction.io, settings)
-        if overwrite:
+        if isinstance(builder, OverwriteFiles):
             builder.overwrite_by_row_filter(TRUE)
+        if overwrite:
             for file in files:
                 builder.add_file(file)
         else:

@@ -17,7 +17,7 @@ from icesql.session.run_query import BoundText, bound, run_query
 from icesql.session.schema_merge import accepts_any_schema, evolved, filled
 from icesql.session.sql_errors import quoted
 from icesql.session.view_targets import insert_target
-from icesql.session.write_target import SessionSettings, WriteTarget, write_target
+from icesql.session.write_target import SessionSettings, WriteTarget, asks_dynamic, write_target
 from icesql.spark.store_assignment import assigned_frame
 from icesql.spark.write import WriteSettings, write_frame
 from icesql.spec.files import DataFile
@@ -260,8 +260,7 @@ def _folded(session: Session, target: WriteTarget, where: str) -> Expression | N
 
 def _is_dynamic(session: Session, target: WriteTarget, static: Mapping[str, str]) -> bool:
     """The option asks for it only where all rows would go, and cannot undo what the session asks for."""
-    option = "" if static else target.options.get("overwrite-mode", "")
-    return "dynamic" in (option.lower(), (session.conf(_OVERWRITE_MODE) or "").lower())
+    return (not static and asks_dynamic(target.options)) or (session.conf(_OVERWRITE_MODE) or "").lower() == "dynamic"
 
 
 def _static_filter(session: Session, schema: Schema, static: Mapping[str, str]) -> Expression:

@@ -67,14 +67,15 @@ class TemporaryFunctions:
                 session.temporary_views.create(views[-1], query, references(query), is_global=True)
                 view = padded(quote("global_temp", views[-1]), reference.clause_end - reference.start)
                 replacements[reference.start] = Replacement(view=view, full_name=source.address.parts)
-            if not views:
+            if not views and name.lower() not in self._views:
                 return None
             answer = session.spark_sql(substitute(text, found, replacements).text)
         except BaseException:
             self._drop(views)
             raise
         self._forget(name)
-        self._views[name.lower()] = tuple(views)
+        if views:
+            self._views[name.lower()] = tuple(views)
         return answer
 
     def _forget(self, name: str) -> None:

@@ -67,10 +67,10 @@ def _selected(metadata: TableMetadata, selector: Selector, wap_branch: str | Non
         return at_timestamp(metadata, selector.timestamp_ms)
     if selector.ref is not None:
         if selector.ref_type == "branch":
-            return replace(at_ref(metadata, selector.ref), schema=metadata.schema)  # so it is for a tag called a branch, too
+            return _as_branch(metadata, selector.ref)
         return at_version(metadata, selector.ref)
     if wap_branch is not None and metadata.properties.get("write.wap.enabled", "false").lower() == "true" and wap_branch in metadata.refs:
-        return at_ref(metadata, wap_branch)
+        return _as_branch(metadata, wap_branch)
     return current(metadata)
 
 
@@ -109,6 +109,11 @@ def at_ref(metadata: TableMetadata, name: str) -> ReadPoint:
     if ref.is_branch:
         return ReadPoint(snapshot=snapshot, schema=metadata.schema, branch=name)
     return ReadPoint(snapshot=snapshot, schema=metadata.schema_of(snapshot), pinned=True)
+
+
+def _as_branch(metadata: TableMetadata, name: str) -> ReadPoint:
+    """A tag, too, reads with the table's current schema where it is called a branch."""
+    return replace(at_ref(metadata, name), schema=metadata.schema)
 
 
 def at_timestamp(metadata: TableMetadata, timestamp_ms: int) -> ReadPoint:
@@ -171,9 +176,9 @@ def optioned_point(found: Found, point: ReadPoint, options: Mapping[str, str], m
         raise ValidationError(f"Cannot use branch (does not exist): {branch}.{nearest(branch, found.table.metadata.refs)}")
     if named is not None or (travels and found.selector.is_empty):
         return point  # a version or a time wins
-    if travels and point.branch != branch:
+    if travels and (found.selector.ref_type, found.selector.ref) != ("branch", branch):
         raise InvalidArgumentError(f"Explicitly configured branch [{found.selector.ref}] and read option [{branch}] are in conflict")
-    return at_ref(found.table.metadata, branch)
+    return _as_branch(found.table.metadata, branch)
 
 
 def named_point(metadata: TableMetadata, options: Mapping[str, str], microseconds: Microseconds) -> ReadPoint | None:

@@ -104,6 +104,11 @@ class WriteTarget:
         return builder
 
 
+def asks_dynamic(options: Mapping[str, str]) -> bool:
+    """Whether a write that would replace all rows is to replace those of its partitions only. ``options``: keys in lower case."""
+    return options.get("overwrite-mode", "").lower() == "dynamic"
+
+
 def write_target(
     session: Session, parts: tuple[str, ...], *, text: str, offset: int, options: Mapping[str, str], verb: str = "write to"
 ) -> WriteTarget | None:

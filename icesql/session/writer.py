@@ -14,7 +14,7 @@ from icesql.session.path_tables import require_named
 from icesql.session.rewriting import quote
 from icesql.session.schemas import partition_spec
 from icesql.session.sql_errors import table_exists, table_not_found
-from icesql.session.write_target import SessionSettings, WriteTarget, target_of
+from icesql.session.write_target import SessionSettings, WriteTarget, asks_dynamic, target_of
 from icesql.spark.filters import exact_filter
 from icesql.spark.row_level.checks import require_deterministic
 from icesql.spark.row_level.target import Target
@@ -35,6 +35,8 @@ def write_rows(session: Session, target: WriteTarget, frame: Any, verb: str, whe
     match verb:
         case "append":
             builder: row_commits.RowCommit = row_commits.append(target)
+        case "overwrite" if where == TRUE and asks_dynamic(target.options):
+            builder = row_commits.replace_partitions(target)
         case "overwrite":
             builder = row_commits.overwrite(target, where)
         case "overwritePartitions":
@@ -87,7 +89,8 @@ class Writer:
         self._write("append")
 
     def overwrite(self, condition: Any) -> None:
-        """Replace the rows for which the condition (a Column or SQL text) is true."""
+        """Replace the rows for which the condition (a Column or SQL text) is true; if that is all of them and the option
+        ``overwrite-mode`` is ``dynamic``, those of the partitions that get rows."""
         found = require_named(self._session, self._name)
         where = parse_filter(condition) if isinstance(condition, str) else self._filter(found, condition)
         write_rows(self._session, target_of(self._session, found, self._options), self._frame, "overwrite", where)

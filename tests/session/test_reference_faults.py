@@ -252,6 +252,17 @@ def test_sql_functions_with_parameters_read_the_present(session: Any):
         session.sql("DROP TEMPORARY FUNCTION IF EXISTS rows_from")
 
 
+def test_a_function_in_place_of_one_over_a_table_needs_the_table_no_more(session: Any):
+    table = _run(session, "replaced_function", _TWO)
+    try:
+        session.sql(f"CREATE TEMPORARY FUNCTION most_or(x INT) RETURNS INT RETURN SELECT max(f.id) FROM {table} AS f WHERE f.id <= x")
+        session.sql("CREATE OR REPLACE TEMPORARY FUNCTION most_or(x INT) RETURNS INT RETURN x")
+        session.sql(f"DROP TABLE {table}")
+        assert session.sql("SELECT most_or(7)").collect()[0][0] == 7
+    finally:
+        session.sql("DROP TEMPORARY FUNCTION IF EXISTS most_or")
+
+
 def test_an_identifier_clause_travels_in_time(session: Any):
     table = _run(session, "identified", _TWO)
     session.sql(f"INSERT INTO {table} VALUES (4, 'd', 4)")

@@ -11,7 +11,12 @@ from tests.sql.frame_steps import Step, answered
 
 def answers(spark: Any, namespace: str) -> list[tuple[str, Any]]:
     """Each step's name, and its rows or ``"refused"``."""
-    return [(name, answered(step)) for name, step in (*_orders(spark, namespace), *_variants(spark, namespace), *_made(spark, namespace))]
+    return [(name, answered(step)) for name, step in _steps(spark, namespace)]
+
+
+def _steps(spark: Any, namespace: str) -> Iterator[tuple[str, Step]]:
+    for steps in (_orders, _variants, _made, _dynamic, _called_branches):
+        yield from steps(spark, namespace)
 
 
 def _orders(spark: Any, namespace: str) -> Iterator[tuple[str, Step]]:
@@ -62,3 +67,37 @@ def _made(spark: Any, namespace: str) -> Iterator[tuple[str, Step]]:
     yield "make again", lambda: writer("avro").createOrReplace()
     yield "made again", lambda: spark.sql(f"SELECT file_format FROM {table}.files")
     yield "made again by", lambda: spark.sql(f"SELECT summary['k'] FROM {table}.snapshots")
+
+
+def _dynamic(spark: Any, namespace: str) -> Iterator[tuple[str, Step]]:
+    from pyspark.sql import functions as F
+
+    table, rows = f"{namespace}.dynamic", spark.sql("SELECT 7 AS id, 'a' AS p")
+    spark.sql(f"CREATE TABLE {table} (id int, p string) USING iceberg PARTITIONED BY (p)")
+    spark.sql(f"INSERT INTO {table} VALUES (1, 'a'), (2, 'b')")
+
+    def writer() -> Any:
+        return rows.writeTo(table).partitionedBy("p").option("overwrite-mode", "dynamic")
+
+    yield "overwrite all", lambda: writer().overwrite(F.lit(True))
+    yield "only its partition went", lambda: spark.table(table)
+    yield "overwrite some", lambda: writer().overwrite(F.col("p") == "a")
+    yield "save over", lambda: rows.write.format("iceberg").option("overwrite-mode", "DYNAMIC").mode("overwrite").save(table)
+    yield "replace", lambda: writer().replace()
+    yield (
+        "how",
+        lambda: spark.sql(f"SELECT operation, summary['replace-partitions'] AS r, summary['total-records'] AS n FROM {table}.snapshots"),
+    )
+
+
+def _called_branches(spark: Any, namespace: str) -> Iterator[tuple[str, Step]]:
+    table = f"{namespace}.tagged"
+    spark.sql(f"CREATE TABLE {table} (id int) USING iceberg")
+    spark.sql(f"INSERT INTO {table} VALUES (1)")
+    spark.sql(f"ALTER TABLE {table} CREATE TAG tg")
+    spark.sql(f"ALTER TABLE {table} ADD COLUMN x int")
+    yield "a tag as a branch", lambda: spark.read.option("branch", "tg").table(table)
+    yield "twice the same branch", lambda: spark.read.option("branch", "tg").table(f"{table}.branch_tg")
+    yield "two branches", lambda: spark.read.option("branch", "main").table(f"{table}.branch_tg")
+    yield "one of a list", lambda: spark.read.format("iceberg").load([table])
+    yield "two of a list", lambda: spark.read.format("iceberg").load([table, table])

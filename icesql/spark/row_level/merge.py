@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
 from icesql.errors import ValidationError
+from icesql.expr.tree import TRUE
 from icesql.spark.columns import quoted
 from icesql.spark.row_level.assignments import assigned_columns
 from icesql.spark.row_level.changes import COPY_ON_WRITE, RowLevelResult, change, check_changes, check_distribution, mode_of, written
@@ -246,5 +247,6 @@ class _Merge:
         The runtime does the same, and row ids are counted by it.
         """
         if Kind.NOT_MATCHED_BY_SOURCE in self.kinds:
+            self.target.read.planner.tasks(TRUE)  # Spark asks for fewer where it sees that no clause can take a row
             return frozenset(self.target.planned_tasks())
         return rows.where(rows.column(MATCHED)).paths()

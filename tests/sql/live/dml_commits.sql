@@ -58,6 +58,16 @@ merge into {ns}.t t using (select 4 as id, 'x' as s) s on t.id = s.id when not m
 select * from {ns}.t;
 select operation, summary['spark.merge-into.num-target-rows-copied'] as c, summary['spark.merge-into.num-target-rows-deleted'] as d, summary['spark.merge-into.num-target-rows-updated'] as u, summary['spark.merge-into.num-target-rows-inserted'] as i, summary['spark.merge-into.num-target-rows-matched-updated'] as mu, summary['spark.merge-into.num-target-rows-matched-deleted'] as md, summary['spark.merge-into.num-target-rows-not-matched-by-source-updated'] as nu, summary['spark.merge-into.num-target-rows-not-matched-by-source-deleted'] as nd from {ns}.t.snapshots;
 
+-- case: merge_that_can_take_no_row
+create namespace {ns};
+create table {ns}.t (id int, p string, n int) using iceberg partitioned by (p);
+insert into {ns}.t values (1, 'a', 1), (2, 'b', 2), (3, 'c', 3);
+merge into {ns}.t using (select 2 as id) s on false when not matched by source and false then delete;
+merge into {ns}.t using (select 2 as id) s on s.id = t.id when not matched by source and 1 = 0 then update set n = 7;
+merge into {ns}.t using (select 2 as id) s on s.id = t.id and t.p = 'x' when matched then delete when not matched by source and false then delete;
+merge into {ns}.t using (select 2 as id) s on s.id = t.id when matched and false then delete;
+select operation, summary['spark.merge-into.num-target-rows-copied'] as c, summary['added-data-files'] as a, summary['deleted-data-files'] as d from {ns}.t.snapshots;
+
 -- case: wap_id
 create namespace {ns};
 create table {ns}.t (id int, p string) using iceberg partitioned by (p) tblproperties ('write.wap.enabled'='true', 'write.delete.mode'='merge-on-read');
