@@ -247,6 +247,7 @@ class _Merge:
         The runtime does the same, and row ids are counted by it.
         """
         if Kind.NOT_MATCHED_BY_SOURCE in self.kinds:
-            self.target.read.planner.tasks(TRUE)  # Spark asks for fewer where it sees that no clause can take a row
+            # Spark asks for fewer files where it sees that no clause can take a row. The plan stays: conflicts are looked for under it.
+            self.target.read.planner.tasks(TRUE)
             return frozenset(self.target.planned_tasks())
         return rows.where(rows.column(MATCHED)).paths()
