@@ -10,6 +10,7 @@ from icesql.errors import ValidationError
 from icesql.io.files import FileIO
 from icesql.table.location_provider import outside_files
 from icesql.table.operations import TableVersion
+from icesql.table.own_changes import note_change
 from icesql.table.reachable import reachable_files
 
 logger = logging.getLogger(__name__)
@@ -23,12 +24,14 @@ def dropping(io: FileIO, name: str, version: TableVersion | None) -> Iterator[No
     """
     if version is None:
         yield
+        note_change()
         return
     if version.metadata.properties.get("gc.enabled", "true").lower() == "false":
         raise ValidationError("Cannot purge table: GC is disabled (deleting files may corrupt other tables)", table=name)
     files = list(reachable_files(io, version.metadata, version.metadata_location))
     _check_own(name, version, files)
     yield
+    note_change()
     for location, reason in io.delete_many(files):
         logger.warning("Cannot delete file of dropped table %s: %s: %s", name, location, reason)
 

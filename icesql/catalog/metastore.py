@@ -33,6 +33,7 @@ from icesql.errors import (
 from icesql.io.files import FileIO
 from icesql.spec.metadata import TableMetadata
 from icesql.table.operations import TableVersion
+from icesql.table.own_changes import note_change
 from icesql.table.table import Table
 
 if TYPE_CHECKING:
@@ -170,6 +171,7 @@ class MetastoreCatalog(Catalog):
             raise self.no_such_table(source)
         self._require_namespace(target[:-1])
         self.store.rename(Kind.TABLE, source, target)
+        note_change()
 
     def register_table(self, identifier: Identifier, metadata_location: str) -> Table:
         self.check_identifier(identifier)

@@ -5,21 +5,25 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from icesql.expr.tree import TRUE, Expression
 from icesql.session.ambiguous_columns import refuse_ambiguous
 from icesql.session.names import CHANGES, Found
+from icesql.session.newest_versions import NewestVersions
 from icesql.session.pruning_line import Planning
 from icesql.session.time_travel import ReadPoint
 from icesql.spec.snapshots import MAIN, Snapshot
+from icesql.table.own_changes import listen
 from icesql.table.planning_modes import check_modes
 from icesql.table.read_numbers import check_metadata_splits
 from icesql.table.scan_report import ScanReport
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
+    from icesql.spark.kept_frames import KeptFrames
 
 _KEPT = 64
 _SHOW_COLUMNS = re.compile(r"(all_)?(files|data_files|delete_files|entries)|changes")  # metadata tables that show the table's columns
@@ -32,8 +36,10 @@ class Frames:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._frames: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
+        self._frames: OrderedDict[tuple[Any, ...], Any] = OrderedDict()  # of those that follow, with what they follow
         self._second_path: WeakKeyDictionary[Any, tuple[str, ...]] = WeakKeyDictionary()
+        self._newest = NewestVersions(session)
+        listen(self)
         self.reports: list[Planning] = []
 
     def scan(
@@ -43,8 +49,12 @@ class Frames:
         options: Mapping[str, str],
         metadata_columns: tuple[str, ...] = (),
         columns: tuple[str, ...] | None = None,
+        *,
+        follow: bool = False,
     ) -> Any:
         """A frame of what ``found`` names, as of ``point``; metadata columns come behind the table's own.
+
+        ``follow``: each time that it runs it shows what is there then, unless ``point`` is of one version.
 
         ``columns``: those of a metadata table that are needed (default: all). Raises SqlError for columns that differ by case only in
         a session that does not tell them apart, InvalidArgumentError and ValidationError for an unknown planning mode, and for a size of
@@ -57,17 +67,60 @@ class Frames:
         elif found.metadata_table != CHANGES:
             check_metadata_splits(found.table.metadata.properties, found.metadata_table)
         key = self._key(found, point, options, (metadata_columns, columns))
-        frame = self._frames.get(key) if key is not None else None
-        if frame is None:
-            frame = self._made(found, point, dict(options), metadata_columns, columns)
-            if key is not None:
-                self._frames[key] = frame
-                while len(self._frames) > _KEPT:
-                    self._frames.popitem(last=False)
+        if follow and (frame := self._following(found, point, options, metadata_columns)) is not None:
             return frame
+        frame = self._kept(key)
+        if frame is not None:
+            return self._again(frame)
+        frame = self._made(found, point, dict(options), metadata_columns, columns)
+        self._keep(key, frame)
+        return frame
+
+    def _kept(self, key: tuple[Any, ...] | None) -> Any:
+        if key is None or key not in self._frames:
+            return None
+        self._frames.move_to_end(key)
+        return self._frames[key]
+
+    def _keep(self, key: tuple[Any, ...] | None, frame: Any) -> None:
         if key is not None:
-            self._frames.move_to_end(key)
-        return self._again(frame)
+            self._frames[key] = frame
+            while len(self._frames) > _KEPT:
+                self._frames.popitem(last=False)
+
+    def _following(self, found: Found, point: ReadPoint, options: Mapping[str, str], metadata_columns: tuple[str, ...]) -> Any:
+        """A frame that shows what is there when it runs; ``None`` where none can. One frame serves for many versions of a table."""
+        if not self._can_follow(found, point):
+            return None
+        from icesql.spark.reserved_names import without_reserved_names
+        from icesql.spark.scan import follow_table
+
+        key = (
+            found.table.metadata.table_uuid,
+            found.dotted,
+            point.branch,
+            point.schema.schema_id,
+            tuple(sorted(options.items())),
+            metadata_columns,
+        )
+        kept = self._kept(key)
+        if kept is not None and kept[0].is_best_for(found.table.version):
+            return self._again(kept[1])
+        following = follow_table(
+            self._session.spark,
+            found.table,
+            str(point.branch),
+            partial(self._newest.of, found),
+            schema=point.schema,
+            metadata_columns=metadata_columns,
+            options=options,
+            listener=self.listener(point.snapshot),
+        )
+        if following is None:
+            return None
+        frame = without_reserved_names(following.frame(), point.schema)
+        self._keep(key, (following, frame))
+        return frame
 
     def _again(self, frame: Any) -> Any:
         """A kept frame for another reader: its plan, with columns of its own."""
@@ -80,6 +133,16 @@ class Frames:
 
     def clear(self) -> None:
         self._frames.clear()
+
+    def table_changed(self, location: str) -> None:
+        """This process has committed to a table: what Spark keeps in memory of its rows is stale."""
+        self._in_memory.forget_rows(location)
+
+    @cached_property
+    def _in_memory(self) -> KeptFrames:
+        from icesql.spark.kept_frames import KeptFrames
+
+        return KeptFrames(self._session.spark)
 
     @staticmethod
     def _key(found: Found, point: ReadPoint, options: Mapping[str, str], columns: tuple[Any, ...]) -> tuple[Any, ...] | None:
@@ -136,6 +199,13 @@ class Frames:
 
         return self._table_frame(found, point, dict(options), metadata_columns, bindable(point.schema, where))
 
+    def _can_follow(self, found: Found, point: ReadPoint) -> bool:
+        """True for the rows of a table as all see it. What is loaded here need not be loaded again by a run that comes at once."""
+        if found.metadata_table is not None or point.pinned or point.branch is None or self._session.transaction_in_progress is not None:
+            return False
+        self._newest.seen(found)
+        return True
+
     def _table_frame(
         self, found: Found, point: ReadPoint, options: dict[str, str], metadata_columns: tuple[str, ...], where: Expression = TRUE
     ) -> Any:
@@ -158,6 +228,19 @@ class Frames:
         if keys:
             self._second_path[frame] = tuple(keys)
         return frame
+
+    def while_present(self, found: Found, point: ReadPoint, told: Any, frame: Any) -> Any:
+        """``told``, which is what ``frame`` shows of this version of the table, in runs that would show this version."""
+        if not self._can_follow(found, point):
+            return told
+        from icesql.spark.asked_plans import Question, one_of
+        from icesql.spark.following import identity
+
+        version = identity(found.table.version)
+        plans = (each._jdf.queryExecution().analyzed() for each in (told, frame))
+        present = Question(f"{version} present", lambda: identity(self._newest.of(found)) == version)
+        past = Question(f"{version} past", lambda: identity(self._newest.of(found)) != version)
+        return one_of(self._session.spark, list(zip(plans, (present, past), strict=True)))
 
     def second_path_of(self, frame: Any) -> tuple[str, ...]:
         """Keys of the relations in ``frame`` through which Catalyst pushes no filters."""

@@ -47,7 +47,7 @@ class Reader:
         """
         found = require_named(self._session, name)
         point, rest = self._point(found)
-        return under_name(self._session.spark, self._session.frames.scan(found, point, rest), found.parts)
+        return under_name(self._session.spark, self._session.frames.scan(found, point, rest, follow=True), found.parts)
 
     def _point(self, found: Found) -> tuple[ReadPoint, dict[str, str]]:
         rest = {key: value for key, value in self._options.items() if key.lower() not in ("versionasof", "timestampasof", "branch")}

@@ -47,12 +47,13 @@ def _ours(session: Session, name: s.TableName, text: str) -> Found | None:
 
 
 def _refresh(session: Session, statement: s.RefreshTable) -> Any:
-    """Nothing of ours is stale: every statement asks the catalog."""
+    """Every statement asks the catalog; only what is kept in memory may lack the commits of others."""
     found = _ours(session, statement.table, statement.text)
     if found is None:
         return session.spark_sql(statement.text)
     read_point(found, None, statement.text, session.microseconds)
     session.frames.clear()
+    session.frames.table_changed(found.table.location)
     return session.nothing
 
 
@@ -70,7 +71,7 @@ def _cache(session: Session, statement: s.CacheTable, args: Any) -> Any:
     found = _ours(session, statement.table, statement.text)
     if found is None:
         return session.spark_sql(statement.text, args)
-    frame = session.frames.scan(found, current(found.table.metadata), {})
+    frame = session.frames.scan(found, current(found.table.metadata), {}, follow=True)
     frame.persist() if level is None else frame._jdf.persist(level)
     if not statement.lazy:
         frame.count()
@@ -97,7 +98,7 @@ def _uncache(session: Session, statement: s.UncacheTable) -> Any:
         return session.spark_sql(statement.text)
     found = session.find(statement.table.parts)
     if found is not None:
-        session.frames.scan(found, current(found.table.metadata), {}).unpersist()
+        session.frames.scan(found, current(found.table.metadata), {}, follow=True).unpersist()
     elif (stored := _stored_view(session, statement.table)) is not None:
         view_frame(session, *stored)
     elif not statement.if_exists:

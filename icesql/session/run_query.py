@@ -57,24 +57,26 @@ Narrowed: TypeAlias = Callable[[Expression], Any]
 def run_query(session: Session, text: str, references: References, args: Any = None) -> Any:
     """A DataFrame of the query. Errors carry places in ``text``. Raises NotFoundError for tables and versions that are not there."""
     session.temporary_views.refresh(references)
-    with bound(session, text, references) as query:
+    with bound(session, text, references, follow=True) as query:
         return told_by_metadata(session, query, query.frame(args=args))
 
 
 _AGGREGATE = re.compile(r"\b(count|min|max)\s*\(", re.I)
+_NOT_TOLD = re.compile(r"\bgroup\s+by\b|\b(sum|avg|mean|first|last|any_value|over)\s*\(", re.I)
 
 
 def told_by_metadata(session: Session, query: BoundText, frame: Any) -> Any:
     """The query's ``frame``; for ``SELECT count(*) FROM t`` and its kin the one row that metadata tells, where it does."""
     read = [reference for reference in query.references.tables if reference.place is not Place.TARGET]
-    if len(query.reads) != 1 or len(read) != 1 or _AGGREGATE.search(query.text) is None:
+    if len(query.reads) != 1 or len(read) != 1 or _AGGREGATE.search(query.text) is None or _NOT_TOLD.search(query.text):
         return frame
     found, point = query.reads[0]
     if point.snapshot is None:
         return frame
     from icesql.spark.aggregates import aggregate_frame
 
-    return aggregate_frame(session.spark, frame, found.table, snapshot_id=point.snapshot_id, schema=point.schema) or frame
+    told = aggregate_frame(session.spark, frame, found.table, snapshot_id=point.snapshot_id, schema=point.schema)
+    return frame if told is None else session.frames.while_present(found, point, told, frame)
 
 
 @dataclass(slots=True)
@@ -120,10 +122,11 @@ class BoundText:
 
 @contextmanager
 def bound(
-    session: Session, text: str, references: References, *, target: tuple[TableName, Found, str] | None = None
+    session: Session, text: str, references: References, *, target: tuple[TableName, Found, str] | None = None, follow: bool = False
 ) -> Iterator[BoundText]:
     """Give every reference to a table of ours a view, for as long as the block runs; references in TARGET places stay.
 
+    ``follow``: what is made of the text is a query, which may run later, and shows what is there then.
     ``target``: the table that a row-level statement changes, under an alias that is not in the text: columns qualified by its name are too.
     """
     result = BoundText(session, text, references=references)
@@ -136,7 +139,7 @@ def bound(
         named = named_metadata_columns(text)
         hidden: list[Hidden] = []
         for reference, source in sources:
-            frame, shown, narrowed = source_frame(session, reference, source, text, named, result.reads)
+            frame, shown, narrowed = source_frame(session, reference, source, text, named, result.reads, follow=follow)
             views.append(_temporary_view(frame))
             if narrowed is not None and (keys := session.frames.second_path_of(frame)):
                 result.second_path.append((views[-1], keys, narrowed))
@@ -185,6 +188,8 @@ def source_frame(
     text: str,
     named: frozenset[str],
     reads: list[tuple[Found, ReadPoint]],
+    *,
+    follow: bool = False,
 ) -> tuple[Any, tuple[str, ...], Narrowed | None]:
     """The reference's rows, the metadata columns among its columns, and for a table's rows how to make them for a filter."""
     if isinstance(source, StoredView):
@@ -202,7 +207,7 @@ def source_frame(
     if source.metadata_table is None and not shown and INCREMENTAL.isdisjoint(options):
         reads.append((source, point))
     columns = _columns_of_metadata_table(source, reference, text)
-    frame = session.frames.scan(source, point, options, shown, columns)
+    frame = session.frames.scan(source, point, options, shown, columns, follow=follow)
     narrows = source.metadata_table is None and INCREMENTAL.isdisjoint(options)
     return frame, shown, partial(session.frames.narrowed, source, point, options, shown) if narrows else None
 

@@ -32,7 +32,7 @@ class SessionTable(Table):
         session = self._session
         found = replace(self._found, table=Table(self.operations, self.version, self.identifier, self.catalog))
         point = read_point(found, None, "", session.microseconds, session.wap_branch)
-        return under_name(session.spark, session.frames.scan(found, point, dict(options or {})), found.parts)
+        return under_name(session.spark, session.frames.scan(found, point, dict(options or {}), follow=True), found.parts)
 
     def append(self, rows: Any, **settings: Any) -> TableVersion:
         """An Arrow table, or a DataFrame whose columns match by name."""

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from icesql.errors import IcesqlError
 from icesql.expr.tree import Expression
+from icesql.spark.bridge import bridge_of
 from icesql.spark.columns import arrow_value, read_columns
 from icesql.spark.deletes import delete_kinds
 from icesql.spark.filters import Node, catalyst_tree, column_name, exact_condition_of
@@ -34,7 +35,7 @@ def aggregate_frame(
     """
     if delete_kinds(table.io, table.metadata, None if snapshot_id is None else table.metadata.snapshot(snapshot_id)):
         return None  # known at once; the plan with its test for deleted rows takes long to look through
-    plan = frame._jdf.queryExecution().optimizedPlan()
+    plan = _optimised_apart(spark, frame)
     if plan.nodeName() != "Aggregate" or plan.groupingExpressions().size():
         return None
     found = _aggregates(plan, read_columns(table.metadata, schema, ()).names if names is None else names, schema)
@@ -50,6 +51,12 @@ def aggregate_frame(
     types = [None if a.column is None or a.function is AggregateFunction.COUNT else schema.field(a.column).type for a in aggregates]
     row = [value if type_ is None else arrow_value(type_, value) for value, type_ in zip(values, types, strict=True)]
     return local_frame(spark, [row], frame.schema)
+
+
+def _optimised_apart(spark: SparkSession, frame: DataFrame) -> Any:
+    """The optimised plan of the query; that of the frame itself is made when it runs, for what the table has then."""
+    bridge = bridge_of(spark)
+    return bridge.dataset_module.ofRows(bridge.session, frame._jdf.queryExecution().analyzed()).queryExecution().optimizedPlan()
 
 
 def _scan(table: Table, filter_: Expression, snapshot_id: int | None, schema: Schema) -> TableScan:

@@ -91,8 +91,12 @@ class Bridge:
         return self.module("scala.collection.immutable.Nil")
 
     @cached_property
+    def internal_row(self) -> Any:
+        return self.jvm.org.apache.spark.sql.catalyst.InternalRow
+
+    @cached_property
     def empty_row(self) -> Any:
-        return self.jvm.org.apache.spark.sql.catalyst.InternalRow.empty()
+        return self.internal_row.empty()
 
     def module(self, name: str) -> Any:
         """A Scala object by its full name."""
@@ -281,6 +285,10 @@ class Bridge:
     @cached_property
     def array_writable(self) -> Any:
         return self.jvm.org.apache.hadoop.io.ArrayWritable
+
+    @cached_property
+    def path(self) -> Any:
+        return self.jvm.org.apache.hadoop.fs.Path
 
     @cached_property
     def file_status(self) -> Any:

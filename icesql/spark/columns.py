@@ -28,6 +28,7 @@ from icesql.table.partition_types import coercion, union_partition_type
 from icesql.table.scan_tasks import ScannedFile
 
 DELETES = "__deletes"
+VERSION = StructField("__table_version", LongType(), False)  # of the table, in a relation that can show several
 # Spark's Parquet reader fills a column of this name with positions; ``_metadata.row_index`` would be wrapped into a struct for each row.
 ROW_INDEX = StructField("_tmp_metadata_row_index", LongType())
 

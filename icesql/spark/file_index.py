@@ -6,6 +6,7 @@ values, deleted positions, ...). Spark treats them as partition columns, so the 
 
 from __future__ import annotations
 
+import re
 import struct
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +18,7 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from icesql.expr.tree import Expression
 from icesql.spark.bridge import Bridge, guarded
+from icesql.spark.columns import VERSION
 from icesql.spark.filters import pushed_expression
 from icesql.spark.local_rows import record_batches
 from icesql.spark.paths import hadoop_path
@@ -48,32 +50,53 @@ class FileSet:
         return FileSet([*self.paths, *more.paths], [*self.sizes, *more.sizes], constants)
 
 
-Planner = Callable[[Expression], FileSet]
+Planner = Callable[[Expression, "int | None"], FileSet]
+"""The files for a filter, of the version with that number; ``None`` where the relation is of one version only."""
+_ASKED_VERSION = re.compile(rf"\({VERSION.name}#\d+L? = (\d+)L?\)")
 
 
 class PythonFileIndex:
     """What Spark calls, from any JVM thread. ``key`` is equal exactly for indexes that give the same files for the same filters.
 
-    ``names`` maps column names of the relation to names of the table where they differ.
+    ``names`` maps column names of the relation to names of the table where they differ. With the constant ``VERSION``, a filter says
+    which version of the table is read. ``root`` is the table's location, where a commit makes what Spark keeps in memory stale.
     """
 
     def __init__(
-        self, bridge: Bridge, *, key: str, plan: Planner, size_in_bytes: int, constants: StructType, names: Mapping[str, str]
+        self,
+        bridge: Bridge,
+        *,
+        key: str,
+        plan: Planner,
+        size_in_bytes: int,
+        constants: StructType,
+        names: Mapping[str, str],
+        root: str | None = None,
     ) -> None:
         self.bridge, self.key, self._plan, self._size, self._constants = bridge, key, plan, size_in_bytes, constants
-        self._names = names
+        self._names, self._has_versions, self._root = names, VERSION in constants.fields, root
         self._jvm_constants = bridge.jvm_schema(constants)
         self._last: tuple[FileSet, Any] | None = None
         self.listFiles = guarded(self._list_files)
 
     def _list_files(self, partition_filters: Any, data_filters: Any) -> Any:
-        files = self._plan(pushed_expression(data_filters, self._names))
+        version = None
+        if self._has_versions:
+            version, partition_filters = self._asked_version(partition_filters)
+        files = self._plan(pushed_expression(data_filters, self._names), version)
         if not files.is_kept or partition_filters.size() > 0:
             return self._directories(files, partition_filters)
         last = self._last
         if last is None or last[0] is not files:
             last = self._last = (files, self._directories(files, partition_filters))
         return last[1]
+
+    def _asked_version(self, partition_filters: Any) -> tuple[int | None, Any]:
+        """The number in the filter over ``VERSION``, and the filters that are left to apply."""
+        asked = _ASKED_VERSION.search(str(partition_filters.toString()))
+        if asked is None:
+            return None, partition_filters
+        return int(asked[1]), self.bridge.nil if partition_filters.size() == 1 else partition_filters
 
     def _directories(self, files: FileSet, partition_filters: Any) -> Any:
         if files.constants is None or not self._constants.fields:
@@ -87,16 +110,23 @@ class PythonFileIndex:
 
     def _directory(self, files: FileSet) -> Any:
         statuses = file_statuses(self.bridge, files)
-        return self.bridge.partition_directory.apply(self.bridge.empty_row, statuses)
+        return self.bridge.partition_directory.apply(self._no_constants, statuses)
+
+    @property
+    def _no_constants(self) -> Any:
+        """The row of constants of files that have none but, at most, ``VERSION``, whose value nothing asks for."""
+        if not self._has_versions:
+            return self.bridge.empty_row
+        return self.bridge.once(("row of a version",), lambda: self.bridge.internal_row.fromSeq(self.bridge.seq(1 << 32)))
 
     def rootPaths(self) -> Any:
-        return self.bridge.nil
+        return self.bridge.nil if self._root is None else self.bridge.seq(self.bridge.path(hadoop_path(self._root)))
 
     def inputFiles(self) -> Any:
         return self.bridge.gateway.new_array(self.bridge.jvm.java.lang.String, 0)
 
     def refresh(self) -> None:
-        """Nothing is kept: a relation always shows the snapshot it was made for."""
+        """Nothing is kept beyond the version that a plan is for."""
 
     def sizeInBytes(self) -> int:
         return self._size

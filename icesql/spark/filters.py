@@ -20,6 +20,7 @@ from icesql.errors import IcesqlError
 from icesql.expr.binding import bind
 from icesql.expr.rewrite import map_leaves
 from icesql.expr.tree import FALSE, TRUE, And, Expression, Op, Or, Predicate, Reference, and_, not_, or_
+from icesql.spark.columns import VERSION
 from icesql.spark.transforms import recognise
 from icesql.spec.schema import Schema
 from icesql.spec.transforms import DAY, YEAR
@@ -93,12 +94,25 @@ def exact_condition_of(plan: Any, schema: Schema, names: Mapping[str, str]) -> E
     if below.children().size():
         return None
     try:
-        translated = _Translation(expression.apply, exact=True).exact(catalyst_tree(expression.toJSON()))
+        translated = _Translation(expression.apply, exact=True).exact(_of_rows(catalyst_tree(expression.toJSON())))
         renamed = map_leaves(translated, lambda leaf: _renamed(leaf, names))
         bound = bind(schema, renamed)
     except (_Unknown, IcesqlError):
         return None
     return None if _compares_uuid(bound) else bound
+
+
+def _of_rows(node: Node) -> Node:
+    """The conjunction without the part that says which version is read."""
+    if node.kind == "EqualTo" and any(child.fields.get("name") == VERSION.name for child in node.children):
+        return _ALL
+    if node.kind != "And":
+        return node
+    left, right = map(_of_rows, node.children)
+    return right if left is _ALL else left if right is _ALL else replace(node, children=(left, right))
+
+
+_ALL = Node("Literal", {"value": "true", "dataType": "boolean"}, (), -1)
 
 
 def _compares_uuid(expression: Expression) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
@@ -49,7 +50,23 @@ def parquet_relation(
     Spark pushes filters into row groups by *name*, so a column whose name some file may use for another field needs a name no file
     has; ``names`` maps such names to the table's.
     """
-    index = PythonFileIndex(bridge, key=key, plan=plan, size_in_bytes=size_in_bytes, constants=constants, names=names)
+    relation = parquet_plan(bridge, key=key, plan=plan, schema=schema, constants=constants, size_in_bytes=size_in_bytes, names=names)
+    return DataFrame(bridge.dataset_module.ofRows(bridge.session, relation), bridge.spark)
+
+
+def parquet_plan(
+    bridge: Bridge,
+    *,
+    key: str,
+    plan: Planner,
+    schema: StructType,
+    constants: StructType,
+    size_in_bytes: int,
+    names: Mapping[str, str] = MappingProxyType({}),
+    root: str | None = None,
+) -> Any:
+    """As ``parquet_relation``, as an analysed logical plan. ``root``: see ``PythonFileIndex``."""
+    index = PythonFileIndex(bridge, key=key, plan=plan, size_in_bytes=size_in_bytes, constants=constants, names=names, root=root)
     datasources = bridge.jvm.org.apache.spark.sql.execution.datasources
     relation = datasources.HadoopFsRelation(
         index,
@@ -60,4 +77,4 @@ def parquet_relation(
         bridge.scala_map(_READ_BY_ID),
         bridge.session,
     )
-    return DataFrame(bridge.session.baseRelationToDataFrame(relation), bridge.spark)
+    return bridge.module("org.apache.spark.sql.execution.datasources.LogicalRelation").apply(relation, False)

@@ -27,6 +27,7 @@ from icesql.spark.bridge import bridge_of
 from icesql.spark.columns import (
     DELETES,
     ROW_INDEX,
+    VERSION,
     Constant,
     ReadColumns,
     deletes_constant,
@@ -36,6 +37,7 @@ from icesql.spark.columns import (
     shown_schema,
 )
 from icesql.spark.file_index import FileSet
+from icesql.spark.following import Following, Newest, can_follow
 from icesql.spark.foreign_files import learn, may_have_foreign_files
 from icesql.spark.local_rows import local_frame
 from icesql.spark.nullability import nullable_again, without_nulls
@@ -100,6 +102,7 @@ def scan_dataframe(
 ) -> DataFrame:
     """The rows of a snapshot (default: main's head), lazily planned. ``metadata_columns`` come last, in that order.
 
+
     Schema, unless given: a snapshot id's or a tag's own, else the table's current one. ``listener`` gets a report each time Spark asks for
     files, in the thread that asks: the same report object again where a kept plan served.
     Raises NotFoundError for an unknown snapshot or ref.
@@ -123,6 +126,29 @@ def scan_dataframe(
         if found:
             read = Read(spark, table.io, metadata, table.name, snapshot, replace(settings, never_null=found))
     return read.frame()
+
+
+def follow_table(
+    spark: SparkSession,
+    table: Table,
+    branch: str,
+    newest: Newest,
+    *,
+    schema: Schema | None = None,
+    metadata_columns: Sequence[str] = (),
+    options: Mapping[str, str] | None = None,
+    listener: ScanListener | None = None,
+) -> Following | None:
+    """What makes frames of a branch that show what it is when they run; the rest is as for ``scan_dataframe``.
+
+    ``None`` where the table has what only a read of one version can show (``icesql.spark.following``).
+    """
+    metadata = table.metadata
+    settings = ReadSettings(
+        schema=schema or metadata.schema, metadata_columns=tuple(metadata_columns), options=dict(options or {}), listener=listener
+    )
+    read = Read(spark, table.io, metadata, table.name, metadata.head(branch), settings)
+    return Following(read, table.version, branch, newest) if can_follow(read) else None
 
 
 def _resolve(metadata: TableMetadata, snapshot_id: int | None, ref: str | None) -> tuple[Snapshot | None, Schema]:
@@ -149,7 +175,12 @@ class Read:
             self.columns = replace(self.columns, physical=without_nulls(self.columns.physical, settings.never_null))
         self.planner = SharedPlanner(io, metadata, name, snapshot, self.schema, settings)
         self.key = f"icesql[{name} snapshot={snapshot.snapshot_id if snapshot else None} schema={self.schema.schema_id}"
-        self.key += f" metadata={table_key(metadata, settings)}]"
+        self.table_key = table_key(metadata, settings)
+        self.key += f" metadata={self.table_key}]"
+
+    def at(self, metadata: TableMetadata, snapshot: Snapshot | None) -> Read:
+        """The same read of another version of the table, in the same columns."""
+        return Read(self.spark, self.io, metadata, self.name, snapshot, replace(self.settings, schema=self.schema))
 
     def frame(self) -> DataFrame:
         """The union of the sides that the snapshot needs."""
@@ -185,16 +216,16 @@ class Read:
     def is_one_relation(self) -> bool:
         """True if ``frame`` is a projection of a single relation."""
         whole = not self.is_foreign and not self.is_mixed
-        return whole and not self._delete_kinds()
+        return whole and not self.delete_kinds
 
     def shape(self) -> DataFrame:
         """A frame of the same columns over one relation, to analyse conditions on; it ignores deletes and must not be read."""
-        return self._projected(self.relation("shape", None, self.columns))
+        return self.projected(self.relation("shape", None, self.columns))
 
     def _native_frames(self) -> list[DataFrame]:
-        kinds = self._delete_kinds()
+        kinds = self.delete_kinds
         if FileContent.EQUALITY_DELETES not in kinds:
-            return [self._by_position(None) if kinds else self._projected(self.relation("all files", None, self.columns))]
+            return [self._by_position(None) if kinds else self.projected(self.relation("all files", None, self.columns))]
         return [self._by_position(lambda file: not deletes.has_equality_deletes(file)), self._equality()]
 
     def is_native(self, file: ScannedFile) -> bool:
@@ -217,9 +248,9 @@ class Read:
         columns = replace(columns, constants=(*columns.constants, equality.DATA_SEQUENCE, equality.DATA_PARTITION))
         frame = self.relation("with equality deletes", deletes.has_equality_deletes, columns)
         if DELETED.name not in self.settings.metadata_columns:
-            return self._projected(equality.without(frame.where(deletes.is_kept(self.spark)), names, groups))
+            return self.projected(equality.without(frame.where(deletes.is_kept(self.spark)), names, groups))
         marked = frame.withColumn(DELETED.name, deletes.is_deleted(self.spark))
-        return self._projected(equality.marked(marked, names, groups))
+        return self.projected(equality.marked(marked, names, groups))
 
     def _with_columns(self, columns: ReadColumns, known: Schema, ids: set[int]) -> tuple[ReadColumns, dict[int, str]]:
         """Physical columns for the field ids as well, and the name of each id's column."""
@@ -241,10 +272,10 @@ class Read:
     def without_deleted(self, frame: DataFrame) -> DataFrame:
         """Drop deleted rows, or mark them where ``_deleted`` is shown."""
         if DELETED.name in self.settings.metadata_columns:
-            return self._projected(frame.select("*", deletes.is_deleted(self.spark).alias(DELETED.name)))
-        return self._projected(frame.where(deletes.is_kept(self.spark)))
+            return self.projected(frame.select("*", deletes.is_deleted(self.spark).alias(DELETED.name)))
+        return self.projected(frame.where(deletes.is_kept(self.spark)))
 
-    def _projected(self, frame: DataFrame) -> DataFrame:
+    def projected(self, frame: DataFrame) -> DataFrame:
         """The shown columns, of a relation that may have more."""
         texts = self.columns.projection
         if not texts:
@@ -268,38 +299,48 @@ class Read:
 
     def relation(self, kind: str, belongs: Callable[[ScannedFile], bool] | None, columns: ReadColumns) -> DataFrame:
         """Files that Spark reads itself and for which ``belongs`` is true (``None``: all)."""
+        answer = self.answers(belongs, columns)
+        return parquet_relation(
+            bridge_of(self.spark),
+            key=f"{self.key} {kind}",
+            plan=lambda expression, version: answer(expression),
+            schema=columns.physical,
+            constants=columns.constants_schema,
+            size_in_bytes=self.size_in_bytes(),
+            names=columns.names,
+        )
+
+    def answers(
+        self, belongs: Callable[[ScannedFile], bool] | None, columns: ReadColumns, version: int | None = None
+    ) -> Callable[[Expression], FileSet]:
+        """What gives the files of a relation for a filter. ``version``: the number that its constants say, where they say one."""
         planner, mixed = self.planner, self.is_mixed
         # Iceberg reads such columns in batches, but for those of changes.
         is_plain = not self.settings.extra and not any(children(field.type) for field in self.schema.fields)
         asks_batch_size = is_plain and not mixed and property_as_bool(self.metadata.properties, PARQUET_VECTORIZATION_ENABLED)
         only_deletes = [constant.field.name for constant in columns.constants] == [DELETES]
-        answers = KeptAnswers()
+        constants = columns.constants
+        if constants and version is not None:
+            constants = (*constants, Constant(VERSION, lambda file: version))
+        kept = KeptAnswers()
 
-        def plan(expression: Expression) -> FileSet:
+        def answer(expression: Expression) -> FileSet:
             if asks_batch_size:
                 check_batch_size(self.metadata.properties, self.settings.options)
-            return answers.get(expression, planner.made_from(expression), files_of)
+            return kept.get(expression, planner.made_from(expression), files_of)
 
         def files_of(expression: Expression) -> FileSet:
             all_native = not mixed or not (planner.formats(expression) - {"parquet"} or second_path.may_lack_ids(self.metadata))
-            if belongs is None and not columns.constants and all_native:
+            if belongs is None and not constants and all_native:
                 return FileSet(*planner.files(expression))
             files = [f for f in planner.scanned(expression) if (belongs is None or belongs(f)) and (all_native or self.is_native(f))]
             # Files without deletes are many where few rows are deleted, and need no constants of their own.
             alike = [f for f in files if not self._has_deletes(f)] if only_deletes else []
             if alike:
                 files = [alike[0], *(f for f in files if self._has_deletes(f))]
-            return FileSet(*paths_and_sizes(files), constants_table(columns.constants, files), FileSet(*paths_and_sizes(alike[1:])))
+            return FileSet(*paths_and_sizes(files), constants_table(constants, files), FileSet(*paths_and_sizes(alike[1:])))
 
-        return parquet_relation(
-            bridge_of(self.spark),
-            key=f"{self.key} {kind}",
-            plan=plan,
-            schema=columns.physical,
-            constants=columns.constants_schema,
-            size_in_bytes=self.size_in_bytes(),
-            names=columns.names,
-        )
+        return answer
 
     def size_in_bytes(self) -> int:
         """Bytes of the snapshot's files, by its summary."""
@@ -308,7 +349,8 @@ class Read:
         total = self.snapshot.summary.get("total-files-size") if self.snapshot else None
         return int(total) if total is not None and total.isdigit() else 1 << 40
 
-    def _delete_kinds(self) -> frozenset[FileContent]:
+    @cached_property
+    def delete_kinds(self) -> frozenset[FileContent]:
         """Which kinds of delete files the snapshot has."""
         if self.settings.tasks is not None:
             kinds = frozenset(file.content for task in self.settings.tasks for file in task.delete_files)

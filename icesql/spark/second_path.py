@@ -98,7 +98,7 @@ def _tasks_frame(read: Read, belongs: Any) -> DataFrame:
     constant = Constant(StructField(TASK_COLUMN, BinaryType(), False), pickled)
     constants, planner, bridge = StructType([constant.field]), read.planner, bridge_of(read.spark)
 
-    def plan(expression: Expression) -> FileSet:
+    def plan(expression: Expression, version: int | None) -> FileSet:
         from icesql.spark.scan import constants_table, paths_and_sizes
 
         tasks = [task for task in planner.tasks(expression) if belongs(task)]

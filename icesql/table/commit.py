@@ -15,6 +15,7 @@ from icesql.errors import CommitFailedError, CommitStateUnknownError, IcesqlErro
 from icesql.spec.metadata import TableMetadata
 from icesql.table.metadata_builder import MetadataBuilder
 from icesql.table.operations import Change, ChangeSet, MetadataChange, TableOperations, TableVersion
+from icesql.table.own_changes import note_change
 from icesql.table.requirements import check_all
 from icesql.table.update_values import Update
 
@@ -202,6 +203,7 @@ def prepare(changes: Sequence[Change], version: TableVersion, begin: Callable[[T
 
 def finish(changes: Sequence[Change], metadata: TableMetadata) -> None:
     """Tell every change that it is committed. What goes wrong is only logged: the commit stands."""
+    note_change(metadata.location)
     for change in changes:
         try:
             change.committed(metadata)

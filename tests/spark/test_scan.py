@@ -109,7 +109,7 @@ def test_many_bytes_reach_the_jvm_and_stay_on_no_disk(spark, monkeypatch, encryp
 def test_errors_of_planning_reach_the_caller_as_they_are(spark, make_table):
     table = make_table("t", spark.range(3).toDF("id"))
 
-    def broken(expression):
+    def broken(expression, version):
         raise CorruptMetadataError("Cannot read manifest: it ends too early: /m.avro")
 
     frame = parquet_relation(

@@ -1,0 +1,25 @@
+"""What Spark keeps in memory of tables (CACHE TABLE, ``cache()``, ``persist()``) and of frames over them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from icesql.spark.bridge import bridge_of
+from icesql.spark.paths import hadoop_path
+
+
+class KeptFrames:
+    def __init__(self, spark: SparkSession) -> None:
+        self._bridge = bridge_of(spark)
+
+    @cached_property
+    def _manager(self) -> Any:
+        return self._bridge.session.sharedState().cacheManager()
+
+    def forget_rows(self, location: str) -> None:
+        """The table at this location was changed: what is kept of frames that follow it is read anew when it is asked for next."""
+        if not self._manager.isEmpty():
+            self._manager.recacheByPath(self._bridge.session, hadoop_path(location))

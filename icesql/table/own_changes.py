@@ -1,0 +1,46 @@
+"""Changes that this process has made to tables: what was loaded before one may be older than the process's own work."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import weakref
+from typing import Protocol
+
+logger = logging.getLogger(__name__)
+
+
+class Listener(Protocol):
+    def table_changed(self, location: str) -> None:
+        """A commit to the table at this location is done."""
+
+
+_numbers = itertools.count(1)
+_last = 0
+_listeners: weakref.WeakSet[Listener] = weakref.WeakSet()
+
+
+def note_change(location: str | None = None) -> None:
+    """A commit to the table at this location is done; without one, a name leads elsewhere, or nowhere, now.
+
+    What goes wrong in a listener is only logged: the change stands.
+    """
+    global _last
+    _last = next(_numbers)
+    if location is None:
+        return
+    for listener in list(_listeners):
+        try:
+            listener.table_changed(location)
+        except Exception:
+            logger.warning("Cannot tell of a change of the table at %s", location, exc_info=True)
+
+
+def changes_so_far() -> int:
+    """A number that is another after each change."""
+    return _last
+
+
+def listen(listener: Listener) -> None:
+    """Tell of each change, in the thread that made it, for as long as someone else holds the listener."""
+    _listeners.add(listener)
