@@ -7,11 +7,12 @@ import re
 from icesql.errors import SqlError
 from icesql.parser.names import NameParts
 
-_PART = re.compile(r"\s*(?:`((?:[^`]|``)+)`|(\w+))\s*")
+_BLANK = r"(?:\s|--[^\n]*|/\*.*?\*/)*"
+_PART = re.compile(rf"{_BLANK}(?:`((?:[^`]|``)+)`|(\w+)){_BLANK}", re.DOTALL)
 
 
 def parse_name(text: str) -> NameParts:
-    """``local.db.`my t``` -> ``("local", "db", "my t")``. Blanks may stand around dots; a bare number is no name.
+    """``local.db.`my t``` -> ``("local", "db", "my t")``. Blanks and comments may stand around dots; a bare number is no name.
 
     Raises SqlError with the place.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from icesql.errors import InvalidArgumentError, ValidationError, nearest
+from icesql.errors import InvalidArgumentError
 from icesql.procedures.base import TABLE, Output, Parameter, Procedure, Row
 from icesql.procedures.context import ProcedureContext
 from icesql.procedures.import_sources import import_of
@@ -24,8 +24,6 @@ def call(
         raise InvalidArgumentError("Parallelism should be larger than 0")
     parts = context.parts(source_table, "source_table")
     loaded, branch = context.table_and_branch(table)
-    if branch is not None and branch not in loaded.refs:
-        raise ValidationError(f"Cannot use branch (does not exist): {branch}.{nearest(branch, loaded.refs)}", branch=branch)
     ensure_name_mapping(loaded)
     task, reader = import_of(
         context, loaded, parts, partition_filter or {}, branch=branch, check_duplicates=check_duplicate_files is not False,

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from icesql.errors import IcesqlError, InvalidArgumentError, SqlError, nearest
+from icesql.errors import IcesqlError, InvalidArgumentError, SqlError, ValidationError, nearest
 from icesql.parser.identifiers import parse_name
 from icesql.procedures.progress import Progress, Watcher
 from icesql.procedures.rehearsal import PlannedAction, RehearsalIO, RehearsalOperations, metadata_actions
 from icesql.spec.metadata import TableMetadata
+from icesql.spec.snapshots import MAIN
 from icesql.table.table import Table
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class ProcedureContext:
         return self.table_and_branch(text, parameter)[0]
 
     def table_and_branch(self, text: str, parameter: str = "table") -> tuple[Table, str | None]:
-        """As ``table``, for procedures that take ``t.branch_x``."""
+        """As ``table``, for procedures that take ``t.branch_x``. Raises ValidationError for a branch that does not exist."""
         identifier = self.identifier(text, parameter)
         found = self.session.find((self.catalog.name, *identifier))
         if found is None or found.metadata_table is not None or (not found.selector.is_empty and found.branch is None):
@@ -79,6 +80,10 @@ class ProcedureContext:
             raise IcesqlError(
                 f"Couldn't load table '{'.'.join(identifier)}' in catalog '{self.catalog.name}'.{nearest(identifier[-1], known)}"
             )
+        refs = found.table.refs
+        if found.branch is not None and found.branch not in (MAIN, *refs):
+            near = nearest(found.branch, refs)
+            raise ValidationError(f"Cannot use branch (does not exist): {found.branch}.{near}", branch=found.branch)
         return self._rehearsed(found.table) if self.dry_run else found.table, found.branch
 
     def _siblings(self, identifier: Identifier) -> list[str]:

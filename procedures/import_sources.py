@@ -52,6 +52,12 @@ def reader_of(context: ProcedureContext, table: Table, parallelism: int) -> Read
     return lambda files: read_metrics(context.spark, table.io, table.metadata, files, parallelism)
 
 
+def not_spark_s(catalog: str, verb: str) -> InvalidArgumentError:
+    return InvalidArgumentError(
+        f"Cannot {verb} a table that isn't in the session catalog (i.e. spark_catalog). Found source catalog: {catalog}."
+    )
+
+
 def session_table(context: ProcedureContext, parts: Sequence[str], verb: str = "import") -> Any:
     """A table of Spark's session catalog. Raises InvalidArgumentError for one of another catalog, NotFoundError."""
     from icesql.spark.import_files import spark_table
@@ -60,9 +66,7 @@ def session_table(context: ProcedureContext, parts: Sequence[str], verb: str = "
     if names[0].lower() == SESSION_CATALOG and len(names) > 1:
         names = names[1:]
     elif len(names) > 1 and names[0] in context.session.names.catalogs:
-        raise InvalidArgumentError(
-            f"Cannot {verb} a table that isn't in the session catalog (i.e. spark_catalog). Found source catalog: {names[0]}."
-        )
+        raise not_spark_s(names[0], verb)
     if len(names) > 2:
         raise InvalidArgumentError(f"Cannot use table as a source: its name has more than two parts: {'.'.join(names)}")
     return spark_table(context.spark, names[0] if len(names) == 2 else None, names[-1])

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from icesql.errors import AlreadyExistsError, InvalidArgumentError
 from icesql.procedures.base import Output, Parameter, Procedure, Row
 from icesql.procedures.context import ProcedureContext
-from icesql.procedures.import_sources import session_table
+from icesql.procedures.import_sources import SESSION_CATALOG, not_spark_s, session_table
 
 
 def call(
@@ -27,7 +27,10 @@ def call(
         raise InvalidArgumentError("Cannot create a snapshot with the same name as the source of the snapshot.")
     if parallelism is not None and parallelism <= 0:
         raise InvalidArgumentError("Parallelism should be larger than 0")
-    source = session_table(context, context.parts(source_table, "source_table"), "snapshot")
+    parts, names = context.parts(source_table, "source_table"), context.session.names
+    if names.is_ours and parts[0].lower() != SESSION_CATALOG and parts[0] not in names.catalogs:
+        raise not_spark_s(names.current_catalog, "snapshot")  # as anywhere: a name without a catalog is in the current one
+    source = session_table(context, parts, "snapshot")
     target = context.session.names.target(context.parts(table))
     if target is None:
         raise InvalidArgumentError(f"Cannot create a snapshot in catalog spark_catalog, it is no Iceberg catalog: {table}")

@@ -18,7 +18,15 @@ if TYPE_CHECKING:
 
 PROCEDURES = Columns("catalog string!", "namespace array<string>", "schema string", "procedure_name string!")
 DESCRIPTION = Columns("procedure_desc string!")
-_CLASS_NAMES = {"expire_snapshots": "ExpireSnapshotProcedure"}  # the one that is not named after its procedure
+_CLASS_NAMES = {
+    "add_files": "AddFiles",
+    "ancestors_of": "AncestorsOf",
+    "expire_snapshots": "ExpireSnapshotProcedure",
+    "fast_forward": "FastForwardBranchProcedure",
+    "migrate": "MigrateTableProcedure",
+    "publish_changes": "ApplyWapChangesProcedure",
+    "snapshot": "SnapshotTableProcedure",
+}  # those that are not named after their procedures
 
 
 def find_procedure(session: Session, parts: tuple[str, ...]) -> tuple[str, Procedure]:

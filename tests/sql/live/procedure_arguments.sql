@@ -177,3 +177,96 @@ call local.system.rewrite_data_files(table => '{ns}.t', where => 'local.system.n
 -- error
 call local.system.rewrite_data_files(table => '{ns}.t', where => 'local.system.bucket(4, nope) = 1', options => map('rewrite-all','true'));
 select count(*) from {ns}.t.snapshots;
+
+-- case: names_of_tables
+create namespace {ns};
+create table {ns}.t (id bigint) using iceberg;
+insert into {ns}.t select /*+ coalesce(1) */ id from range(3);
+call local.system.ancestors_of('{nsname}./* a comment */t -- and another');
+-- error: Cannot use branch (does not exist): nope
+call local.system.ancestors_of('{nsname}.t.branch_nope');
+-- error: Cannot use branch (does not exist): nope
+call local.system.rewrite_manifests('{nsname}.t.branch_nope');
+-- error: Cannot use branch (does not exist): nope
+call local.system.expire_snapshots('{nsname}.t.branch_nope');
+call local.system.ancestors_of('{nsname}.t.branch_main');
+create table {ns}.empty (id bigint) using iceberg;
+call local.system.expire_snapshots('{nsname}.empty.branch_main');
+-- error: is a table in catalog 'spark_catalog'
+call local.system.expire_snapshots('spark_catalog.default.t');
+-- error
+call local.system.create_changelog_view('{nsname}.t', identifier_columns => array(null));
+
+-- case: descriptions
+-- each: v=rollback_to_snapshot, rollback_to_timestamp, set_current_snapshot, cherrypick_snapshot, remove_orphan_files, rewrite_data_files, rewrite_manifests, rewrite_position_delete_files, expire_snapshots, ancestors_of, snapshot, migrate, add_files, register_table, publish_changes, create_changelog_view, fast_forward, compute_table_stats, compute_partition_stats, rewrite_table_path
+describe procedure local.system.{v};
+
+-- case: changelog_options
+create namespace {ns};
+create table {ns}.t (id bigint) using iceberg;
+insert into {ns}.t select /*+ coalesce(1) */ id from range(3);
+insert into {ns}.t select /*+ coalesce(1) */ id from range(3, 5);
+delete from {ns}.t where id = 1;
+-- set: a
+-- mask: at
+select snapshot_id, committed_at as at from {ns}.t.snapshots order by committed_at limit 1;
+-- set: c
+-- mask: at
+select unix_millis(committed_at) at from {ns}.t.snapshots order by committed_at desc limit 1;
+call local.system.create_changelog_view('{nsname}.t', 'of_{nsname}', map('Start-Snapshot-ID', '{a}'));
+select id, _change_type, _change_ordinal from of_{nsname};
+-- error
+call local.system.create_changelog_view('{nsname}.t', 'of_{nsname}', map('start-snapshot-id', null));
+call local.system.create_changelog_view('{nsname}.t', 'of_{nsname}', map('start-timestamp', '{c}'));
+-- error: is not a parent ancestor of end snapshot
+select id from of_{nsname};
+call local.system.create_changelog_view('{nsname}.t', 'of_{nsname}', map('start-timestamp', '{c}', 'end-timestamp', '{c}'));
+-- error: Cannot set start-timestamp to be greater than end-timestamp
+select id from of_{nsname};
+select id, _change_type from {ns}.t.CHANGES;
+-- ordered
+describe extended {ns}.t.changes;
+show tblproperties {ns}.t.changes;
+show tblproperties {ns}.t.changes ('format');
+show create table {ns}.t.changes;
+
+-- case: groups_of_other_specs
+create namespace {ns};
+create table {ns}.t (id bigint, p int) using iceberg partitioned by (p);
+insert into {ns}.t select /*+ coalesce(1) */ id, int(id) from range(3);
+alter table {ns}.t drop partition field p;
+insert into {ns}.t select /*+ coalesce(1) */ id, null from range(3);
+call local.system.rewrite_data_files('{nsname}.t', options => map('min-input-files', '4'));
+select record_count, spec_id from {ns}.t.files;
+alter table {ns}.t add partition field id;
+insert into {ns}.t select /*+ coalesce(1) */ null, 1 from range(3);
+call local.system.rewrite_data_files('{nsname}.t', options => map('min-input-files', '2'));
+select partition, record_count, spec_id from {ns}.t.files;
+
+-- case: sources_in_the_current_catalog
+create namespace {ns};
+create table spark_catalog.default.{nsname} (id bigint) using parquet location '{loc}/src';
+insert into spark_catalog.default.{nsname} select /*+ coalesce(1) */ id from range(3);
+create table {ns}.t (id bigint) using iceberg;
+use local;
+-- error: Found source catalog: local
+call system.snapshot('default.{nsname}', '{nsname}.s');
+call system.snapshot('spark_catalog.default.{nsname}', '{nsname}.s');
+call system.add_files('{nsname}.t', 'default.{nsname}');
+select * from {ns}.t;
+use spark_catalog.default;
+drop table spark_catalog.default.{nsname};
+
+-- case: variants
+create namespace {ns};
+create table {ns}.t (id int, v variant) using iceberg tblproperties('format-version'='3');
+insert into {ns}.t select /*+ coalesce(1) */ 1, parse_json('[1, 2]');
+insert into {ns}.t select /*+ coalesce(1) */ id, parse_json(j) from (values (2, null), (3, 'null'), (4, '"s"')) as x(id, j);
+alter table {ns}.t add column s struct<a: variant, b: int>;
+alter table {ns}.t add column w variant;
+insert into {ns}.t select /*+ coalesce(1) */ 5, null, named_struct('a', parse_json('8'), 'b', 3), parse_json('9');
+call local.system.rewrite_data_files('{nsname}.t', options => map('rewrite-all', 'true'));
+select id, to_json(v), to_json(s.a), s is null, to_json(w) from {ns}.t;
+delete from {ns}.t where id = 4;
+call local.system.create_changelog_view('{nsname}.t', 'of_{nsname}', identifier_columns => array('id'));
+select id, to_json(v), to_json(s.a), to_json(w), _change_type, _change_ordinal from of_{nsname};
