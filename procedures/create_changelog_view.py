@@ -34,6 +34,8 @@ def call(
     if branch is not None:
         raise InvalidArgumentError(f"Cannot create changelog view: changes are those of the table's main branch: {table}", branch=branch)
     schema = loaded.schema
+    if None in (identifier_columns or ()):
+        raise InvalidArgumentError("Cannot create changelog view: an identifier column is null")
     identifiers = identifier_columns or [schema.names_by_id[field_id] for field_id in schema.identifier_field_ids]
     unorderable = _unorderable(schema)
     if unorderable and not identifiers:
@@ -43,13 +45,16 @@ def call(
         raise InvalidArgumentError("Cannot compute the update images because identifier columns are not set")
     if updates and net_changes:
         raise InvalidArgumentError("Not support net changes with update images")
-    if not _TRAVEL.isdisjoint(key.lower() for key in options or {}):
+    options = {key.lower(): value for key, value in (options or {}).items()}
+    if None in options.values():
+        raise InvalidArgumentError("Cannot create changelog view: the value of an option is null")
+    if not _TRAVEL.isdisjoint(options):
         raise InvalidArgumentError("Can't time travel in changelog")
     parts = (context.catalog.name, *loaded.identifier)
 
     def shown() -> Any:
         found = context.session.require(parts)
-        changes = changelog_frame(context.spark, found.table, options=options or {})
+        changes = changelog_frame(context.spark, found.table, options=options)
         if updates:
             return with_update_images(changes, identifiers)
         return netted(changes) if net_changes else without_carried_over(changes)

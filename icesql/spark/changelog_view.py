@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType, VariantType
 
 from icesql.spark.columns import quoted
 
@@ -18,8 +19,11 @@ _NET = "__icesql_net"
 
 def without_carried_over(changes: DataFrame) -> DataFrame:
     """Equal rows that one snapshot both deletes and inserts are left out, pair by pair."""
-    keys = [F.col(quoted(name)) for name in changes.columns if name != TYPE]
-    netted = changes.groupBy(*keys).agg(F.sum(_sign()).alias(_NET)).where(F.col(_NET) != 0)
+    variants = [field.name for field in changes.schema.fields if _holds_variant(field.dataType)]  # Spark groups by no variants
+    keys = [F.col(quoted(name)) for name in changes.columns if name != TYPE and name not in variants]
+    keys += [F.to_json(F.col(quoted(name))).alias(f"__text_{number}") for number, name in enumerate(variants)]
+    values = [F.first(quoted(name)).alias(name) for name in variants]
+    netted = changes.groupBy(*keys).agg(F.sum(_sign()).alias(_NET), *values).where(F.col(_NET) != 0)
     typed = netted.withColumn(TYPE, F.when(F.col(_NET) > 0, F.lit("INSERT")).otherwise(F.lit("DELETE")))
     return _repeated(typed, changes.columns)
 
@@ -75,6 +79,17 @@ def with_update_images(changes: DataFrame, identifier_columns: Sequence[str]) ->
 
 def _sign() -> Column:
     return F.when(F.col(TYPE) == "INSERT", F.lit(1)).otherwise(F.lit(-1))
+
+
+def _holds_variant(type_: DataType) -> bool:
+    match type_:
+        case StructType():
+            return any(_holds_variant(field.dataType) for field in type_.fields)
+        case ArrayType():
+            return _holds_variant(type_.elementType)
+        case MapType():
+            return _holds_variant(type_.valueType)
+    return isinstance(type_, VariantType)
 
 
 def _repeated(frame: DataFrame, columns: Sequence[str]) -> DataFrame:

@@ -62,18 +62,18 @@ def changelog_range(metadata: TableMetadata, options: Mapping[str, str]) -> Snap
     for one, other, one_key, other_key in ((start, start_ms, START_ID, START_TIME), (end, end_ms, END_ID, END_TIME)):
         if one is not None and other is not None:
             raise InvalidArgumentError(f"Cannot set both {one_key} and {other_key} for changelogs")
-    if start_ms is not None and end_ms is not None and start_ms > end_ms:
+    if start_ms is not None and end_ms is not None and start_ms >= end_ms:
         raise InvalidArgumentError(f"Cannot set {START_TIME} to be greater than {END_TIME} for changelogs")
     head = metadata.current_snapshot
     if head is None or (start_ms is not None and start_ms > head.timestamp_ms):
         return SnapshotRange(None, None)
     after = start if start_ms is None else _before(metadata, start_ms)
     to = (head.snapshot_id if end is None else end) if end_ms is None else _as_of(metadata, end_ms)
-    return SnapshotRange(after, to) if start is None or end_ms is not None else _between_ids(start, to)
+    return SnapshotRange(after, to) if after is None or end_ms is not None else _between_ids(after, to)
 
 
 def _between_ids(start: int, to: int | None) -> SnapshotRange:
-    """Of two snapshots that are one and the same nothing is meant: ids must be in order, where times may leave nothing between them."""
+    """Of two snapshots that are one and the same nothing is meant: they must be in order, where an end time may leave nothing before it."""
     if start == to:
         raise _not_before(start, to)
     return SnapshotRange(start, to)
