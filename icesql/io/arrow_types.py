@@ -218,8 +218,11 @@ def to_arrow_value(type_: Type, value: Any) -> Any:
 def constant_array(type_: Type, value: Any, length: int) -> pa.Array:
     """``length`` copies of a value of internal form (null for ``None``), in the type ``to_arrow_type`` gives."""
     made = to_arrow_type(type_)
-    if value is None:
+    if value is None and not pa.types.is_nested(made):
         return pa.nulls(length, made)
+    if value is None:
+        one = pa.array([None], made)  # not pa.nulls: it puts nulls into required fields of the struct, too, which Parquet's writer refuses
+        return one.take(pa.repeat(pa.scalar(0, pa.int64()), length))
     one = pa.array([to_arrow_value(type_, value)], made)
     return one if length == 1 else one.take(pa.repeat(pa.scalar(0, pa.int64()), length))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
@@ -204,7 +205,8 @@ class ParquetFileWriter:
 
     def abandon(self) -> None:
         if self._writer is not None:
-            self._writer.close()
+            with suppress(RuntimeError):  # of rows that could not be written: what refused them is raised, not that the file has no footer
+                self._writer.close()
         self._sink.close()
 
 

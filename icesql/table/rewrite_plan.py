@@ -41,13 +41,14 @@ class RewritePlan(Generic[Task]):
 
 
 def plan_data_files(tasks: Iterable[FileScanTask], options: RewriteOptions, current_spec_id: int) -> RewritePlan[FileScanTask]:
-    """Groups of data files. Files of other specs hold rows of many partitions of the current one, so they are grouped together."""
+    """Groups of data files. Files of other specs hold rows of many partitions of the current one, so they are grouped together, and with
+    those that the current spec has no partition values for."""
     everything = list(tasks)
     by_partition: dict[PartitionKey, list[FileScanTask]] = {}
     for task in everything:
-        same = task.spec_id == current_spec_id
-        key = partition_key(task.spec_id, task.data_file.partition) if same else (-1, ())
-        by_partition.setdefault(key, []).append(task)
+        values = task.data_file.partition if task.spec_id == current_spec_id else ()
+        known = any(value is not None for value in values)
+        by_partition.setdefault(partition_key(current_spec_id, values if known else ()), []).append(task)
     criteria = _DataCriteria(options)
     return _plan(everything, by_partition, options, criteria, _file_bytes)
 
