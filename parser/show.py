@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from icesql.parser.base_statement import Statement
 from icesql.parser.cursor import Cursor
@@ -107,7 +108,13 @@ def _functions(cursor: Cursor, kind: str = "ALL") -> Statement:
     namespace = _in_namespace(cursor)
     pattern: str | None = None
     if cursor.accept("LIKE") or cursor.token.kind is Kind.STRING or cursor.token.is_identifier:
-        pattern = cursor.string() if cursor.token.kind is Kind.STRING else ".".join(cursor.name_parts())
+        if cursor.token.kind is Kind.STRING:
+            pattern = cursor.string()
+        else:  # an old form: the function's full name
+            name = cursor.table_name()
+            pattern = name.parts[-1]
+            if namespace is None and len(name.parts) > 1:
+                namespace = replace(name, parts=name.parts[:-1])
     return ShowFunctions(text=cursor.text, kind=kind, namespace=namespace, pattern=pattern)
 
 

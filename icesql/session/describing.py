@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from icesql.session.names import Found
+from icesql.session.names import CHANGES, Found
 from icesql.session.rewriting import quote
 from icesql.spec import types as t
 from icesql.spec.java_sets import hash_set_order
@@ -72,10 +72,14 @@ def sort_order_text(order: SortOrder, schema: Schema) -> str:
 
 def table_properties(found: Found) -> dict[str, str]:
     """What SHOW TBLPROPERTIES reports: the stored properties and those that tell of the table's state."""
+    if found.metadata_table == CHANGES:
+        return {}
     metadata = found.table.metadata
     properties = {} if found.metadata_table else {k: v for k, v in metadata.properties.items() if k not in HIDDEN_PROPERTIES}
     properties["format"] = f"iceberg/{metadata.properties.get('write.format.default', 'parquet')}"
     properties["current-snapshot-id"] = "none" if metadata.current_snapshot is None else str(metadata.current_snapshot.snapshot_id)
+    if found.metadata_table == "position_deletes":
+        return {**{k: v for k, v in metadata.properties.items() if k.startswith("write.")}, **properties}
     if found.metadata_table:
         return properties
     properties["format-version"] = str(metadata.format_version)
@@ -127,6 +131,10 @@ _DEFAULT_SIZES: dict[type, int] = {
 }  # fmt: skip
 
 
+def records(snapshot: Snapshot | None) -> int:
+    return int(snapshot.summary.get("total-records", "0")) if snapshot is not None else 0
+
+
 def statistics_text(metadata: TableMetadata, snapshot: Snapshot | None) -> str:
-    rows = int(snapshot.summary.get("total-records", "0")) if snapshot is not None else 0
+    rows = records(snapshot)
     return f"{rows * default_size(metadata.schema.as_struct())} bytes, {rows} rows"

@@ -196,7 +196,7 @@ class Names:
         """``t.files`` and ``t.branch_x``: the last part is not the table's own name."""
         last = address.identifier[-1]
         outer = replace(address, identifier=address.identifier[:-1])
-        if last.lower() in METADATA_TABLES or last == CHANGES:
+        if last.lower() in METADATA_TABLES or last.lower() == CHANGES:
             table = self._load(outer)
             return None if table is None else Found(address=outer, table=table, metadata_table=last.lower())
         selector = parse_selector(last)

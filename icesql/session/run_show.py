@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import NotFoundError, SqlError
 from icesql.parser import statements as s
 from icesql.session import describing
-from icesql.session.names import Found
+from icesql.session.names import CHANGES, Found
 from icesql.session.patterns import matches
 from icesql.session.results import Columns
 from icesql.session.run_query import run_query
@@ -139,7 +139,7 @@ def _show_properties(session: Session, statement: s.ShowTableProperties, found: 
     properties = describing.table_properties(found)
     if statement.key is None:
         return PROPERTIES.frame(session.spark, sorted(properties.items()))
-    missing = f"Table {found.dotted} does not have property: {statement.key}"
+    missing = f"Table {_full_name(found)} does not have property: {statement.key}"
     return PROPERTIES.frame(session.spark, [(statement.key, properties.get(statement.key, missing))])
 
 
@@ -181,14 +181,14 @@ def _describe(session: Session, statement: s.DescribeTable, found: Found) -> Any
         raise no_partition_management(found.address.parts)
     fields = spark_fields(session, found)
     if statement.column is not None:
-        return _describe_column(session, statement.column, fields)
+        return describe_column(session, statement.column, found.parts, fields)
     rows: list[tuple[str, str, str | None]] = [_field_row(field) for field in fields]
     if found.metadata_table is None:
         rows += _partition_rows(found, fields)
     elif found.metadata_table == "position_deletes":
         rows += _partition_struct_rows(found, fields)
     if statement.extended:
-        rows += _detail_rows(session, found)
+        rows += _detail_rows(session, found, fields)
     return DESCRIPTION.frame(session.spark, rows)
 
 
@@ -196,18 +196,24 @@ def _field_row(field: Any) -> tuple[str, str, str | None]:
     return field.name, describing.type_text(field.dataType), field.metadata.get("comment")
 
 
-def _describe_column(session: Session, column: Sequence[str], fields: Sequence[Any]) -> Any:
+def describe_column(session: Session, column: Sequence[str], table: Sequence[str], fields: Sequence[Any]) -> Any:
+    """The column under the name that it was asked for; the table's name, or its end, may stand before it."""
     from icesql.errors import UnsupportedError
     from icesql.session.sql_errors import unresolved_column
 
     by_name = {field.name.lower(): field for field in fields}
+    given = column
+    for count in range(1, len(column)):
+        if column[0].lower() not in by_name and [*map(str.lower, column[:count])] == [*map(str.lower, table[-count:])]:
+            column = column[count:]
+            break
     field = by_name.get(column[0].lower())
     if field is None:
-        raise unresolved_column(column, [f.name for f in fields])
+        raise unresolved_column(given, [f.name for f in fields])
     if len(column) > 1:
         raise UnsupportedError(f"DESC TABLE COLUMN does not support nested column: {'.'.join(column)}.")
     rows = [
-        ("col_name", field.name),
+        ("col_name", column[0]),
         ("data_type", describing.type_text(field.dataType)),
         ("comment", field.metadata.get("comment", "NULL")),
     ]
@@ -242,20 +248,43 @@ def _partition_struct_rows(found: Found, fields: Sequence[Any]) -> list[tuple[st
     return [("# Partition Information", "", ""), ("# col_name", "data_type", "comment"), *described]
 
 
-def _detail_rows(session: Session, found: Found) -> list[tuple[str, str, str | None]]:
+def _detail_rows(session: Session, found: Found, fields: Sequence[Any]) -> list[tuple[str, str, str | None]]:
     metadata = found.table.metadata
     stored = metadata.properties if found.metadata_table is None else {}
-    name = found.dotted if found.metadata_table is None else f"{found.dotted}.{found.metadata_table}"
+    name = _full_name(found)
     rows: list[tuple[str, str, str | None]] = [("", "", ""), ("# Metadata Columns", "", "")]
     rows += [*((column, text, "") for column, text in _metadata_columns(found)), ("", "", "")]
     rows += [("# Detailed Table Information", "", ""), ("Name", name, ""), ("Type", "MANAGED", "")]
     rows += [(key.capitalize(), stored[key], "") for key in ("comment", "collation") if key in stored]
-    rows += [("Location", metadata.location, ""), ("Provider", "iceberg", "")]
+    if found.metadata_table != CHANGES:
+        rows += [("Location", metadata.location, ""), ("Provider", "iceberg", "")]
     if "owner" in stored:
         rows.append(("Owner", stored["owner"], ""))
     rows.append(("Table Properties", describing.properties_text(found), ""))
-    rows.append(("Statistics", describing.statistics_text(metadata, read_point(found, None, "", session.microseconds).snapshot), None))
+    rows.append(("Statistics", _statistics(session, found, fields), None))
     return rows
+
+
+def _full_name(found: Found) -> str:
+    return found.dotted if found.metadata_table is None else f"{found.dotted}.{found.metadata_table}"
+
+
+def _statistics(session: Session, found: Found, fields: Sequence[Any]) -> str:
+    metadata = found.table.metadata
+    if found.metadata_table is None:
+        return describing.statistics_text(metadata, read_point(found, None, "", session.microseconds).snapshot)
+    if found.metadata_table != CHANGES:
+        from pyspark.sql.types import StructType as SparkStruct
+
+        kind = session.spark._jvm.org.apache.spark.sql.types.DataType.fromJson(SparkStruct(list(fields)).json())
+        rows = describing.records(read_point(found, None, "", session.microseconds).snapshot)
+        return f"{rows * kind.defaultSize()} bytes, {rows} rows"
+    from icesql.table.changelog import ChangelogScan, changelog_schema
+    from icesql.table.snapshot_ranges import changelog_range
+
+    scan = ChangelogScan(found.table.io, metadata, changelog_range(metadata, {}), name=found.table.name)
+    rows = sum(task.task.data_file.record_count for task in scan.plan())
+    return f"{rows * describing.default_size(changelog_schema(metadata).as_struct())} bytes, {rows} rows"
 
 
 def _metadata_columns(found: Found) -> list[tuple[str, str]]:
@@ -263,7 +292,7 @@ def _metadata_columns(found: Found) -> list[tuple[str, str]]:
     from icesql.table.partition_types import union_partition_type
 
     metadata = found.table.metadata
-    union = union_partition_type(metadata) if found.metadata_table in (None, "position_deletes") else StructType(())
+    union = union_partition_type(metadata) if found.metadata_table in (None, "position_deletes", CHANGES) else StructType(())
     partition = describing.type_text(to_spark_struct(union))
     columns = [(SPEC_ID.name, "int"), (PARTITION, partition), (FILE.name, "string"), (POS.name, "bigint"), (DELETED.name, "boolean")]
     if metadata.format_version >= 3 and found.metadata_table is None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from icesql.parser.parameters import quoted_pairs, quoted_string
 from icesql.session import describing
-from icesql.session.names import Found
+from icesql.session.names import CHANGES, Found
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
@@ -22,7 +22,10 @@ def create_table_text(session: Session, found: Found) -> str:
 
     metadata = found.table.metadata
     columns = ",\n  ".join(_column_ddl(session, field) for field in spark_fields(session, found))
-    text = f"CREATE TABLE {describing.quoted_if_needed(*found.parts)} (\n  {columns})\nUSING iceberg\n"
+    text = f"CREATE TABLE {describing.quoted_if_needed(*found.parts)} (\n  {columns})\n"
+    if found.metadata_table == CHANGES:
+        return text
+    text += "USING iceberg\n"
     properties = describing.table_properties(found)
     options = {key.removeprefix(_OPTION): value for key, value in properties.items() if key.startswith(_OPTION)}
     text += listed("OPTIONS", options)

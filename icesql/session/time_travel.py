@@ -6,10 +6,10 @@ import datetime
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from icesql.errors import InvalidArgumentError, NotFoundError, SqlError, ValidationError, nearest
+from icesql.errors import InvalidArgumentError, NotFoundError, SqlError, UnsupportedError, ValidationError, nearest
 from icesql.parser.names import TimeTravel
 from icesql.parser.parameters import quoted_string
-from icesql.session.names import Found, Selector
+from icesql.session.names import CHANGES, Found, Selector
 from icesql.session.sql_errors import both_version_and_selector
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema
@@ -163,6 +163,8 @@ def optioned_point(found: Found, point: ReadPoint, options: Mapping[str, str], m
         if key in options:
             raise InvalidArgumentError(message)
     _check_sizes(options)
+    if found.metadata_table not in (None, CHANGES) and "start-snapshot-id" in options:
+        raise UnsupportedError("Incremental append scan is not supported")
     named = named_point(found.table.metadata, options, microseconds)
     if "start-snapshot-id" in options and (named or point).pinned and found.metadata_table is None:
         raise InvalidArgumentError("Cannot use time travel in incremental scan")

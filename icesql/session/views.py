@@ -13,6 +13,7 @@ from icesql.parser.parse import parse
 from icesql.session import describing
 from icesql.session.names import Address
 from icesql.session.show_create import listed
+from icesql.session.sql_errors import not_for_v2
 from icesql.session.view_columns import refuse_narrowing
 
 if TYPE_CHECKING:
@@ -151,9 +152,12 @@ def _describe(session: Session, statement: s.DescribeTable, address: Address, vi
     from icesql.session import run_show
     from icesql.spark.types import to_spark_schema
 
-    rows: list[tuple[str, str, str | None]] = [
-        (f.name, describing.type_text(f.dataType), f.metadata.get("comment", "")) for f in to_spark_schema(view.schema).fields
-    ]
+    if statement.as_json:
+        raise not_for_v2("DESCRIBE TABLE AS JSON")
+    fields = to_spark_schema(view.schema).fields
+    if statement.column is not None:
+        return run_show.describe_column(session, statement.column, address.parts, fields)
+    rows: list[tuple[str, str, str | None]] = [(f.name, describing.type_text(f.dataType), f.metadata.get("comment", "")) for f in fields]
     if statement.extended:
         properties = "[" + quoted_pairs(dict(sorted(_shown_properties(view).items()))) + "]"
         rows += [

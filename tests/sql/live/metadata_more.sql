@@ -328,3 +328,37 @@ select content, value_counts, null_value_counts, nan_value_counts from {ns}.x.fi
 alter table {ns}.x set tblproperties ('write.delete.granularity'='partition');
 delete from {ns}.x where id = 4;
 select content, value_counts, null_value_counts, nan_value_counts from {ns}.x.delete_files;
+
+-- case: options_of_no_use
+create namespace {ns};
+create table {ns}.t (id int) using iceberg;
+insert into {ns}.t select /*+ coalesce(1) */ 1 from range(3);
+-- error: Incremental append scan is not supported
+select record_count from {ns}.t.files with ('start-snapshot-id' = '1');
+-- error: Incremental append scan is not supported
+select operation from {ns}.t.snapshots with ('start-snapshot-id' = '1');
+
+-- case: described
+create namespace {ns};
+create table {ns}.t (id bigint comment 'c', p int, s struct<a: int>) using iceberg partitioned by (p) tblproperties ('k'='v', 'write.target-file-size-bytes'='1000000');
+insert into {ns}.t select /*+ coalesce(1) */ id, 1, null from range(3);
+-- ordered
+describe {ns}.t ID;
+-- ordered
+describe {ns}.t t.id;
+-- ordered
+describe {ns}.t {nsname}.T.P;
+-- error: does not support nested column
+describe {ns}.t t.s.a;
+-- error: UNRESOLVED_COLUMN
+describe {ns}.t x.id;
+-- ordered
+describe extended {ns}.t.refs;
+-- ordered
+describe extended {ns}.t.partitions;
+-- ordered
+describe extended {ns}.t.position_deletes;
+show tblproperties {ns}.t.position_deletes;
+show functions local.system.bucket;
+-- error: SCHEMA_NOT_FOUND
+show functions system.bucket;

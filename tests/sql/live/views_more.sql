@@ -289,3 +289,12 @@ uncache table if exists jdbc.{nsname}.v;
 drop table jdbc.{nsname}.t;
 -- error: TABLE_OR_VIEW_NOT_FOUND
 cache table jdbc.{nsname}.v;
+
+-- case: columns_described
+create namespace jdbc.{nsname};
+create table jdbc.{nsname}.t (id bigint) using iceberg;
+create view jdbc.{nsname}.v (a comment 'first') as select id from jdbc.{nsname}.t;
+-- error: UNRESOLVED_COLUMN
+describe jdbc.{nsname}.v nope;
+-- error
+describe extended jdbc.{nsname}.v as json;
