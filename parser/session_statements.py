@@ -124,11 +124,10 @@ def execute_immediate(cursor: Cursor) -> ExecuteImmediate | None:
     """EXECUTE IMMEDIATE 'sql' [INTO ...] [USING ...]."""
     cursor.expect("EXECUTE", "IMMEDIATE")
     sql = cursor.string() if cursor.token.kind is Kind.STRING else None
-    if sql is None:
+    if sql is None or not (cursor.at_end or cursor.at(";") or cursor.at("INTO") or cursor.at("USING")):
+        sql = None
         cursor.expression_until("INTO", "USING")
     tail = None if cursor.at_end or cursor.at(";") else clauses.rest(cursor)
-    if tail is not None and sql is not None and tail.of(cursor.text).split(maxsplit=1)[0].upper() not in ("INTO", "USING"):
-        sql = None
     return ExecuteImmediate(text=cursor.text, sql=sql, rest=tail)
 
 

@@ -204,3 +204,14 @@ declare or replace variable outside_{nsname} int default 3;
 begin insert into {ns}.t values (outside_{nsname}, 'session'); set outside_{nsname} = 4; if outside_{nsname} = 4 then insert into {ns}.t values (session.outside_{nsname}, 'session'); end if; end;
 drop temporary variable outside_{nsname};
 select * from {ns}.t where s = 'session';
+
+-- case: immediate_expressions
+create namespace {ns};
+create table {ns}.t (id int) using iceberg;
+execute immediate 'insert into {ns}.t ' || 'select /*+ coalesce(1) */ 7';
+declare or replace variable name string default '{ns}.t';
+execute immediate 'select id + 1 from ' || name;
+begin declare c string default '{nsname}'; execute immediate 'use local.' || c; select id from t; end;
+select current_schema();
+use spark_catalog.default;
+drop temporary variable name;
