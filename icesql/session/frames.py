@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -114,7 +114,7 @@ class Frames:
             schema=point.schema,
             metadata_columns=metadata_columns,
             options=options,
-            listener=self.listener(point.snapshot),
+            listener=self.told,
         )
         if following is None:
             return None
@@ -188,7 +188,7 @@ class Frames:
         if not INCREMENTAL.isdisjoint(options):
             from icesql.spark.changelog import incremental_frame
 
-            return incremental_frame(spark, found.table, options=options, listener=self.listener(point.snapshot))
+            return incremental_frame(spark, found.table, options=options, listener=self.told)
         return self._table_frame(found, point, options, metadata_columns)
 
     def narrowed(
@@ -222,7 +222,7 @@ class Frames:
                 metadata_columns=metadata_columns,
                 where=where,
                 options=options,
-                listener=self.listener(point.snapshot),
+                listener=self.told,
             )
         frame = without_reserved_names(frame, point.schema)
         if keys:
@@ -246,13 +246,9 @@ class Frames:
         """Keys of the relations in ``frame`` through which Catalyst pushes no filters."""
         return self._second_path.get(frame, ())
 
-    def listener(self, snapshot: Snapshot | None) -> Callable[[ScanReport], None]:
-        """What to call with the report of each planning of this snapshot's files."""
+    def told(self, report: ScanReport, snapshot: Snapshot | None) -> None:
+        """Called with the report of each planning of a snapshot's files."""
         total = None if snapshot is None else snapshot.summary.get("total-files-size")
         total_bytes = int(total) if total is not None and total.isdigit() else None
-
-        def told(report: ScanReport) -> None:
-            if not any(planning.report is report for planning in self.reports):  # the sides of a union share a plan
-                self.reports.append(Planning(report, total_bytes))
-
-        return told
+        if not any(planning.report is report for planning in self.reports):  # the sides of a union share a plan
+            self.reports.append(Planning(report, total_bytes))

@@ -8,6 +8,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from icesql.errors import NotFoundError
 from icesql.table.own_changes import changes_so_far
 
 if TYPE_CHECKING:
@@ -57,7 +58,12 @@ class NewestVersions:
 
     def _newest(self, name: str, found: Found) -> TableVersion:
         loaded = self._loaded.get(name)
-        return loaded.version if loaded is not None and loaded.is_new else self._note(name, found.table.operations.load())
+        if loaded is not None and loaded.is_new:
+            return loaded.version
+        try:
+            return self._note(name, found.table.operations.load())
+        except NotFoundError:
+            raise self._session.names.not_found(found.address.parts) from None
 
     def _note(self, name: str, version: TableVersion) -> TableVersion:
         with self._lock:

@@ -84,7 +84,7 @@ def _changed(session: Session, statement: s.Statement, target: WriteTarget, alia
         ctes="" if ctes is None else text.sql(ctes),
         options=target.options,
         session=SessionSettings(session),
-        listener=session.frames.listener(target.table.metadata.head(target.branch)),
+        listener=session.frames.told,
     )
     match statement:
         case s.Delete():

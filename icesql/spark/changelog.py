@@ -93,6 +93,6 @@ def incremental_frame(spark: SparkSession, table: Table, *, options: Mapping[str
         raise InvalidArgumentError("Cannot read incrementally: start-snapshot-id is not set")
     plan = IncrementalAppendScan(table.io, table.metadata, wanted, name=table.name).plan_files()
     if listener is not None:
-        listener(plan.report)
+        listener(plan.report, table.current_snapshot)
     settings = ReadSettings(schema=table.metadata.schema, tasks=tuple(plan.tasks))
     return Read(spark, table.io, table.metadata, table.name, table.current_snapshot, settings).frame()

@@ -68,16 +68,16 @@ class PythonFileIndex:
         *,
         key: str,
         plan: Planner,
-        size_in_bytes: int,
+        size_in_bytes: Callable[[], int],
         constants: StructType,
         names: Mapping[str, str],
         root: str | None = None,
     ) -> None:
-        self.bridge, self.key, self._plan, self._size, self._constants = bridge, key, plan, size_in_bytes, constants
+        self.bridge, self.key, self._plan, self._constants = bridge, key, plan, constants
         self._names, self._has_versions, self._root = names, VERSION in constants.fields, root
         self._jvm_constants = bridge.jvm_schema(constants)
         self._last: tuple[FileSet, Any] | None = None
-        self.listFiles = guarded(self._list_files)
+        self.listFiles, self.sizeInBytes = guarded(self._list_files), guarded(size_in_bytes)
 
     def _list_files(self, partition_filters: Any, data_filters: Any) -> Any:
         version = None
@@ -127,9 +127,6 @@ class PythonFileIndex:
 
     def refresh(self) -> None:
         """Nothing is kept beyond the version that a plan is for."""
-
-    def sizeInBytes(self) -> int:
-        return self._size
 
     def partitionSchema(self) -> Any:
         return self._jvm_constants

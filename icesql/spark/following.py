@@ -143,7 +143,7 @@ class Following:
             plan=self._files,
             schema=columns.physical,
             constants=StructType([*columns.constants_schema.fields, VERSION]),
-            size_in_bytes=read.size_in_bytes(),
+            size_in_bytes=lambda: self._current().read.size_in_bytes(),
             names=columns.names,
             root=read.metadata.location,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -42,7 +42,7 @@ def parquet_relation(
     plan: Planner,
     schema: StructType,
     constants: StructType,
-    size_in_bytes: int,
+    size_in_bytes: Callable[[], int],
     names: Mapping[str, str] = MappingProxyType({}),
 ) -> DataFrame:
     """Columns of ``schema`` (each with its ``parquet.field.id``), then the constants. ``size_in_bytes`` steers Spark's join choice.
@@ -61,7 +61,7 @@ def parquet_plan(
     plan: Planner,
     schema: StructType,
     constants: StructType,
-    size_in_bytes: int,
+    size_in_bytes: Callable[[], int],
     names: Mapping[str, str] = MappingProxyType({}),
     root: str | None = None,
 ) -> Any:

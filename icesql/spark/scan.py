@@ -58,7 +58,8 @@ from icesql.table.scan_report import ScanReport
 from icesql.table.scan_tasks import FileScanTask, ScannedFile
 from icesql.table.table import Table
 
-ScanListener = Callable[[ScanReport], None]
+ScanListener = Callable[[ScanReport, Snapshot | None], None]
+"""Told of each planning of a snapshot's files."""
 _WIDE = 90  # columns; Spark's own limit, spark.sql.codegen.maxFields, is 100 unless set and counts constants too
 _scan_numbers = itertools.count(1)
 
@@ -306,7 +307,7 @@ class Read:
             plan=lambda expression, version: answer(expression),
             schema=columns.physical,
             constants=columns.constants_schema,
-            size_in_bytes=self.size_in_bytes(),
+            size_in_bytes=self.size_in_bytes,
             names=columns.names,
         )
 
@@ -454,7 +455,7 @@ class SharedPlanner:
                 found = self._planned(expression)
                 self._plans = {**dict(list(self._plans.items())[-7:]), expression: found}
         if self._settings.listener is not None:
-            self._settings.listener(found.report)
+            self._settings.listener(found.report, self._snapshot)
         return found
 
     def _planned(self, expression: Expression) -> _Plan:

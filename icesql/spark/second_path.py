@@ -106,7 +106,7 @@ def _tasks_frame(read: Read, belongs: Any) -> DataFrame:
 
     key = f"{read.key} second path"
     note_relation(key)
-    index = PythonFileIndex(bridge, key=key, plan=plan, size_in_bytes=read.size_in_bytes(), constants=constants, names={})
+    index = PythonFileIndex(bridge, key=key, plan=plan, size_in_bytes=read.size_in_bytes, constants=constants, names={})
     datasources = bridge.jvm.org.apache.spark.sql.execution.datasources
     relation = datasources.HadoopFsRelation(
         index,

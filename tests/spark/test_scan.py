@@ -118,7 +118,7 @@ def test_errors_of_planning_reach_the_caller_as_they_are(spark, make_table):
         plan=broken,
         schema=to_spark_schema(table.schema),
         constants=to_spark_schema(type(table.schema)(())),
-        size_in_bytes=1,
+        size_in_bytes=lambda: 1,
     )
     with pytest.raises(CorruptMetadataError, match="ends too early"):
         frame.collect()

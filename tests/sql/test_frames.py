@@ -8,14 +8,16 @@ from typing import Any
 import pytest
 
 from tests.oracle.client import Oracle
-from tests.sql import catalog_steps, frame_steps, merge_steps, option_steps, twofold_steps
+from tests.sql import catalog_steps, frame_steps, kept_steps, merge_steps, option_steps, twofold_steps
 from tests.sql.engines import kept_conf
 
 
 @pytest.mark.spark
 @pytest.mark.interop
 @pytest.mark.parametrize(
-    "steps", [frame_steps, merge_steps, option_steps, catalog_steps, twofold_steps], ids=lambda steps: steps.__name__.rpartition(".")[2]
+    "steps",
+    [frame_steps, kept_steps, merge_steps, option_steps, catalog_steps, twofold_steps],
+    ids=lambda steps: steps.__name__.rpartition(".")[2],
 )
 def test_readers_and_writers_do_as_the_runtime_does(spark: Any, oracle: Oracle, tmp_path: Path, steps: Any):
     import icesql
