@@ -277,7 +277,9 @@ def _statistics(session: Session, found: Found, fields: Sequence[Any]) -> str:
         from pyspark.sql.types import StructType as SparkStruct
 
         kind = session.spark._jvm.org.apache.spark.sql.types.DataType.fromJson(SparkStruct(list(fields)).json())
-        rows = describing.records(read_point(found, None, "", session.microseconds).snapshot)
+        point = read_point(found, None, "", session.microseconds)
+        of_table = found.metadata_table == "position_deletes" and not metadata.spec.is_unpartitioned
+        rows = describing.records(point.snapshot) if of_table else session.frames.scan(found, point, {}).count()
         return f"{rows * kind.defaultSize()} bytes, {rows} rows"
     from icesql.table.changelog import ChangelogScan, changelog_schema
     from icesql.table.snapshot_ranges import changelog_range
