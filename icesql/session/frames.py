@@ -20,6 +20,7 @@ from icesql.table.own_changes import listen
 from icesql.table.planning_modes import check_modes
 from icesql.table.read_numbers import check_metadata_splits
 from icesql.table.scan_report import ScanReport
+from icesql.table.table import Table
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
@@ -67,14 +68,16 @@ class Frames:
         elif found.metadata_table != CHANGES:
             check_metadata_splits(found.table.metadata.properties, found.metadata_table)
         key = self._key(found, point, options, (metadata_columns, columns))
-        if follow and (frame := self._following(found, point, options, metadata_columns)) is not None:
+        if found.metadata_table is None and follow and (frame := self._following(found, point, options, metadata_columns)) is not None:
             return frame
         frame = self._kept(key)
-        if frame is not None:
-            return self._again(frame)
-        frame = self._made(found, point, dict(options), metadata_columns, columns)
-        self._keep(key, frame)
-        return frame
+        if frame is None:
+            frame = self._made(found, point, dict(options), metadata_columns, columns)
+            self._keep(key, frame)
+        else:
+            frame = self._again(frame)
+        follow = follow and found.metadata_table not in (None, CHANGES)
+        return self._following_rows(found, point, frame, columns) if follow and self._can_follow(found, point) else frame
 
     def _kept(self, key: tuple[Any, ...] | None) -> Any:
         if key is None or key not in self._frames:
@@ -90,7 +93,7 @@ class Frames:
 
     def _following(self, found: Found, point: ReadPoint, options: Mapping[str, str], metadata_columns: tuple[str, ...]) -> Any:
         """A frame that shows what is there when it runs; ``None`` where none can. One frame serves for many versions of a table."""
-        if not self._can_follow(found, point):
+        if not INCREMENTAL.isdisjoint(options) or not self._can_follow(found, point):
             return None
         from icesql.spark.reserved_names import without_reserved_names
         from icesql.spark.scan import follow_table
@@ -200,8 +203,8 @@ class Frames:
         return self._table_frame(found, point, dict(options), metadata_columns, bindable(point.schema, where))
 
     def _can_follow(self, found: Found, point: ReadPoint) -> bool:
-        """True for the rows of a table as all see it. What is loaded here need not be loaded again by a run that comes at once."""
-        if found.metadata_table is not None or point.pinned or point.branch is None or self._session.transaction_in_progress is not None:
+        """True for what all see now, not for a version. What is loaded here need not be loaded again by a run that comes at once."""
+        if point.pinned or point.branch is None or self._session.transaction_in_progress is not None:
             return False
         self._newest.seen(found)
         return True
@@ -233,11 +236,29 @@ class Frames:
         """``told``, which is what ``frame`` shows of this version of the table, in runs that would show this version."""
         if not self._can_follow(found, point):
             return told
+        return self._present_or(found, told, frame)
+
+    def _following_rows(self, found: Found, point: ReadPoint, frame: Any, columns: tuple[str, ...] | None) -> Any:
+        """A metadata table's ``frame`` in runs that would show this version of the table, else the rows of the newest one."""
+        from icesql.spark.metadata_frames import newest_rows
+
+        chosen = point.branch != MAIN
+
+        def newest() -> tuple[Table, int | None]:
+            version = self._newest.of(found)
+            head = version.metadata.head(str(point.branch)) if chosen else None
+            return Table(found.table.operations, version, found.table.identifier), None if head is None else head.snapshot_id
+
+        name = str(found.metadata_table)
+        later = newest_rows(self._session.spark, frame.schema, f"{found.dotted} {point.branch} {columns}", name, newest, columns)
+        return self._present_or(found, frame, later)
+
+    def _present_or(self, found: Found, frame: Any, otherwise: Any) -> Any:
         from icesql.spark.asked_plans import Question, one_of
         from icesql.spark.following import identity
 
         version = identity(found.table.version)
-        plans = (each._jdf.queryExecution().analyzed() for each in (told, frame))
+        plans = (each._jdf.queryExecution().analyzed() for each in (frame, otherwise))
         present = Question(f"{version} present", lambda: identity(self._newest.of(found)) == version)
         past = Question(f"{version} past", lambda: identity(self._newest.of(found)) != version)
         return one_of(self._session.spark, list(zip(plans, (present, past), strict=True)))

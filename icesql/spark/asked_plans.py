@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import IntegerType, StructField, StructType
+from pyspark.sql import DataFrame, SparkSession, functions
+from pyspark.sql.types import ArrayType, IntegerType, StructField, StructType
 
 from icesql.spark.bridge import Bridge, bridge_of, guarded
 from icesql.spark.local_rows import local_frame
@@ -31,15 +31,25 @@ class Question:
 
 def number_asked(bridge: Bridge, question: Question) -> Any:
     """The Catalyst expression of a number; Py4J hands it over as a long only if it is above 2**31."""
-    return _asked(bridge, _Number(question), "getAsLong", "LongType")
+    return _asked(bridge, _Number(question), "getAsLong", bridge.type_module("LongType"))
 
 
 def one_of(spark: SparkSession, sides: Sequence[tuple[Any, Question]]) -> DataFrame:
     """The rows of the one side whose question is answered with True. Sides are analysed logical plans with the same columns."""
     bridge = bridge_of(spark)
     parts = bridge.once(("one of",), lambda: _Parts(bridge))
-    plans = [parts.if_so(plan, _asked(bridge, _Truth(question), "getAsBoolean", "BooleanType")) for plan, question in sides]
+    plans = [
+        parts.if_so(plan, _asked(bridge, _Truth(question), "getAsBoolean", bridge.type_module("BooleanType"))) for plan, question in sides
+    ]
     return DataFrame(bridge.dataset_module.ofRows(bridge.session, parts.union(bridge.seq(*plans), False, False)), spark)
+
+
+def asked_rows(spark: SparkSession, question: Question, schema: StructType) -> DataFrame:
+    """A frame of the rows that the answer, a Catalyst array of the JVM, holds."""
+    bridge = bridge_of(spark)
+    parts = bridge.once(("one of",), lambda: _Parts(bridge))
+    rows = bridge.column(_asked(bridge, _Rows(question), "get", bridge.jvm_type(ArrayType(schema, False))))
+    return parts.row.select(functions.inline(rows))
 
 
 class _Parts:
@@ -47,8 +57,8 @@ class _Parts:
 
     def __init__(self, bridge: Bridge) -> None:
         plans = bridge.jvm.org.apache.spark.sql.catalyst.plans
-        row = local_frame(bridge.spark, [(1,)], StructType([StructField("one", IntegerType())]))
-        self._row = row._jdf.queryExecution().analyzed()
+        self.row = local_frame(bridge.spark, [(1,)], StructType([StructField("one", IntegerType())]))
+        self._row = self.row._jdf.queryExecution().analyzed()
         self._filter, self._join, self._none = plans.logical.Filter, plans.logical.Join, bridge.none
         self._semi, self._no_hint = plans.JoinType.apply("leftsemi"), plans.logical.JoinHint.NONE()
         self.union = plans.logical.Union
@@ -62,7 +72,7 @@ class _Asked:
 
     def __init__(self, question: Question) -> None:
         self._key = question.key
-        self.getAsLong = self.getAsBoolean = guarded(question.answer)
+        self.getAsLong = self.getAsBoolean = self.get = guarded(question.answer)
 
     def hashCode(self) -> int:
         return hash(self._key) & 0x7FFFFFFF
@@ -84,6 +94,11 @@ class _Truth(_Asked):
         implements = ["java.util.function.BooleanSupplier"]
 
 
-def _asked(bridge: Bridge, asked: _Number | _Truth, method: str, type_name: str) -> Any:
+class _Rows(_Asked):
+    class Java:
+        implements = ["java.util.function.Supplier"]
+
+
+def _asked(bridge: Bridge, asked: _Number | _Truth | _Rows, method: str, type_: Any) -> Any:
     target = bridge.literal_class(asked, bridge.object_type(asked.Java.implements[0]))
-    return bridge.invoke(target, method, bridge.type_module(type_name))
+    return bridge.invoke(target, method, type_)

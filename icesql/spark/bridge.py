@@ -22,7 +22,7 @@ from pyspark import java_gateway
 from pyspark.errors.exceptions import captured
 from pyspark.sql import SparkSession
 from pyspark.sql.classic.column import Column as ClassicColumn
-from pyspark.sql.types import StructType
+from pyspark.sql.types import DataType, StructType
 
 from icesql.errors import UnsupportedError
 
@@ -191,7 +191,10 @@ class Bridge:
         )
 
     def jvm_schema(self, schema: StructType) -> Any:
-        return self._type_from_json(schema.json())
+        return self.jvm_type(schema)
+
+    def jvm_type(self, type_: DataType) -> Any:
+        return self._type_from_json(type_.json())
 
     @cached_property
     def _type_from_json(self) -> Any:

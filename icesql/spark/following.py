@@ -23,19 +23,17 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
-from icesql.errors import SqlError
 from icesql.expr.tree import Expression
 from icesql.spark.asked_plans import Question, number_asked, one_of
 from icesql.spark.bridge import bridge_of
+from icesql.spark.changed_tables import check_same_table
 from icesql.spark.columns import VERSION, ReadColumns
 from icesql.spark.file_index import FileSet
 from icesql.spark.nullability import without_nulls
 from icesql.spark.relation import parquet_plan
-from icesql.spark.types import to_spark_type
 from icesql.spec.files import FileContent
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import MAIN
-from icesql.spec.types import NestedField, Type, children
 from icesql.table.never_null import never_null
 from icesql.table.operations import TableVersion
 
@@ -206,7 +204,7 @@ class Following:
         metadata = version.metadata
         if metadata is self._first.metadata:
             return self._own
-        _check_same_table(self._own, metadata)
+        check_same_table(self._own.name, self._own.metadata, self._own.schema, metadata)
         if self._branch != MAIN:
             metadata.ref(self._branch)
         return self._own.at(metadata, metadata.head(self._branch))
@@ -222,45 +220,3 @@ class Following:
 def _shorten(kept: OrderedDict[int, Any], most: int) -> None:
     while len(kept) > most:
         kept.popitem(last=False)
-
-
-# -- tables that changed -------------------------------------------------------------------------------------------------
-
-
-def _check_same_table(read: Read, metadata: TableMetadata) -> None:
-    """Raises SqlError, as Spark does, unless the table is the same one and has all columns of the read as they were."""
-    known, found = read.metadata.table_uuid, metadata.table_uuid
-    if known != found:
-        raise _incompatible(read.name, "TABLE_ID_MISMATCH", f"Table ID has changed from {known} to {found}.")
-    changes = [line for field in read.schema.fields for line in _changes(field, metadata.schema.find(field.name), "")]
-    if changes:
-        raise _incompatible(read.name, "COLUMNS_MISMATCH", "Data columns have changed:\n" + "\n".join(changes))
-
-
-def _incompatible(name: str, condition: str, what: str) -> SqlError:
-    table = ".".join(f"`{part}`" for part in name.split("."))
-    return SqlError(
-        f"[INCOMPATIBLE_TABLE_CHANGE_AFTER_ANALYSIS.{condition}] Detected incompatible changes to table {table} after DataFrame/Dataset "
-        "has been resolved and analyzed, meaning the underlying plan is out of sync. Please, re-create DataFrame/Dataset before "
-        f"attempting to execute the query again. {what} SQLSTATE: 51024"
-    )
-
-
-def _changes(old: NestedField, new: NestedField | None, above: str) -> list[str]:
-    """A line for each field that is not what it was; new fields do not matter."""
-    name = f"{above}`{old.name}`"
-    if new is None:
-        return [f"- {name} {_sql(old.type)} has been removed"]
-    if new.id != old.id:
-        return [f"- {name} {_sql(old.type)} has been removed, and another of its name added"]
-    if old.required != new.required:
-        return [f"- {name} is {'nullable now' if old.required else 'no longer nullable'}"]
-    below = {field.name: field for field in children(new.type)}
-    if type(old.type) is not type(new.type) or (not below and old.type != new.type):
-        return [f"- {name} type has changed from {_sql(old.type)} to {_sql(new.type)}"]
-    return [line for field in children(old.type) for line in _changes(field, below.get(field.name), f"{name}.")]
-
-
-def _sql(type_: Type) -> str:
-    text: str = to_spark_type(type_).simpleString()
-    return text.upper()

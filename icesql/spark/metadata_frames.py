@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -10,6 +11,9 @@ from pyspark.sql.types import DataType, StructField, StructType
 
 from icesql.expr.tree import TRUE, Expression
 from icesql.spark.arrow_schema import to_arrow_schema
+from icesql.spark.asked_plans import Question, asked_rows
+from icesql.spark.bridge import bridge_of
+from icesql.spark.changed_tables import incompatible
 from icesql.spark.local_rows import arrow_frame
 from icesql.spark.second_path_tasks import spark_array
 from icesql.spark.types import to_spark_type
@@ -46,6 +50,31 @@ def metadata_frame(
     )
     schema = select_columns(metadata_table_schema(name, table.metadata), columns, table.metadata)
     return table_frame(spark, rows, schema)
+
+
+def newest_rows(
+    spark: SparkSession,
+    shown: StructType,
+    key: str,
+    name: str,
+    newest: Callable[[], tuple[Table, int | None]],
+    columns: Sequence[str] | None = None,
+) -> DataFrame:
+    """The metadata table's rows as they are when Spark optimises a plan over them.
+
+    ``newest`` gives the table then, and the snapshot that is to be shown of it if not the current one. ``shown`` is the schema; running
+    the frame raises SqlError where the metadata table has other columns by then, as it has where the table's partitioning has changed.
+    """
+    bridge = bridge_of(spark)
+
+    def rows() -> Any:
+        table, snapshot_id = newest()
+        frame = metadata_frame(spark, table, name, snapshot_id=snapshot_id, columns=columns)
+        if frame.schema != shown:
+            raise incompatible(table.name, "COLUMNS_MISMATCH", f"The columns of its metadata table {name} have changed.")
+        return bridge.jvm.org.apache.spark.sql.catalyst.util.GenericArrayData(frame._jdf.queryExecution().analyzed().data())
+
+    return asked_rows(spark, Question(f"{key} {name}", rows), shown)
 
 
 def table_frame(spark: SparkSession, rows: pa.Table, schema: Schema) -> DataFrame:

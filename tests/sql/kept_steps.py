@@ -20,6 +20,7 @@ def _steps(spark: Any, namespace: str) -> Iterator[tuple[str, Step]]:
         yield from _changes(spark, f"{namespace}.t{len(mode)}{len(properties)}", mode, properties)
     yield from _evolutions(spark, namespace)
     yield from _other_tables(spark, namespace)
+    yield from _metadata_tables(spark, f"{namespace}.n")
     yield from _in_memory(spark, f"{namespace}.m")
 
 
@@ -97,6 +98,8 @@ def _other_tables(spark: Any, namespace: str) -> Iterator[tuple[str, Step]]:
     tag = spark.table(f"{table}.tag_g")
     sql(f"INSERT INTO {table} VALUES (3)")
     yield "tag", lambda: tag.count()
+    since = spark.read.option("start-snapshot-id", _first(spark, table)).table(table)
+    yield "rows since a snapshot", lambda: since
     before = frame.select("id")
     yield "an older frame joined with a newer one", lambda: before.join(spark.table(table), "id")
     yield "union of frames", lambda: before.union(spark.table(table))
@@ -110,6 +113,30 @@ def _other_tables(spark: Any, namespace: str) -> Iterator[tuple[str, Step]]:
     yield "dropped", lambda: frame.select("id")
     sql(f"CREATE TABLE {table} (id bigint) USING iceberg")
     yield "made again", lambda: frame.select("id")
+
+
+def _metadata_tables(spark: Any, table: str) -> Iterator[tuple[str, Step]]:
+    sql = spark.sql
+    sql(f"CREATE TABLE {table} (id bigint, v string) USING iceberg PARTITIONED BY (v)")
+    frames = {
+        "snapshots": spark.table(f"{table}.snapshots").select("operation", "summary.added-records"),
+        "history": sql(f"SELECT is_current_ancestor FROM {table}.history"),
+        "files": spark.table(f"{table}.files").select("content", "record_count", "partition"),
+        "rows by partition": sql(f"SELECT partition, sum(record_count) FROM {table}.files GROUP BY ALL"),
+        "partitions": sql(f"SELECT partition, record_count, file_count FROM {table}.partitions"),
+        "all entries": sql(f"SELECT status, data_file.record_count FROM {table}.all_entries"),
+        "refs": spark.table(f"{table}.refs").select("name", "type"),
+        "versions and rows": sql(f"SELECT operation, id FROM {table} JOIN {table}.snapshots"),
+    }
+    frames["snapshots"].createOrReplaceTempView("kept_snapshots")
+    frames["view"] = sql("SELECT count(*) FROM kept_snapshots")
+    for change in (
+        "INSERT INTO {} VALUES (1, 'a'), (2, 'b')", "DELETE FROM {} WHERE v = 'a'", "ALTER TABLE {} CREATE TAG g", "TRUNCATE TABLE {}",
+    ):  # fmt: skip
+        yield change, lambda change=change: sql(change.format(table)) and None  # type: ignore[misc]
+        for name, frame in frames.items():
+            yield f"{name} after {change}", lambda frame=frame: frame.select("*")  # type: ignore[misc]
+        yield f"counted after {change}", lambda: (frames["files"].count(), frames["snapshots"].count())
 
 
 def _first(spark: Any, table: str) -> int:
