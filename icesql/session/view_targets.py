@@ -127,7 +127,7 @@ def _below(session: Session, text: str, references: References) -> tuple[Found, 
     source = resolved(session, text, reference)
     if source is None or isinstance(source, StoredView):
         return None if source is None else _below_stored(session, source)
-    frame, _, _ = source_frame(session, reference, source, text, frozenset(), [])
+    frame, _, _ = source_frame(session, reference, source, text, frozenset(), [], follow=True)
     return _as_written(source, reference), frame
 
 
