@@ -249,8 +249,13 @@ class Frames:
             head = version.metadata.head(str(point.branch)) if chosen else None
             return Table(found.table.operations, version, found.table.identifier), None if head is None else head.snapshot_id
 
-        name = str(found.metadata_table)
-        later = newest_rows(self._session.spark, frame.schema, f"{found.dotted} {point.branch} {columns}", name, newest, columns)
+        name, metadata = str(found.metadata_table), found.table.metadata
+        shape = (metadata.table_uuid, metadata.current_schema_id, metadata.default_spec_id, len(metadata.partition_specs))
+        key = ("newest", found.dotted, name, point.branch, columns, *shape)
+        later = self._kept(key)
+        if later is None:
+            later = newest_rows(self._session.spark, frame.schema, str(key), name, newest, columns)
+            self._keep(key, later)
         return self._present_or(found, frame, later)
 
     def _present_or(self, found: Found, frame: Any, otherwise: Any) -> Any:

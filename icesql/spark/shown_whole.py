@@ -10,13 +10,7 @@ from pyspark.sql import DataFrame
 def shows_whole(view: DataFrame, table: DataFrame) -> bool:
     """True if the view's optimised plan is the table's own: all its rows, and its columns under their names and in their order."""
     plan, wanted = (frame._jdf.queryExecution().optimizedPlan() for frame in (view, table))
-    if _names(plan) != _names(wanted):
-        return False
-    while not plan.sameResult(wanted):
-        if not _is_as_its_child(plan):
-            return False
-        plan = plan.child()
-    return True
+    return _names(plan) == _names(wanted) and bool(_below_projections(plan).sameResult(_below_projections(wanted)))
 
 
 def _names(plan: Any) -> list[str]:
@@ -24,15 +18,18 @@ def _names(plan: Any) -> list[str]:
     return [str(output.apply(i).name()) for i in range(output.size())]
 
 
-def _is_as_its_child(plan: Any) -> bool:
-    """Whether it is a projection that only gives its child's columns new identities."""
-    if plan.nodeName() != "Project" or plan.projectList().size() != plan.child().output().size():
-        return False
-    pairs = [(plan.projectList().apply(i), plan.child().output().apply(i)) for i in range(plan.projectList().size())]
-    return all(_is_same(expression, attribute) for expression, attribute in pairs)
+def _below_projections(plan: Any) -> Any:
+    """What is below projections that give columns under their own names."""
+    while plan.nodeName() == "Project" and all(map(_keeps_its_name, _expressions(plan))):
+        plan = plan.child()
+    return plan
 
 
-def _is_same(expression: Any, attribute: Any) -> bool:
+def _expressions(project: Any) -> list[Any]:
+    listed = project.projectList()
+    return [listed.apply(i) for i in range(listed.size())]
+
+
+def _keeps_its_name(expression: Any) -> bool:
     inside = expression.child() if expression.nodeName() == "Alias" else expression
-    is_column = inside.nodeName() == "AttributeReference" and inside.exprId().equals(attribute.exprId())
-    return bool(is_column and expression.name() == attribute.name())
+    return bool(inside.nodeName() == "AttributeReference" and expression.name() == inside.name())

@@ -323,8 +323,6 @@ delete from {ns}.t where id = 13;
 delete from {ns}.t where id = 23;
 call local.system.rewrite_position_delete_files(table => '{nsname}.t', where => 'p = 0', options => map('rewrite-all', 'true'));
 select content, count(*), sum(record_count) from {ns}.t.files group by content;
-call local.system.rewrite_data_files(table => '{nsname}.t', options => map('rewrite-all', 'true', 'remove-dangling-deletes', 'true'));
-select content, count(*), sum(record_count) from {ns}.t.files group by content;
 select count(*), sum(id) from {ns}.t;
 delete from {ns}.t where id = 5;
 alter table {ns}.t set tblproperties ('format-version'='3');
