@@ -39,7 +39,7 @@ class Frames:
         self._session = session
         self._frames: OrderedDict[tuple[Any, ...], Any] = OrderedDict()  # of those that follow, with what they follow
         self._second_path: WeakKeyDictionary[Any, tuple[str, ...]] = WeakKeyDictionary()
-        self._newest = NewestVersions(session)
+        self.newest = NewestVersions(session)
         listen(self)
         self.reports: list[Planning] = []
 
@@ -55,11 +55,9 @@ class Frames:
     ) -> Any:
         """A frame of what ``found`` names, as of ``point``; metadata columns come behind the table's own.
 
-        ``follow``: each time that it runs it shows what is there then, unless ``point`` is of one version.
-
-        ``columns``: those of a metadata table that are needed (default: all). Raises SqlError for columns that differ by case only in
-        a session that does not tell them apart, InvalidArgumentError and ValidationError for an unknown planning mode, and for a size of
-        splits that is none.
+        ``follow``: each time that it runs it shows what is there then, unless ``point`` is of one version. ``columns``: those of
+        a metadata table that are needed (default: all). Raises SqlError for columns that differ by case only in a session that does not
+        tell them apart, InvalidArgumentError and ValidationError for an unknown planning mode, and for a size of splits that is none.
         """
         if found.metadata_table is None or _SHOW_COLUMNS.fullmatch(found.metadata_table):
             refuse_ambiguous(self._session, point.schema)
@@ -77,7 +75,7 @@ class Frames:
         else:
             frame = self._again(frame)
         follow = follow and found.metadata_table not in (None, CHANGES)
-        return self._following_rows(found, point, frame, columns) if follow and self._can_follow(found, point) else frame
+        return self._following_rows(found, point, frame, columns) if follow and self._can_follow(point) else frame
 
     def _kept(self, key: tuple[Any, ...] | None) -> Any:
         if key is None or key not in self._frames:
@@ -93,7 +91,7 @@ class Frames:
 
     def _following(self, found: Found, point: ReadPoint, options: Mapping[str, str], metadata_columns: tuple[str, ...]) -> Any:
         """A frame that shows what is there when it runs; ``None`` where none can. One frame serves for many versions of a table."""
-        if not INCREMENTAL.isdisjoint(options) or not self._can_follow(found, point):
+        if not INCREMENTAL.isdisjoint(options) or not self._can_follow(point):
             return None
         from icesql.spark.reserved_names import without_reserved_names
         from icesql.spark.scan import follow_table
@@ -113,7 +111,7 @@ class Frames:
             self._session.spark,
             found.table,
             str(point.branch),
-            partial(self._newest.of, found),
+            partial(self.newest.of, found),
             schema=point.schema,
             metadata_columns=metadata_columns,
             options=options,
@@ -139,6 +137,8 @@ class Frames:
 
     def table_changed(self, location: str) -> None:
         """This process has committed to a table: what Spark keeps in memory of its rows is stale."""
+        if self._session.spark.sparkContext._jsc is None:  # stopped
+            return
         self._in_memory.forget_rows(location)
 
     @cached_property
@@ -202,12 +202,9 @@ class Frames:
 
         return self._table_frame(found, point, dict(options), metadata_columns, bindable(point.schema, where))
 
-    def _can_follow(self, found: Found, point: ReadPoint) -> bool:
-        """True for what all see now, not for a version. What is loaded here need not be loaded again by a run that comes at once."""
-        if point.pinned or point.branch is None or self._session.transaction_in_progress is not None:
-            return False
-        self._newest.seen(found)
-        return True
+    def _can_follow(self, point: ReadPoint) -> bool:
+        """True for what all see now, not for a version or what a transaction has staged."""
+        return not point.pinned and point.branch is not None and self._session.transaction_in_progress is None
 
     def _table_frame(
         self, found: Found, point: ReadPoint, options: dict[str, str], metadata_columns: tuple[str, ...], where: Expression = TRUE
@@ -234,7 +231,7 @@ class Frames:
 
     def while_present(self, found: Found, point: ReadPoint, told: Any, frame: Any) -> Any:
         """``told``, which is what ``frame`` shows of this version of the table, in runs that would show this version."""
-        if not self._can_follow(found, point):
+        if not self._can_follow(point):
             return told
         return self._present_or(found, told, frame)
 
@@ -245,7 +242,7 @@ class Frames:
         chosen = point.branch != MAIN
 
         def newest() -> tuple[Table, int | None]:
-            version = self._newest.of(found)
+            version = self.newest.of(found)
             head = version.metadata.head(str(point.branch)) if chosen else None
             return Table(found.table.operations, version, found.table.identifier), None if head is None else head.snapshot_id
 
@@ -264,8 +261,8 @@ class Frames:
 
         version = identity(found.table.version)
         plans = (each._jdf.queryExecution().analyzed() for each in (frame, otherwise))
-        present = Question(f"{version} present", lambda: identity(self._newest.of(found)) == version)
-        past = Question(f"{version} past", lambda: identity(self._newest.of(found)) != version)
+        present = Question(f"{version} present", lambda: identity(self.newest.of(found)) == version)
+        past = Question(f"{version} past", lambda: identity(self.newest.of(found)) != version)
         return one_of(self._session.spark, list(zip(plans, (present, past), strict=True)))
 
     def second_path_of(self, frame: Any) -> tuple[str, ...]:

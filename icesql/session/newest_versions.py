@@ -38,9 +38,9 @@ class NewestVersions:
         self._loaded: OrderedDict[str, _Loaded] = OrderedDict()
         self._shown: OrderedDict[tuple[str, str], TableVersion] = OrderedDict()
 
-    def seen(self, found: Found) -> None:
-        """The table was loaded just now."""
-        self._note(found.table.name, found.table.version)
+    def loaded(self, found: Found, changes: int) -> None:
+        """The table was loaded just now, when this process had made as many changes."""
+        self._note(found.table.name, found.table.version, changes)
 
     def of(self, found: Found) -> TableVersion:
         """Asked while Spark plans, in its thread. Raises NotFoundError for a table that is gone."""
@@ -60,14 +60,15 @@ class NewestVersions:
         loaded = self._loaded.get(name)
         if loaded is not None and loaded.is_new:
             return loaded.version
+        changes = changes_so_far()
         try:
-            return self._note(name, found.table.operations.load())
+            return self._note(name, found.table.operations.load(), changes)
         except NotFoundError:
             raise self._session.names.not_found(found.address.parts) from None
 
-    def _note(self, name: str, version: TableVersion) -> TableVersion:
+    def _note(self, name: str, version: TableVersion, changes: int) -> TableVersion:
         with self._lock:
-            self._loaded[name] = _Loaded(version, time.monotonic(), changes_so_far())
+            self._loaded[name] = _Loaded(version, time.monotonic(), changes)
             self._loaded.move_to_end(name)
             _shorten(self._loaded)
         return version

@@ -28,6 +28,7 @@ from icesql.session.time_travel import ReadPoint, optioned_point, read_point
 from icesql.session.views import find_view, view_frame
 from icesql.session.write_target import wap_of
 from icesql.spark import short_views
+from icesql.table.own_changes import changes_so_far
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
@@ -133,12 +134,15 @@ def bound(
     session.temporary_functions.refresh(text)
     views: list[str] = []
     try:
+        changes = changes_so_far()
         sources = [(r, f) for r in references.tables if (f := resolved(session, text, r)) is not None]
         replacements = {r.start: Replacement(view="", full_name=_full_name(r, source)) for r, source in sources}
         aliases = Aliases(references, replacements)
         named = named_metadata_columns(text)
         hidden: list[Hidden] = []
         for reference, source in sources:
+            if follow and isinstance(source, Found) and session.transaction_in_progress is None:
+                session.frames.newest.loaded(source, changes)
             frame, shown, narrowed = source_frame(session, reference, source, text, named, result.reads, follow=follow)
             views.append(_temporary_view(frame))
             if narrowed is not None and (keys := session.frames.second_path_of(frame)):

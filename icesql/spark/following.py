@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
+from icesql.errors import SqlError
 from icesql.expr.tree import Expression
 from icesql.spark.asked_plans import Question, number_asked, one_of
 from icesql.spark.bridge import bridge_of
@@ -145,7 +146,7 @@ class Following:
             names=columns.names,
             root=read.metadata.location,
         )
-        number = number_asked(bridge, Question(f"{self._key(side)} number", lambda: self._current().number))
+        number = number_asked(bridge, Question(f"{self._key(side)} number", lambda: self._number(side)))
         plans, output = bridge.jvm.org.apache.spark.sql.catalyst.plans.logical, relation.output()
         asked = plans.Project(output.init(), plans.Filter(bridge.expressions.EqualTo(output.last(), number), relation))
         if not side.has_deletes and not columns.projection:
@@ -165,12 +166,20 @@ class Following:
         version = self._current() if number is None else self._numbered(number)
         return version.files(expression)
 
+    def _number(self, side: _Side) -> int:
+        """What a plan of this side is to read. Should the newest version have come since the side was chosen, the last one for the side."""
+        with self._lock:
+            current = self._current()
+            if current.side is side:
+                return current.number
+            return next((number for number, (_, chosen) in reversed(self._remembered.items()) if chosen is side), current.number)
+
     def _current(self) -> _Version:
         """What a plan made now is to read."""
         with self._lock:
             newest = self._newest()
             number = self._numbers.get(identity(newest))
-            return self._shown(newest) if number is None else self._numbered(number)
+            return self._numbered(number) if number is not None and number in self._remembered else self._shown(newest)
 
     def _shown(self, newest: TableVersion) -> _Version:
         """The newest version, or the last one that could be read."""
@@ -190,6 +199,8 @@ class Following:
         with self._lock:
             found = self._versions.get(number)
             if found is None:
+                if number not in self._remembered:
+                    raise SqlError(f"Cannot run plan: it is older than the last {_REMEMBERED} versions of {self._own.name}: make it again")
                 version, side = self._remembered[number]
                 found = self._keep(_Version(self._read(version), number, side))
             return found

@@ -186,3 +186,23 @@ def test_two_sessions_of_one_spark_session(ice: Session, spark: Any, table: str)
         assert ids(frame) == []
     finally:
         frame.unpersist()
+
+
+def test_a_table_held_for_long_makes_frames_of_the_newest_version(ice: Session, table: str) -> None:
+    held, kept = ice.table(table), ice.table(table).to_df()
+    ice.sql(f"INSERT INTO {table} VALUES (3, 'c')")
+    assert ids(held.to_df()) == ids(kept) == [1, 2, 3]
+
+
+def test_a_side_reads_only_versions_that_it_can(ice: Session, table: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A delete that comes after a plan has lost its test for deleted rows, and before it asks for its number, is not half seen."""
+    ice.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('write.delete.mode' = 'merge-on-read', 'write.delete.granularity' = 'file')")
+    ice.sql(f"INSERT INTO {table} SELECT id, 'x' FROM range(100, 110)")
+    frame = ice.table(table).to_df().where("id >= 100")
+    following = next(kept[0] for kept in ice.frames._frames.values() if isinstance(kept, tuple) and kept[0]._own.name == table)
+    assert len(following._sides) == 2
+    plain, with_deletes = following._sides
+    before = following._number(plain)
+    ice.sql(f"DELETE FROM {table} WHERE id = 105")
+    assert following._number(with_deletes) > before == following._number(plain)
+    assert ids(frame) == [100, 101, 102, 103, 104, 106, 107, 108, 109]
