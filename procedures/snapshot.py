@@ -28,7 +28,8 @@ def call(
     if parallelism is not None and parallelism <= 0:
         raise InvalidArgumentError("Parallelism should be larger than 0")
     parts, names = context.parts(source_table, "source_table"), context.session.names
-    if names.is_ours and parts[0].lower() != SESSION_CATALOG and parts[0] not in names.catalogs:
+    elsewhere = names.is_ours and names.current_catalog != SESSION_CATALOG
+    if elsewhere and parts[0].lower() != SESSION_CATALOG and parts[0] not in names.catalogs:
         raise not_spark_s(names.current_catalog, "snapshot")  # as anywhere: a name without a catalog is in the current one
     source = session_table(context, parts, "snapshot")
     target = context.session.names.target(context.parts(table))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -42,6 +43,7 @@ class Frames:
         self.newest = NewestVersions(session)
         listen(self)
         self.reports: list[Planning] = []
+        self.is_pinned = False
 
     def scan(
         self,
@@ -131,6 +133,15 @@ class Frames:
         if keys := self.second_path_of(frame):
             self._second_path[again] = keys
         return again
+
+    @contextmanager
+    def pinned(self) -> Iterator[None]:
+        """Inside, queries show the versions there are when they are made, whenever they run."""
+        self.is_pinned = True
+        try:
+            yield
+        finally:
+            self.is_pinned = False
 
     def clear(self) -> None:
         self._frames.clear()

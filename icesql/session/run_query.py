@@ -58,7 +58,7 @@ Narrowed: TypeAlias = Callable[[Expression], Any]
 def run_query(session: Session, text: str, references: References, args: Any = None) -> Any:
     """A DataFrame of the query. Errors carry places in ``text``. Raises NotFoundError for tables and versions that are not there."""
     session.temporary_views.refresh(references)
-    with bound(session, text, references, follow=True) as query:
+    with bound(session, text, references, follow=not session.frames.is_pinned) as query:
         return told_by_metadata(session, query, query.frame(args=args))
 
 
@@ -77,7 +77,7 @@ def told_by_metadata(session: Session, query: BoundText, frame: Any) -> Any:
     from icesql.spark.aggregates import aggregate_frame
 
     told = aggregate_frame(session.spark, frame, found.table, snapshot_id=point.snapshot_id, schema=point.schema)
-    return frame if told is None else session.frames.while_present(found, point, told, frame)
+    return frame if told is None else told if session.frames.is_pinned else session.frames.while_present(found, point, told, frame)
 
 
 @dataclass(slots=True)

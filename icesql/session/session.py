@@ -107,13 +107,15 @@ class Session:
         return run_text(self, text, args)
 
     def run_script(self, script: str | Path, variables: Mapping[str, str] | None = None) -> list[DataFrame]:
-        """Run a file (a Path, or a string that ends in ``.sql``) or the text of several statements; one DataFrame each.
+        """Run a file (a Path, or a string that ends in ``.sql``) or the text of several statements; one DataFrame each, which shows what
+        its statement found, whatever comes after it.
 
         Stops at the first error: ScriptError says which statement, line and column; what ran before it stays committed.
         """
         from icesql.session.script import run_script
 
-        return list(run_script(self, script, variables or {}))
+        with self.frames.pinned():
+            return list(run_script(self, script, variables or {}))
 
     def call(self, procedure: str, **arguments: Any) -> DataFrame:
         """``session.call("rewrite_manifests", table="db.t")``. A name may be qualified; the current catalog, else ``local``, is the

@@ -206,3 +206,12 @@ def test_a_side_reads_only_versions_that_it_can(ice: Session, table: str, monkey
     ice.sql(f"DELETE FROM {table} WHERE id = 105")
     assert following._number(with_deletes) > before == following._number(plain)
     assert ids(frame) == [100, 101, 102, 103, 104, 106, 107, 108, 109]
+
+
+def test_a_scripts_results_are_of_their_statements(ice: Session, table: str) -> None:
+    count, rows, _, later, _, last = ice.run_script(
+        f"SELECT count(*) FROM {table}; SELECT * FROM {table}; INSERT INTO {table} VALUES (3, 'c');"
+        f"SELECT id FROM {table}.files JOIN {table}; ALTER TABLE {table} RENAME COLUMN v TO w; SELECT w FROM {table} WHERE id = 3"
+    )
+    assert count.collect() == [(2,)] and ids(rows) == [1, 2] and rows.columns == ["id", "v"]
+    assert len(later.collect()) == 6 and last.collect() == [("c",)]

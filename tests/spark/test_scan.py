@@ -43,7 +43,7 @@ def test_only_matching_files_are_planned(spark, make_table):
     rows = spark.sql("SELECT id, CAST(id % 4 AS STRING) AS p FROM range(100)")
     table = make_table("t", rows, [("p", IDENTITY), ("id", bucket(2))])
     reports = []
-    frame = scan_dataframe(spark, table, listener=reports.append)
+    frame = scan_dataframe(spark, table, listener=lambda report, snapshot: reports.append(report))
     assert tuples(frame.where("p = '2' AND id = 42")) == [(42, "2")]
     assert (reports[-1].files_planned, reports[-1].files_total) == (1, 8)
     frame.createOrReplaceTempView("t")
@@ -61,7 +61,7 @@ def test_spark_is_told_of_few_files_once(spark, make_table, monkeypatch):
     monkeypatch.setattr(file_index, "file_statuses", counted)
     table = make_table("t", spark.sql("SELECT id, CAST(id % 4 AS STRING) AS p FROM range(100)"), [("p", IDENTITY)])
     reports = []
-    frame = scan_dataframe(spark, table, listener=reports.append)
+    frame = scan_dataframe(spark, table, listener=lambda report, snapshot: reports.append(report))
     for condition, parts, times in (("p = '1'", "1", 1), ("p = '1'", "1", 1), ("p > '1'", "23", 2), ("p = '1'", "1", 3)):
         before = len(reports)
         assert {row.p for row in frame.where(condition).collect()} == set(parts)
