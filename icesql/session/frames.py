@@ -137,11 +137,11 @@ class Frames:
     @contextmanager
     def pinned(self) -> Iterator[None]:
         """Inside, queries show the versions there are when they are made, whenever they run."""
-        self.is_pinned = True
+        outer, self.is_pinned = self.is_pinned, True
         try:
             yield
         finally:
-            self.is_pinned = False
+            self.is_pinned = outer
 
     def clear(self) -> None:
         self._frames.clear()

@@ -55,8 +55,8 @@ def aggregate_frame(
 
 def _optimised_apart(spark: SparkSession, frame: DataFrame) -> Any:
     """The optimised plan of the query; that of the frame itself is made when it runs, for what the table has then."""
-    bridge = bridge_of(spark)
-    return bridge.dataset_module.ofRows(bridge.session, frame._jdf.queryExecution().analyzed()).queryExecution().optimizedPlan()
+    apart = bridge_of(spark).frame(frame._jdf.queryExecution().analyzed())
+    return apart._jdf.queryExecution().optimizedPlan()
 
 
 def _scan(table: Table, filter_: Expression, snapshot_id: int | None, schema: Schema) -> TableScan:

@@ -41,7 +41,7 @@ def one_of(spark: SparkSession, sides: Sequence[tuple[Any, Question]]) -> DataFr
     plans = [
         parts.if_so(plan, _asked(bridge, _Truth(question), "getAsBoolean", bridge.type_module("BooleanType"))) for plan, question in sides
     ]
-    return DataFrame(bridge.dataset_module.ofRows(bridge.session, parts.union(bridge.seq(*plans), False, False)), spark)
+    return bridge.frame(parts.union(bridge.seq(*plans), False, False))
 
 
 def asked_rows(spark: SparkSession, question: Question, schema: StructType) -> DataFrame:

@@ -20,7 +20,7 @@ from typing import Any
 from py4j.java_gateway import JavaPackage
 from pyspark import java_gateway
 from pyspark.errors.exceptions import captured
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.classic.column import Column as ClassicColumn
 from pyspark.sql.types import DataType, StructType
 
@@ -212,9 +212,13 @@ class Bridge:
         return {}
 
     # -- frames --------------------------------------------------------------------------------------------------
+    def frame(self, plan: Any) -> DataFrame:
+        """A DataFrame of a logical plan, which Spark analyses."""
+        return DataFrame(self._frame_of(self.session, plan), self.spark)
+
     @cached_property
-    def dataset_module(self) -> Any:
-        return self.module("org.apache.spark.sql.classic.Dataset")
+    def _frame_of(self) -> Any:
+        return self.module("org.apache.spark.sql.classic.Dataset").ofRows
 
     @cached_property
     def arrow_converters(self) -> Any:

@@ -160,7 +160,7 @@ def _rebalanced(spark: SparkSession, frame: DataFrame, parts: Sequence[Column], 
     plan = logical.RebalancePartitions(
         bridge.seq(*(bridge.expression(part) for part in parts)), _plan(frame), bridge.none, _some(bridge, advisory_size_bytes)
     )
-    return DataFrame(bridge.dataset_module.ofRows(bridge.session, plan), spark)
+    return bridge.frame(plan)
 
 
 def _ranged(spark: SparkSession, frame: DataFrame, order: Sequence[Column], advisory_size_bytes: int) -> DataFrame:
@@ -172,7 +172,7 @@ def _ranged(spark: SparkSession, frame: DataFrame, order: Sequence[Column], advi
         bridge.none,
         _some(bridge, advisory_size_bytes),
     )
-    return DataFrame(bridge.dataset_module.ofRows(bridge.session, plan), spark)
+    return bridge.frame(plan)
 
 
 def _plan(frame: DataFrame) -> Any:

@@ -31,7 +31,7 @@ from icesql.spark.changed_tables import check_same_table
 from icesql.spark.columns import VERSION, ReadColumns
 from icesql.spark.file_index import FileSet
 from icesql.spark.nullability import without_nulls
-from icesql.spark.relation import parquet_plan
+from icesql.spark.relation import parquet_relation
 from icesql.spec.files import FileContent
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import MAIN
@@ -130,13 +130,13 @@ class Following:
         spark, plans = self._own.spark, [self._plan(side) for side in self._sides]
         if len(plans) == 1:
             bridge = bridge_of(spark)
-            return DataFrame(bridge.dataset_module.ofRows(bridge.session, plans[0]), spark)
+            return bridge.frame(plans[0])
         questions = [Question(f"{self._key(side)} chosen", lambda side=side: self._current().side is side) for side in self._sides]  # type: ignore[misc]
         return one_of(spark, list(zip(plans, questions, strict=True)))
 
     def _plan(self, side: _Side) -> Any:
         read, bridge, columns = self._own, bridge_of(self._own.spark), side.columns(self._own)
-        relation = parquet_plan(
+        relation = parquet_relation(
             bridge,
             key=f"{self._key(side)} files",
             plan=self._files,
@@ -151,7 +151,7 @@ class Following:
         asked = plans.Project(output.init(), plans.Filter(bridge.expressions.EqualTo(output.last(), number), relation))
         if not side.has_deletes and not columns.projection:
             return asked
-        frame = DataFrame(bridge.dataset_module.ofRows(bridge.session, asked), read.spark)
+        frame = bridge.frame(asked)
         frame = read.without_deleted(frame) if side.has_deletes else read.projected(frame)
         return frame._jdf.queryExecution().analyzed()
 

@@ -24,7 +24,7 @@ def fresh(spark: SparkSession, frame: DataFrame) -> DataFrame:
     join, inner, no_hint, deduplicated = bridge.once(("self join",), lambda: _self_join(bridge))
     plan = frame._jdf.queryExecution().analyzed()
     renewed = deduplicated(join(plan, plan, inner, bridge.none, no_hint)).right()
-    return DataFrame(bridge.dataset_module.ofRows(bridge.session, renewed), spark)
+    return bridge.frame(renewed)
 
 
 def _self_join(bridge: Bridge) -> tuple[Any, Any, Any, Any]:
@@ -40,4 +40,4 @@ def under_name(spark: SparkSession, frame: DataFrame, parts: Sequence[str]) -> D
     catalyst = bridge.jvm.org.apache.spark.sql.catalyst
     identifier = catalyst.AliasIdentifier(parts[-1], bridge.seq(*parts[:-1]))
     plan = catalyst.plans.logical.SubqueryAlias(identifier, frame._jdf.queryExecution().analyzed())
-    return DataFrame(bridge.dataset_module.ofRows(bridge.session, plan), spark)
+    return bridge.frame(plan)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
 from pyspark.sql import SparkSession
 
+from icesql.errors import IcesqlError
 from icesql.spark.bridge import bridge_of
 from icesql.spark.paths import hadoop_path
 
@@ -20,6 +22,11 @@ class KeptFrames:
         return self._bridge.session.sharedState().cacheManager()
 
     def forget_rows(self, location: str) -> None:
-        """The table at this location was changed: what is kept of frames that follow it is read anew when it is asked for next."""
-        if not self._manager.isEmpty():
+        """The table at this location was changed: what is kept of frames that follow it is read anew when it is asked for next.
+
+        Frames whose columns the table has no more are kept no longer; they say why when they are run.
+        """
+        if self._manager.isEmpty():
+            return
+        with suppress(IcesqlError):
             self._manager.recacheByPath(self._bridge.session, hadoop_path(location))

@@ -1,4 +1,4 @@
-"""A DataFrame over Parquet files that Python chooses, read by Spark's own vectorised reader with columns resolved by field id."""
+"""Spark's relation of Parquet files that Python chooses, read by its own vectorised reader with columns resolved by field id."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from icesql.spark.bridge import Bridge
@@ -44,28 +44,13 @@ def parquet_relation(
     constants: StructType,
     size_in_bytes: Callable[[], int],
     names: Mapping[str, str] = MappingProxyType({}),
-) -> DataFrame:
-    """Columns of ``schema`` (each with its ``parquet.field.id``), then the constants. ``size_in_bytes`` steers Spark's join choice.
-
-    Spark pushes filters into row groups by *name*, so a column whose name some file may use for another field needs a name no file
-    has; ``names`` maps such names to the table's.
-    """
-    relation = parquet_plan(bridge, key=key, plan=plan, schema=schema, constants=constants, size_in_bytes=size_in_bytes, names=names)
-    return DataFrame(bridge.dataset_module.ofRows(bridge.session, relation), bridge.spark)
-
-
-def parquet_plan(
-    bridge: Bridge,
-    *,
-    key: str,
-    plan: Planner,
-    schema: StructType,
-    constants: StructType,
-    size_in_bytes: Callable[[], int],
-    names: Mapping[str, str] = MappingProxyType({}),
     root: str | None = None,
 ) -> Any:
-    """As ``parquet_relation``, as an analysed logical plan. ``root``: see ``PythonFileIndex``."""
+    """The analysed logical plan of the columns of ``schema`` (each with its ``parquet.field.id``), then the constants.
+
+    Spark pushes filters into row groups by *name*, so a column whose name some file may use for another field needs a name no file
+    has; ``names`` maps such names to the table's. ``size_in_bytes`` steers Spark's join choice. ``root``: see ``PythonFileIndex``.
+    """
     index = PythonFileIndex(bridge, key=key, plan=plan, size_in_bytes=size_in_bytes, constants=constants, names=names, root=root)
     datasources = bridge.jvm.org.apache.spark.sql.execution.datasources
     relation = datasources.HadoopFsRelation(

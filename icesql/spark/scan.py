@@ -103,7 +103,6 @@ def scan_dataframe(
 ) -> DataFrame:
     """The rows of a snapshot (default: main's head), lazily planned. ``metadata_columns`` come last, in that order.
 
-
     Schema, unless given: a snapshot id's or a tag's own, else the table's current one. ``listener`` gets a report each time Spark asks for
     files, in the thread that asks: the same report object again where a kept plan served.
     Raises NotFoundError for an unknown snapshot or ref.
@@ -300,9 +299,9 @@ class Read:
 
     def relation(self, kind: str, belongs: Callable[[ScannedFile], bool] | None, columns: ReadColumns) -> DataFrame:
         """Files that Spark reads itself and for which ``belongs`` is true (``None``: all)."""
-        answer = self.answers(belongs, columns)
-        return parquet_relation(
-            bridge_of(self.spark),
+        answer, bridge = self.answers(belongs, columns), bridge_of(self.spark)
+        relation = parquet_relation(
+            bridge,
             key=f"{self.key} {kind}",
             plan=lambda expression, version: answer(expression),
             schema=columns.physical,
@@ -310,6 +309,7 @@ class Read:
             size_in_bytes=self.size_in_bytes,
             names=columns.names,
         )
+        return bridge.frame(relation)
 
     def answers(
         self, belongs: Callable[[ScannedFile], bool] | None, columns: ReadColumns, version: int | None = None

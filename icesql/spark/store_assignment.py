@@ -46,7 +46,7 @@ def assigned_frame(
     resolver = bridge.module("org.apache.spark.sql.catalyst.analysis.TableOutputResolver")
     filling = _default_filling(bridge, resolver, by_name and fill)
     resolved = resolver.resolveOutputColumns(_quoted(table_name), expected, plan, by_name, _conf(bridge), filling)
-    return DataFrame(bridge.dataset_module.ofRows(bridge.session, resolved), spark)
+    return bridge.frame(resolved)
 
 
 def _require_strict_policy(bridge: Bridge) -> None:

@@ -112,14 +112,16 @@ def test_errors_of_planning_reach_the_caller_as_they_are(spark, make_table):
     def broken(expression, version):
         raise CorruptMetadataError("Cannot read manifest: it ends too early: /m.avro")
 
-    frame = parquet_relation(
-        bridge_of(spark),
+    bridge = bridge_of(spark)
+    relation = parquet_relation(
+        bridge,
         key="broken",
         plan=broken,
         schema=to_spark_schema(table.schema),
         constants=to_spark_schema(type(table.schema)(())),
         size_in_bytes=lambda: 1,
     )
+    frame = bridge.frame(relation)
     with pytest.raises(CorruptMetadataError, match="ends too early"):
         frame.collect()
 
