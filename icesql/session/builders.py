@@ -12,12 +12,12 @@ from icesql.parser.parameters import quoted_pairs
 from icesql.session import describing
 from icesql.session.path_tables import is_path, require_named
 from icesql.session.rewriting import quote
-from icesql.spark.fresh_plans import under_name
+from icesql.session.table_properties import is_iceberg
+from icesql.spark.shown import Shown
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
 
-_FORMAT = "iceberg"
 _CREATING = ("error", "errorifexists", "default", "ignore")
 _MODES = (*_CREATING, "append", "overwrite")
 
@@ -54,7 +54,7 @@ def read_table(session: Session, name: str) -> DataFrame:
     parts = parse_name(name)
     frame = session.sql(f"SELECT * FROM {quote(*parts)}")
     address = session.names.address(parts)
-    return frame if address is None or session.is_temporary_view(*parts) else under_name(session.spark, frame, address.parts)
+    return frame if address is None or session.is_temporary_view(*parts) else Shown.of(frame).under_name(address.parts)
 
 
 class EnabledReader(DataFrameReader):  # type: ignore[misc]  # PySpark's classes are untyped to us
@@ -90,7 +90,7 @@ class EnabledReader(DataFrameReader):  # type: ignore[misc]  # PySpark's classes
 
     def load(self, path: Any = None, format: str | None = None, schema: Any = None, **options: Any) -> DataFrame:
         name: Any = self._asked.get("path") if path is None else path[0] if isinstance(path, list) and len(path) == 1 else path
-        if (format or self._source).lower() != _FORMAT or not (is_path(name) or is_ours(self._session, name)):
+        if not is_iceberg(format or self._source) or not (is_path(name) or is_ours(self._session, name)):
             return super().load(path, format, schema, **options)
         if schema is not None or self._has_schema:
             raise SqlError("iceberg does not support user specified schema. Please don't specify the schema.")
@@ -176,7 +176,7 @@ class EnabledWriter(DataFrameWriter):  # type: ignore[misc]
     ) -> None:
         """As ``saveAsTable``, but mode ``overwrite`` keeps the table and replaces its rows."""
         name: Any = self._asked.get("path") if path is None else path
-        if (format or self._source).lower() != _FORMAT or not (is_path(name) or is_ours(self._session, name)):
+        if not is_iceberg(format or self._source) or not (is_path(name) or is_ours(self._session, name)):
             super().save(path, format, mode, partitionBy, **options)
             return
         self._asked.pop("path", None)

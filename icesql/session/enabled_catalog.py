@@ -167,7 +167,7 @@ class EnabledCatalog(Catalog):  # type: ignore[misc]  # PySpark's classes are un
         found = self._session.find(parse_name(tableName))
         if found is None:
             raise self._names.not_found(parse_name(tableName))
-        level = self._session.frames.scan(found, current(found.table.metadata), {}, follow=True).storageLevel
+        level = self._session.frames.scan(found, current(found.table.metadata), {}, follow=True).frame.storageLevel
         return bool(level.useMemory or level.useDisk)
 
     def refreshTable(self, tableName: str) -> None:

@@ -1,4 +1,4 @@
-"""Scans as DataFrames, kept by what they read: the same version of a table is handed to Spark as the same plan."""
+"""Scans as Spark plans, kept by what they read: the same version of a table is handed to Spark as the same plan."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from icesql.expr.tree import TRUE, Expression
 from icesql.session.ambiguous_columns import refuse_ambiguous
@@ -24,8 +23,12 @@ from icesql.table.scan_report import ScanReport
 from icesql.table.table import Table
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.session import Session
+    from icesql.spark.following import Following
     from icesql.spark.kept_frames import KeptFrames
+    from icesql.spark.shown import Shown
 
 _KEPT = 64
 _SHOW_COLUMNS = re.compile(r"(all_)?(files|data_files|delete_files|entries)|changes")  # metadata tables that show the table's columns
@@ -38,8 +41,7 @@ class Frames:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._frames: OrderedDict[tuple[Any, ...], Any] = OrderedDict()  # of those that follow, with what they follow
-        self._second_path: WeakKeyDictionary[Any, tuple[str, ...]] = WeakKeyDictionary()
+        self._kept: OrderedDict[tuple[Any, ...], Any] = OrderedDict()  # what is shown; of what follows, with what it follows
         self.newest = NewestVersions(session)
         listen(self)
         self.reports: list[Planning] = []
@@ -54,8 +56,8 @@ class Frames:
         columns: tuple[str, ...] | None = None,
         *,
         follow: bool = False,
-    ) -> Any:
-        """A frame of what ``found`` names, as of ``point``; metadata columns come behind the table's own.
+    ) -> Shown:
+        """What ``found`` shows as of ``point``; metadata columns come behind the table's own.
 
         ``follow``: each time that it runs it shows what is there then, unless ``point`` is of one version. ``columns``: those of
         a metadata table that are needed (default: all). Raises SqlError for columns that differ by case only in a session that does not
@@ -67,36 +69,39 @@ class Frames:
             check_modes(found.table.metadata.properties, self._session.conf)
         elif found.metadata_table != CHANGES:
             check_metadata_splits(found.table.metadata.properties, found.metadata_table)
-        key = self._key(found, point, options, (metadata_columns, columns))
-        if found.metadata_table is None and follow and (frame := self._following(found, point, options, metadata_columns)) is not None:
-            return frame
-        frame = self._kept(key)
-        if frame is None:
-            frame = self._made(found, point, dict(options), metadata_columns, columns)
-            self._keep(key, frame)
-        else:
-            frame = self._again(frame)
-        follow = follow and found.metadata_table not in (None, CHANGES)
-        return self._following_rows(found, point, frame, columns) if follow and self._can_follow(point) else frame
+        follow = follow and self._can_follow(point)
+        if found.metadata_table is None and follow and (shown := self._following(found, point, options, metadata_columns)) is not None:
+            return shown
+        follows = follow and found.metadata_table not in (None, CHANGES)
+        key = self._key(found, point, options, (metadata_columns, columns, follows))
+        kept: Shown | None = self._known(key)
+        if kept is not None:
+            return kept.again()
+        shown = self._made(found, point, dict(options), metadata_columns, columns)
+        if follows:
+            shown = self._following_rows(found, point, shown, columns)
+        self._keep(key, shown)
+        return shown
 
-    def _kept(self, key: tuple[Any, ...] | None) -> Any:
-        if key is None or key not in self._frames:
+    def _known(self, key: tuple[Any, ...] | None) -> Any:
+        if key is None or key not in self._kept:
             return None
-        self._frames.move_to_end(key)
-        return self._frames[key]
+        self._kept.move_to_end(key)
+        return self._kept[key]
 
-    def _keep(self, key: tuple[Any, ...] | None, frame: Any) -> None:
+    def _keep(self, key: tuple[Any, ...] | None, shown: Any) -> None:
         if key is not None:
-            self._frames[key] = frame
-            while len(self._frames) > _KEPT:
-                self._frames.popitem(last=False)
+            self._kept[key] = shown
+            while len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
 
-    def _following(self, found: Found, point: ReadPoint, options: Mapping[str, str], metadata_columns: tuple[str, ...]) -> Any:
-        """A frame that shows what is there when it runs; ``None`` where none can. One frame serves for many versions of a table."""
-        if not INCREMENTAL.isdisjoint(options) or not self._can_follow(point):
+    def _following(self, found: Found, point: ReadPoint, options: Mapping[str, str], metadata_columns: tuple[str, ...]) -> Shown | None:
+        """What shows the rows that are there when it runs; ``None`` where nothing can. One plan serves for many versions of a table."""
+        if not INCREMENTAL.isdisjoint(options):
             return None
         from icesql.spark.reserved_names import without_reserved_names
         from icesql.spark.scan import follow_table
+        from icesql.spark.shown import Shown
 
         key = (
             found.table.metadata.table_uuid,
@@ -106,9 +111,9 @@ class Frames:
             tuple(sorted(options.items())),
             metadata_columns,
         )
-        kept = self._kept(key)
+        kept: tuple[Following, Shown] | None = self._known(key)
         if kept is not None and kept[0].is_best_for(found.table.version):
-            return self._again(kept[1])
+            return kept[1].again()
         following = follow_table(
             self._session.spark,
             found.table,
@@ -121,18 +126,9 @@ class Frames:
         )
         if following is None:
             return None
-        frame = without_reserved_names(following.frame(), point.schema)
-        self._keep(key, (following, frame))
-        return frame
-
-    def _again(self, frame: Any) -> Any:
-        """A kept frame for another reader: its plan, with columns of its own."""
-        from icesql.spark.fresh_plans import fresh
-
-        again = fresh(self._session.spark, frame)
-        if keys := self.second_path_of(frame):
-            self._second_path[again] = keys
-        return again
+        shown = Shown.of(without_reserved_names(following.frame(), point.schema))
+        self._keep(key, (following, shown))
+        return shown
 
     @contextmanager
     def pinned(self) -> Iterator[None]:
@@ -144,7 +140,7 @@ class Frames:
             self.is_pinned = outer
 
     def clear(self) -> None:
-        self._frames.clear()
+        self._kept.clear()
 
     def table_changed(self, location: str) -> None:
         """This process has committed to a table: what Spark keeps in memory of its rows is stale."""
@@ -182,47 +178,45 @@ class Frames:
         options: dict[str, str],
         metadata_columns: tuple[str, ...],
         columns: tuple[str, ...] | None,
-    ) -> Any:
+    ) -> Shown:
+        from icesql.spark.shown import Shown
+
         spark = self._session.spark
         if found.metadata_table == CHANGES:
             from icesql.spark.changelog import changelog_frame
 
-            return changelog_frame(spark, found.table, options=options, metadata_columns=metadata_columns)
+            return Shown.of(changelog_frame(spark, found.table, options=options, metadata_columns=metadata_columns))
         if found.metadata_table is not None:
             from icesql.spark.metadata_frames import metadata_frame
 
             chosen = point.pinned or point.branch not in (None, MAIN)
-            return metadata_frame(
-                spark,
-                found.table,
-                found.metadata_table,
-                snapshot_id=point.snapshot_id if chosen else None,
-                columns=columns,
-            )
+            snapshot_id = point.snapshot_id if chosen else None
+            return Shown.of(metadata_frame(spark, found.table, found.metadata_table, snapshot_id=snapshot_id, columns=columns))
         if not INCREMENTAL.isdisjoint(options):
             from icesql.spark.changelog import incremental_frame
 
-            return incremental_frame(spark, found.table, options=options, listener=self.told)
-        return self._table_frame(found, point, options, metadata_columns)
+            return Shown.of(incremental_frame(spark, found.table, options=options, listener=self.told))
+        return self._table(found, point, options, metadata_columns)
 
     def narrowed(
         self, found: Found, point: ReadPoint, options: Mapping[str, str], metadata_columns: tuple[str, ...], where: Expression
-    ) -> Any:
+    ) -> Shown:
         """As ``scan`` for a table's rows, but files without rows that pass the filter need not be read; made anew each time."""
         from icesql.spark.scan import bindable
 
-        return self._table_frame(found, point, dict(options), metadata_columns, bindable(point.schema, where))
+        return self._table(found, point, dict(options), metadata_columns, bindable(point.schema, where))
 
     def _can_follow(self, point: ReadPoint) -> bool:
         """True for what all see now, not for a version or what a transaction has staged."""
         return not point.pinned and point.branch is not None and self._session.transaction_in_progress is None
 
-    def _table_frame(
+    def _table(
         self, found: Found, point: ReadPoint, options: dict[str, str], metadata_columns: tuple[str, ...], where: Expression = TRUE
-    ) -> Any:
+    ) -> Shown:
         from icesql.spark.reserved_names import without_reserved_names
         from icesql.spark.scan import scan_dataframe
         from icesql.spark.second_path_filters import relations_made
+        from icesql.spark.shown import Shown
 
         with relations_made() as keys:
             frame = scan_dataframe(
@@ -235,20 +229,20 @@ class Frames:
                 options=options,
                 listener=self.told,
             )
-        frame = without_reserved_names(frame, point.schema)
-        if keys:
-            self._second_path[frame] = tuple(keys)
-        return frame
+        return Shown.of(without_reserved_names(frame, point.schema), tuple(keys))
 
     def while_present(self, found: Found, point: ReadPoint, told: Any, frame: Any) -> Any:
         """``told``, which is what ``frame`` shows of this version of the table, in runs that would show this version."""
         if not self._can_follow(point):
             return told
-        return self._present_or(found, told, frame)
+        from icesql.spark.shown import Shown
 
-    def _following_rows(self, found: Found, point: ReadPoint, frame: Any, columns: tuple[str, ...] | None) -> Any:
-        """A metadata table's ``frame`` in runs that would show this version of the table, else the rows of the newest one."""
+        return self._present_or(found, Shown.of(told), Shown.of(frame))
+
+    def _following_rows(self, found: Found, point: ReadPoint, shown: Shown, columns: tuple[str, ...] | None) -> Shown:
+        """What a metadata table shows in runs that would show this version of the table, else the rows of the newest one."""
         from icesql.spark.metadata_frames import newest_rows
+        from icesql.spark.shown import Shown
 
         chosen = point.branch != MAIN
 
@@ -260,25 +254,20 @@ class Frames:
         name, metadata = str(found.metadata_table), found.table.metadata
         shape = (metadata.table_uuid, metadata.current_schema_id, metadata.default_spec_id, len(metadata.partition_specs))
         key = ("newest", found.dotted, name, point.branch, columns, *shape)
-        later = self._kept(key)
+        later = self._known(key)
         if later is None:
-            later = newest_rows(self._session.spark, frame.schema, str(key), name, newest, columns)
+            later = Shown.of(newest_rows(self._session.spark, shown.frame.schema, str(key), name, newest, columns))
             self._keep(key, later)
-        return self._present_or(found, frame, later)
+        return Shown.of(self._present_or(found, shown, later))
 
-    def _present_or(self, found: Found, frame: Any, otherwise: Any) -> Any:
+    def _present_or(self, found: Found, shown: Shown, otherwise: Shown) -> DataFrame:
         from icesql.spark.asked_plans import Question, one_of
         from icesql.spark.following import identity
 
         version = identity(found.table.version)
-        plans = (each._jdf.queryExecution().analyzed() for each in (frame, otherwise))
         present = Question(f"{version} present", lambda: identity(self.newest.of(found)) == version)
         past = Question(f"{version} past", lambda: identity(self.newest.of(found)) != version)
-        return one_of(self._session.spark, list(zip(plans, (present, past), strict=True)))
-
-    def second_path_of(self, frame: Any) -> tuple[str, ...]:
-        """Keys of the relations in ``frame`` through which Catalyst pushes no filters."""
-        return self._second_path.get(frame, ())
+        return one_of(self._session.spark, [(shown.plan, present), (otherwise.plan, past)])
 
     def told(self, report: ScanReport, snapshot: Snapshot | None) -> None:
         """Called with the report of each planning of a snapshot's files."""

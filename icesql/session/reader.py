@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import InvalidArgumentError
 from icesql.session.names import Found
 from icesql.session.path_tables import require_named
+from icesql.session.table_properties import is_iceberg
 from icesql.session.time_travel import ReadPoint, optioned_point, read_point
 from icesql.session.write_target import wap_of
-from icesql.spark.fresh_plans import under_name
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
@@ -33,7 +33,7 @@ class Reader:
 
     def format(self, name: str) -> Reader:
         """Only ``iceberg``. Raises InvalidArgumentError."""
-        if name.lower() != "iceberg":
+        if not is_iceberg(name):
             raise InvalidArgumentError(f"Cannot read format: only iceberg is read here, use spark.read: {name}")
         return self
 
@@ -47,7 +47,7 @@ class Reader:
         """
         found = require_named(self._session, name)
         point, rest = self._point(found)
-        return under_name(self._session.spark, self._session.frames.scan(found, point, rest, follow=True), found.parts)
+        return self._session.frames.scan(found, point, rest, follow=True).under_name(found.parts)
 
     def _point(self, found: Found) -> tuple[ReadPoint, dict[str, str]]:
         rest = {key: value for key, value in self._options.items() if key.lower() not in ("versionasof", "timestampasof", "branch")}

@@ -102,7 +102,7 @@ def _plan_of_target(session: Session, mode: str, found: Any, inner: Any, query: 
     from icesql.session.time_travel import current
 
     view = "_ice_explained"
-    session.frames.scan(found, current(found.table.metadata), {}).createOrReplaceTempView(view)
+    session.frames.scan(found, current(found.table.metadata), {}).frame.createOrReplaceTempView(view)
     try:
         alias = inner.alias or found.address.identifier[-1]
         if isinstance(inner, s.Merge):

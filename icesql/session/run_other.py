@@ -71,7 +71,7 @@ def _cache(session: Session, statement: s.CacheTable, args: Any) -> Any:
     found = _ours(session, statement.table, statement.text)
     if found is None:
         return session.spark_sql(statement.text, args)
-    frame = session.frames.scan(found, current(found.table.metadata), {}, follow=True)
+    frame = session.frames.scan(found, current(found.table.metadata), {}, follow=True).frame
     frame.persist() if level is None else frame._jdf.persist(level)
     if not statement.lazy:
         frame.count()
@@ -98,7 +98,7 @@ def _uncache(session: Session, statement: s.UncacheTable) -> Any:
         return session.spark_sql(statement.text)
     found = session.find(statement.table.parts)
     if found is not None:
-        session.frames.scan(found, current(found.table.metadata), {}, follow=True).unpersist()
+        session.frames.scan(found, current(found.table.metadata), {}, follow=True).frame.unpersist()
     elif (stored := _stored_view(session, statement.table)) is not None:
         view_frame(session, *stored)
     elif not statement.if_exists:

@@ -32,6 +32,7 @@ from icesql.table.own_changes import changes_so_far
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
+    from icesql.spark.shown import Shown
     from icesql.spec.views import ViewMetadata
 
 _numbers = itertools.count(1)
@@ -51,8 +52,8 @@ class StoredView:
 
 
 Source: TypeAlias = "Found | StoredView"
-Narrowed: TypeAlias = Callable[[Expression], Any]
-"""The frame of a table for queries that need only rows that pass a filter."""
+Narrowed: TypeAlias = "Callable[[Expression], Shown]"
+"""What a table shows to queries that need only rows that pass a filter."""
 
 
 def run_query(session: Session, text: str, references: References, args: Any = None) -> Any:
@@ -116,7 +117,8 @@ class BoundText:
         for view, keys, made_with in self.second_path:
             where = or_(*(filters.get(key, TRUE) for key in keys))
             if where != TRUE:
-                short_views.show(made_with(where), view)
+                narrower = made_with(where)
+                short_views.show_plan(narrower.bridge, narrower.plan, view)
                 narrowed = True
         return narrowed
 
@@ -143,16 +145,16 @@ def bound(
         for reference, source in sources:
             if follow and isinstance(source, Found) and session.transaction_in_progress is None:
                 session.frames.newest.loaded(source, changes)
-            frame, shown, narrowed = source_frame(session, reference, source, text, named, result.reads, follow=follow)
-            views.append(_temporary_view(frame))
-            if narrowed is not None and (keys := session.frames.second_path_of(frame)):
-                result.second_path.append((views[-1], keys, narrowed))
+            shown, hidden_columns, narrowed = source_shown(session, reference, source, text, named, result.reads, follow=follow)
+            views.append(_temporary_view(shown))
+            if narrowed is not None and shown.second_path:
+                result.second_path.append((views[-1], shown.second_path, narrowed))
             result.sources.append(source)
             full_name = replacements[reference.start].full_name
             width = reference.clause_end - reference.start
             replacements[reference.start] = Replacement(view=padded(views[-1], width), full_name=full_name)
-            if shown:
-                hidden.append(Hidden(reference.start, reference.alias or aliases.of(full_name), shown))
+            if hidden_columns:
+                hidden.append(Hidden(reference.start, reference.alias or aliases.of(full_name), hidden_columns))
         qualifiers = {} if target is None else {_full_name(target[0], target[1]): quote(target[2])}
         result.edits.extend(view_edits(references, replacements, aliases, qualifiers))
         result.edits.extend(star_edits(text, hidden))
@@ -185,7 +187,7 @@ def resolved(session: Session, text: str, reference: TableReference) -> Source |
     raise names.not_found(reference.parts, text=text, offset=reference.start)
 
 
-def source_frame(
+def source_shown(
     session: Session,
     reference: TableReference,
     source: Source,
@@ -194,26 +196,28 @@ def source_frame(
     reads: list[tuple[Found, ReadPoint]],
     *,
     follow: bool = False,
-) -> tuple[Any, tuple[str, ...], Narrowed | None]:
+) -> tuple[Shown, tuple[str, ...], Narrowed | None]:
     """The reference's rows, the metadata columns among its columns, and for a table's rows how to make them for a filter."""
     if isinstance(source, StoredView):
-        return view_frame(session, source.address, source.view), (), None
+        from icesql.spark.shown import Shown
+
+        return Shown.of(view_frame(session, source.address, source.view)), (), None
     wap_branch = wap_of(session, source.table.metadata)[1] if source.is_plain and reference.time_travel is None else None
     point = read_point(source, reference.time_travel, text, session.microseconds, wap_branch)
     options = {key.lower(): value for key, value in reference.options}
     if options:
         travels = reference.time_travel is not None or not source.selector.is_empty
         point = optioned_point(source, point, options, session.microseconds, travels=travels)
-    shown: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
     if named and source.metadata_table in (None, CHANGES) and reference.place is Place.FROM:
         named = named_for(text, reference.start, named)
-        shown = shown_columns(source.table.metadata, point.schema, named, of_changes=source.metadata_table == CHANGES)
-    if source.metadata_table is None and not shown and INCREMENTAL.isdisjoint(options):
+        hidden = shown_columns(source.table.metadata, point.schema, named, of_changes=source.metadata_table == CHANGES)
+    if source.metadata_table is None and not hidden and INCREMENTAL.isdisjoint(options):
         reads.append((source, point))
     columns = _columns_of_metadata_table(source, reference, text)
-    frame = session.frames.scan(source, point, options, shown, columns, follow=follow)
+    shown = session.frames.scan(source, point, options, hidden, columns, follow=follow)
     narrows = source.metadata_table is None and INCREMENTAL.isdisjoint(options)
-    return frame, shown, partial(session.frames.narrowed, source, point, options, shown) if narrows else None
+    return shown, hidden, partial(session.frames.narrowed, source, point, options, hidden) if narrows else None
 
 
 def _columns_of_metadata_table(source: Found, reference: TableReference, text: str) -> tuple[str, ...] | None:
@@ -226,9 +230,9 @@ def _columns_of_metadata_table(source: Found, reference: TableReference, text: s
     return needed_columns(text, reference, tuple(field.name for field in schema.fields))
 
 
-def _temporary_view(frame: Any) -> str:
+def _temporary_view(shown: Shown) -> str:
     name = f"{VIEW_PREFIX}{next(_numbers)}"
-    short_views.show(frame, name)
+    short_views.show_plan(shown.bridge, shown.plan, name)
     return name
 
 

@@ -81,7 +81,7 @@ def _of_table(session: Session, statement: Any, parts: Sequence[str]) -> Any:
 def spark_fields(session: Session, found: Found) -> list[Any]:
     """The columns a query of ``found`` would have."""
     if found.metadata_table is not None:
-        return list(session.frames.scan(found, read_point(found, None, "", session.microseconds), {}).schema.fields)
+        return list(session.frames.scan(found, read_point(found, None, "", session.microseconds), {}).frame.schema.fields)
     from icesql.spark.types import to_spark_schema
 
     point = read_point(found, None, "", session.microseconds)
@@ -279,7 +279,7 @@ def _statistics(session: Session, found: Found, fields: Sequence[Any]) -> str:
         kind = session.spark._jvm.org.apache.spark.sql.types.DataType.fromJson(SparkStruct(list(fields)).json())
         point = read_point(found, None, "", session.microseconds)
         of_table = found.metadata_table == "position_deletes" and not metadata.spec.is_unpartitioned
-        rows = describing.records(point.snapshot) if of_table else session.frames.scan(found, point, {}).count()
+        rows = describing.records(point.snapshot) if of_table else session.frames.scan(found, point, {}).frame.count()
         return f"{rows * kind.defaultSize()} bytes, {rows} rows"
     from icesql.table.changelog import ChangelogScan, changelog_schema
     from icesql.table.snapshot_ranges import changelog_range

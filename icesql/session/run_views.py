@@ -15,7 +15,7 @@ from icesql.session.names import Address
 from icesql.session.patterns import matches
 from icesql.session.results import Columns
 from icesql.session.sql_errors import quoted, schema_not_found, view_not_found
-from icesql.session.table_properties import WRITE_FORMAT, file_format, refuse_reserved
+from icesql.session.table_properties import WRITE_FORMAT, file_format, is_iceberg, refuse_reserved
 from icesql.session.temp_views import OverTable
 from icesql.session.temporary_needs import refuse_temporary
 from icesql.session.view_columns import refuse_doubled
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from icesql.spec.schema import Schema
 
 VIEWS = Columns("namespace string!", "viewName string!", "isTemporary boolean!")
-_PROVIDERS = ("iceberg", "org.apache.iceberg.spark.source.icebergsource")
 _RESERVED = ("provider", "location", "format-version", QUERY_COLUMNS)
 
 
@@ -96,7 +95,7 @@ def _create_temporary(session: Session, statement: s.CreateView) -> Any:
 
 def _create_over_table(session: Session, statement: s.CreateView) -> Any:
     """``USING iceberg OPTIONS (path 'db.t')``: the table of that name, read with the other options."""
-    if (statement.provider or "").lower() not in _PROVIDERS:
+    if not is_iceberg(statement.provider or ""):
         return session.spark_sql(statement.text)
     options = {key.lower(): value for key, value in statement.options}
     path = options.pop("path", None)

@@ -19,7 +19,7 @@ from icesql.session.current_names import current_name_edits
 from icesql.session.hidden_columns import Hidden, named_for, named_metadata_columns, shown_columns, star_edits
 from icesql.session.names import CHANGES
 from icesql.session.rewriting import Edit, quote, rewrite
-from icesql.session.run_query import resolved, source_frame
+from icesql.session.run_query import resolved, source_shown
 from icesql.session.spark_errors import moved
 from icesql.session.sql_errors import quoted
 from icesql.session.system_functions import function_edits
@@ -117,7 +117,7 @@ class ScriptReads:
         try:
             source = resolved(session, read.text, reference)
             if source is not None:
-                return source_frame(session, reference, source, read.text, frozenset(read.metadata_columns), [])[0]
+                return source_shown(session, reference, source, read.text, frozenset(read.metadata_columns), [])[0].frame
             view = session.temporary_views.find(reference.parts)
             if view is not None:
                 session.temporary_views.refresh_view(view)

@@ -55,6 +55,7 @@ class Session:
         self._lock = threading.RLock()
         self._nothing: DataFrame | None = None
         self._settings: dict[str, str | None] = {}
+        self._set_keys: str | None = None
         self._session_catalog: Any = None
         self.open_views: list[str] = []
         self.is_inside = False  # a statement of ours is running: what it asks of Spark is Spark's
@@ -128,7 +129,8 @@ class Session:
 
     def _begin(self) -> None:
         """What the last statement left is forgotten."""
-        self.last_notices, self.last_plan, self.last_explained, self._settings = (), (), (), {}
+        self.last_notices, self.last_plan, self.last_explained = (), (), ()
+        self.forget_settings()
         self.frames.reports.clear()
 
     @property
@@ -252,15 +254,26 @@ class Session:
         return None if not rows else rows[0][0]
 
     def conf(self, key: str, default: str | None = None) -> str | None:
-        """A Spark setting, read at most once a statement."""
+        """A Spark setting, read at most once a statement; ``default`` where the session does not set it."""
         if key not in self._settings:
-            self._settings[key] = self.spark.conf.get(key, None)
+            self._settings[key] = self.spark.conf.get(key, None) if self._may_set(key) else None
         value = self._settings[key]
         return default if value is None else value
 
     def forget_settings(self) -> None:
         """Spark's settings may have changed: they are read anew."""
-        self._settings = {}
+        self._settings, self._set_keys = {}, None
+
+    def _may_set(self, part: str) -> bool:
+        """Whether a setting's name may have this part: one round trip a statement, where most settings that are asked for are not set."""
+        if self._set_keys is None:
+            self._set_keys = str(self._keys_of_settings.toString())
+        return part in self._set_keys
+
+    @cached_property
+    def _keys_of_settings(self) -> Any:
+        """The session's own, a view that shows what is set later."""
+        return self.spark._jsparkSession.sessionState().conf().settings().keySet()
 
     @property
     def is_case_sensitive(self) -> bool:
@@ -273,13 +286,9 @@ class Session:
     def snapshot_properties(self) -> dict[str, str]:
         """``spark.sql.iceberg.snapshot-property.*`` of the session, for the summaries of its snapshots."""
         prefix = "spark.sql.iceberg.snapshot-property."
-        if not self._has_snapshot_properties(prefix):
+        if not self._may_set(prefix):
             return {}
         return {key[len(prefix) :]: value for key, value in self._spark_conf().items() if key.startswith(prefix)}
-
-    def _has_snapshot_properties(self, prefix: str) -> bool:
-        settings = self.spark._jsparkSession.sessionState().conf().settings()
-        return prefix in str(settings.keySet().toString())
 
     def commit(self, target: Any, change: Any) -> None:
         """Commit a builder now, or stage it in the transaction in progress."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from icesql.session.names import Found
 from icesql.session.time_travel import read_point
 from icesql.session.write_target import target_of
-from icesql.spark.fresh_plans import under_name
 from icesql.table.table import Table
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ class SessionTable(Table):
         session = self._session
         found = replace(self._found, table=Table(self.operations, self.version, self.identifier, self.catalog))
         point = read_point(found, None, "", session.microseconds, session.wap_branch)
-        return under_name(session.spark, session.frames.scan(found, point, dict(options or {}), follow=True), found.parts)
+        return session.frames.scan(found, point, dict(options or {}), follow=True).under_name(found.parts)
 
     def append(self, rows: Any, **settings: Any) -> TableVersion:
         """An Arrow table, or a DataFrame whose columns match by name."""

@@ -21,6 +21,7 @@ _RESERVED = {
 }
 _FORMATS = ("parquet", "orc", "avro")
 WRITE_FORMAT = "write.format.default"
+_ICEBERG = ("iceberg", "org.apache.iceberg.spark.source.icebergsource")
 COLLATION = "collation"
 
 
@@ -46,6 +47,11 @@ def table_properties(session: Session, statement: CreateTable) -> dict[str, str]
         properties[COLLATION] = collation_name(session, statement.collation)
     properties.setdefault("owner", owner(session))
     return properties
+
+
+def is_iceberg(source: str) -> bool:
+    """Whether a data source's name is Iceberg's: the short one in any case, or its class."""
+    return source.lower() in _ICEBERG
 
 
 def file_format(provider: str | None) -> str | None:

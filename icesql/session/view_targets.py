@@ -13,7 +13,7 @@ from icesql.parser.names import References, TableReference
 from icesql.session.names import Found, Selector
 from icesql.session.path_tables import require_named
 from icesql.session.rewriting import line_and_column, quote
-from icesql.session.run_query import StoredView, resolved, source_frame
+from icesql.session.run_query import StoredView, resolved, source_shown
 from icesql.session.sql_errors import quoted
 from icesql.session.temp_views import TemporaryView
 from icesql.session.views import SPARK_DIALECT, find_view, view_frame, view_references, written_in
@@ -127,8 +127,8 @@ def _below(session: Session, text: str, references: References) -> tuple[Found, 
     source = resolved(session, text, reference)
     if source is None or isinstance(source, StoredView):
         return None if source is None else _below_stored(session, source)
-    frame, _, _ = source_frame(session, reference, source, text, frozenset(), [], follow=True)
-    return _as_written(source, reference), frame
+    shown, _, _ = source_shown(session, reference, source, text, frozenset(), [], follow=True)
+    return _as_written(source, reference), shown.frame
 
 
 def _as_written(found: Found, reference: TableReference) -> Found:

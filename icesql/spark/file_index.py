@@ -74,7 +74,8 @@ class PythonFileIndex:
         root: str | None = None,
     ) -> None:
         self.bridge, self.key, self._plan, self._constants = bridge, key, plan, constants
-        self._names, self._has_versions, self._root = names, VERSION in constants.fields, root
+        self._names, self._has_versions = names, VERSION in constants.fields
+        self._roots = bridge.nil if root is None else bridge.seq(bridge.path(hadoop_path(root)))
         self._jvm_constants = bridge.jvm_schema(constants)
         self._last: tuple[FileSet, Any] | None = None
         self.listFiles, self.sizeInBytes = guarded(self._list_files), guarded(size_in_bytes)
@@ -120,7 +121,7 @@ class PythonFileIndex:
         return self.bridge.once(("row of a version",), lambda: self.bridge.internal_row.fromSeq(self.bridge.seq(1 << 32)))
 
     def rootPaths(self) -> Any:
-        return self.bridge.nil if self._root is None else self.bridge.seq(self.bridge.path(hadoop_path(self._root)))
+        return self._roots
 
     def inputFiles(self) -> Any:
         return self.bridge.gateway.new_array(self.bridge.jvm.java.lang.String, 0)

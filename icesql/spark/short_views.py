@@ -20,9 +20,13 @@ _RELATION = "org.apache.spark.sql.catalyst.catalog.TemporaryViewRelation"
 
 def show(frame: DataFrame, name: str) -> None:
     """Make ``name`` a temporary view of the frame; one that is there gives way."""
-    bridge = bridge_of(frame.sparkSession)
+    show_plan(bridge_of(frame.sparkSession), frame._jdf.logicalPlan(), name)
+
+
+def show_plan(bridge: Bridge, plan: Any, name: str) -> None:
+    """As ``show`` for an analysed logical plan."""
     views = bridge.once(("short views",), lambda: _Views(bridge))
-    views.catalog.createTempView(name, views.view(name, frame._jdf), True)
+    views.catalog.createTempView(name, views.view(name, plan), True)
 
 
 def hide(spark: SparkSession, name: str) -> None:
@@ -47,6 +51,6 @@ class _Views:
         self._described, self._relation, self._some = described.copy, bridge.module(_RELATION).apply, bridge.jvm.scala.Some.apply
         self._identifier = bridge.module("org.apache.spark.sql.catalyst.TableIdentifier").apply
 
-    def view(self, name: str, frame: Any) -> Any:
-        described = self._described(self._identifier(name), *self._kind, frame.schema(), *self._more)
-        return self._relation(described, self._some(frame.logicalPlan()))
+    def view(self, name: str, plan: Any) -> Any:
+        described = self._described(self._identifier(name), *self._kind, plan.schema(), *self._more)
+        return self._relation(described, self._some(plan))

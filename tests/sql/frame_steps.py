@@ -11,6 +11,7 @@ from pyspark.errors import PySparkException
 from icesql.errors import IcesqlError
 
 Step: TypeAlias = Callable[[], Any]
+_CLASS = "org.apache.iceberg.spark.source.IcebergSource"  # what "iceberg" is short for
 
 
 def answers(spark: Any, namespace: str) -> list[tuple[str, Any]]:
@@ -103,6 +104,7 @@ def _reads(spark: Any, namespace: str) -> Iterator[tuple[str, Step]]:
     yield "nothing", lambda: spark.table(f"{namespace}.nope")
     yield "read.table", lambda: spark.read.table(table)
     yield "read.load", lambda: spark.read.format("iceberg").load(table)
+    yield "read.load by the class", lambda: spark.read.format(_CLASS).load(table)
     yield "at a version", lambda: spark.read.option("versionAsOf", first_snapshot()).table(table)
     yield "at a branch", lambda: spark.read.option("branch", "audit").table(table)
     yield "at a named version", lambda: spark.read.option("versionAsOf", "audit").table(table)
@@ -135,6 +137,10 @@ def _builder_writes(spark: Any, namespace: str) -> Iterator[tuple[str, Step]]:
     yield "save appending", lambda: first.write.format("iceberg").mode("append").save(table)
     yield "save overwriting", lambda: first.write.format("iceberg").mode("overwrite").save(table)
     yield "saved by name", show
+    yield "save by the class", lambda: first.write.format(_CLASS).mode("append").save(table)
+    yield "saved by the class", show
+    yield "saveAsTable by the class", lambda: first.write.format(_CLASS).saveAsTable(f"{namespace}.w")
+    yield "save by the class anew", lambda: first.write.format(_CLASS).save(f"{namespace}.w")
     yield "clustered", lambda: first.write.format("iceberg").clusterBy("s").saveAsTable(f"{namespace}.clustered")
 
 
@@ -153,6 +159,7 @@ def _paths(spark: Any, namespace: str) -> Iterator[tuple[str, Step]]:
 
     yield "by path", load()
     yield "by path with a slash", load("/")
+    yield "by path and class", lambda: spark.read.format(_CLASS).load(folder)
     yield "by uri", lambda: spark.read.format("iceberg").load(f"file:{folder}")
     yield "by path as an option", lambda: spark.read.format("iceberg").option("path", folder).load()
     yield "a branch by path", load("#branch_b")
