@@ -14,7 +14,7 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from py4j.java_gateway import JavaPackage
@@ -27,6 +27,7 @@ from pyspark.sql.types import DataType, StructType
 from icesql.errors import UnsupportedError
 
 _SENT_BYTES = 32 << 10
+_KEPT_TYPES = 256
 
 
 class JvmNames:
@@ -197,8 +198,9 @@ class Bridge:
         return self._type_from_json(type_.json())
 
     @cached_property
-    def _type_from_json(self) -> Any:
-        return self.types.DataType.fromJson
+    def _type_from_json(self) -> Callable[[str], Any]:
+        from_json = self.types.DataType.fromJson
+        return lru_cache(_KEPT_TYPES)(lambda json: from_json(json))
 
     def once(self, key: tuple[str, ...], make: Callable[[], Any]) -> Any:
         """What ``make`` gave the first time: for immutable JVM objects that take many round trips to build."""
@@ -219,6 +221,11 @@ class Bridge:
     @cached_property
     def _frame_of(self) -> Any:
         return self.module("org.apache.spark.sql.classic.Dataset").ofRows
+
+    @cached_property
+    def logical_relation(self) -> Any:
+        """Makes the analysed logical plan of a relation."""
+        return self.module("org.apache.spark.sql.execution.datasources.LogicalRelation").apply
 
     @cached_property
     def arrow_converters(self) -> Any:

@@ -136,7 +136,7 @@ class Following:
 
     def _plan(self, side: _Side) -> Any:
         read, bridge, columns = self._own, bridge_of(self._own.spark), side.columns(self._own)
-        relation = parquet_relation(
+        files = parquet_relation(
             bridge,
             key=f"{self._key(side)} files",
             plan=self._files,
@@ -146,6 +146,7 @@ class Following:
             names=columns.names,
             root=read.metadata.location,
         )
+        relation = bridge.logical_relation(files, False)
         number = number_asked(bridge, Question(f"{self._key(side)} number", lambda: self._number(side)))
         plans, output = bridge.jvm.org.apache.spark.sql.catalyst.plans.logical, relation.output()
         asked = plans.Project(output.init(), plans.Filter(bridge.expressions.EqualTo(output.last(), number), relation))

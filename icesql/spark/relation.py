@@ -46,20 +46,18 @@ def parquet_relation(
     names: Mapping[str, str] = MappingProxyType({}),
     root: str | None = None,
 ) -> Any:
-    """The analysed logical plan of the columns of ``schema`` (each with its ``parquet.field.id``), then the constants.
+    """A relation of the columns of ``schema`` (each with its ``parquet.field.id``), then the constants.
 
     Spark pushes filters into row groups by *name*, so a column whose name some file may use for another field needs a name no file
     has; ``names`` maps such names to the table's. ``size_in_bytes`` steers Spark's join choice. ``root``: see ``PythonFileIndex``.
     """
     index = PythonFileIndex(bridge, key=key, plan=plan, size_in_bytes=size_in_bytes, constants=constants, names=names, root=root)
     datasources = bridge.jvm.org.apache.spark.sql.execution.datasources
-    relation = datasources.HadoopFsRelation(
+    return datasources.HadoopFsRelation(
         index,
         bridge.jvm_schema(constants),
         bridge.jvm_schema(schema),
         bridge.none,
-        datasources.parquet.ParquetFileFormat(),
-        bridge.scala_map(_READ_BY_ID),
+        *bridge.once(("read by id",), lambda: (datasources.parquet.ParquetFileFormat(), bridge.scala_map(_READ_BY_ID))),
         bridge.session,
     )
-    return bridge.module("org.apache.spark.sql.execution.datasources.LogicalRelation").apply(relation, False)

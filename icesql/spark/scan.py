@@ -41,6 +41,7 @@ from icesql.spark.following import Following, Newest, can_follow
 from icesql.spark.foreign_files import learn, may_have_foreign_files
 from icesql.spark.local_rows import local_frame
 from icesql.spark.nullability import nullable_again, without_nulls
+from icesql.spark.plan_forms import plan_forms
 from icesql.spark.relation import is_vectorised, parquet_relation
 from icesql.spark.types import FIELD_ID, to_spark_field
 from icesql.spec.files import FileContent
@@ -196,6 +197,24 @@ class Read:
             return nullable_again(union, shown_schema(self.metadata, self.schema, self.settings.metadata_columns))
         return union
 
+    def plan(self) -> Any:
+        """The analysed plan of ``frame``, quicker made but not to be handed out (``plan_forms``)."""
+        kinds = self.delete_kinds
+        if self.is_foreign or self.is_mixed or self.settings.never_null or FileContent.EQUALITY_DELETES in kinds:
+            return self.frame()._jdf.queryExecution().analyzed()
+        if not kinds:
+            return self._formed("all files", self.columns, self.projected)
+        return self._formed("with position deletes", self.with_deletes(self.columns), self.without_deleted)
+
+    def shape_plan(self) -> Any:
+        """As ``plan`` for ``shape``."""
+        return self._formed("shape", self.columns, self.projected)
+
+    def _formed(self, kind: str, columns: ReadColumns, make: Callable[[DataFrame], DataFrame]) -> Any:
+        shown = (columns.projection, tuple(sorted(columns.whole.items())), self.settings.metadata_columns)
+        key = (make.__name__, columns.physical.json(), columns.constants_schema.json(), *shown)
+        return plan_forms(bridge_of(self.spark)).plan(key, self._files(kind, None, columns), make)
+
     @cached_property
     def is_foreign(self) -> bool:
         """True where Spark cannot read the columns: it lacks a type, or its row-by-row reader would look for them by names."""
@@ -298,10 +317,14 @@ class Read:
         return bridge.column(bridge.expressions.KnownNullable(column)).alias(shown)
 
     def relation(self, kind: str, belongs: Callable[[ScannedFile], bool] | None, columns: ReadColumns) -> DataFrame:
-        """Files that Spark reads itself and for which ``belongs`` is true (``None``: all)."""
-        answer, bridge = self.answers(belongs, columns), bridge_of(self.spark)
-        relation = parquet_relation(
-            bridge,
+        bridge = bridge_of(self.spark)
+        return bridge.frame(bridge.logical_relation(self._files(kind, belongs, columns), False))
+
+    def _files(self, kind: str, belongs: Callable[[ScannedFile], bool] | None, columns: ReadColumns) -> Any:
+        """A relation of files that Spark reads itself and for which ``belongs`` is true (``None``: all)."""
+        answer = self.answers(belongs, columns)
+        return parquet_relation(
+            bridge_of(self.spark),
             key=f"{self.key} {kind}",
             plan=lambda expression, version: answer(expression),
             schema=columns.physical,
@@ -309,7 +332,6 @@ class Read:
             size_in_bytes=self.size_in_bytes,
             names=columns.names,
         )
-        return bridge.frame(relation)
 
     def answers(
         self, belongs: Callable[[ScannedFile], bool] | None, columns: ReadColumns, version: int | None = None

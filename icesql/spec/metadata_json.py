@@ -19,6 +19,7 @@ from icesql.spec.partitioning import PARTITION_FIELD_ID_START, PartitionSpec
 from icesql.spec.schema import Schema
 from icesql.spec.snapshots import MAIN, MetadataLogEntry, Snapshot, SnapshotRef
 from icesql.spec.snapshots_json import (
+    are_summaries_sound,
     check_summary,
     encrypted_key_from_wire,
     encrypted_key_to_wire,
@@ -48,7 +49,7 @@ _T = TypeVar("_T")
 _TABLE = msgspec.json.Decoder(TableWire)
 _VERSION = msgspec.json.Decoder(VersionWire)
 _ENCODER = msgspec.json.Encoder()
-_EAGER_SUMMARIES = 500  # above, a summary is parsed when it is asked for
+_EAGER_SUMMARIES = 500  # above, a summary is checked when it is asked for
 _NO_SNAPSHOT = -1
 
 
@@ -100,7 +101,7 @@ def _table(wire: TableWire) -> TableMetadata:
     specs, default_spec_id = _specs(wire)
     orders, default_order_id = _orders(wire)
     snapshots = tuple(map(snapshot_from_wire, wire.snapshots or ()))
-    if len(snapshots) <= _EAGER_SUMMARIES:
+    if len(snapshots) <= _EAGER_SUMMARIES and not are_summaries_sound(snapshots):
         _check_summaries(snapshots)
     current = None if wire.current_snapshot_id in (msgspec.UNSET, _NO_SNAPSHOT) else wire.current_snapshot_id
     metadata = TableMetadata(

@@ -15,7 +15,7 @@ from icesql.spark.changelog import changelog_frame, incremental_frame
 from icesql.spark.file_index import file_statuses
 from icesql.spark.metadata_frames import metadata_frame
 from icesql.spark.relation import parquet_relation
-from icesql.spark.scan import scan_dataframe
+from icesql.spark.scan import Read, ReadSettings, scan_dataframe
 from icesql.spark.types import to_spark_schema
 from icesql.spec.transforms import IDENTITY, bucket
 from icesql.spec.types import LongType
@@ -121,7 +121,7 @@ def test_errors_of_planning_reach_the_caller_as_they_are(spark, make_table):
         constants=to_spark_schema(type(table.schema)(())),
         size_in_bytes=lambda: 1,
     )
-    frame = bridge.frame(relation)
+    frame = bridge.frame(bridge.logical_relation(relation, False))
     with pytest.raises(CorruptMetadataError, match="ends too early"):
         frame.collect()
 
@@ -251,3 +251,22 @@ def test_types_spark_lacks(spark, catalog):
     held = table.to_arrow()
     assert held.column("u").to_pylist() in ([uuid.UUID(text)], [uuid.UUID(text).bytes])
     assert held.schema.field("n").type == pa.timestamp("ns")
+
+
+def test_plans_of_one_form_show_each_its_own_files(spark, make_table):
+    tables = [make_table(name, spark.range(start, start + 3).toDF("id")) for name, start in (("first", 0), ("second", 10))]
+    bridge = bridge_of(spark)
+
+    def plans():
+        settings = [ReadSettings(schema=table.schema, metadata_columns=("_pos",), gone={}) for table in tables]
+        reads = [Read(spark, t.io, t.metadata, t.name, t.current_snapshot, s) for t, s in zip(tables, settings, strict=True)]
+        return [read.plan() for read in reads]
+
+    first, second = map(bridge.frame, plans())
+    assert first._jdf.queryExecution().analyzed().output().toString() == second._jdf.queryExecution().analyzed().output().toString()
+    assert tuples(second.where("id > 10")) == [(11, 1), (12, 2)]
+    assert tuples(first.union(second).where("_pos = 0")) == [(0, 0), (10, 0)]
+    assert tuples(first.alias("f").crossJoin(second.alias("s")).where("f.id = 1 AND s.id = 12")) == [(1, 1, 12, 2)]
+    append(spark, tables[0], spark.range(3, 5).toDF("id").coalesce(1))
+    assert tuples(bridge.frame(plans()[0])) == [(0, 0), (1, 1), (2, 2), (3, 0), (4, 1)]
+    assert tuples(first) == [(0, 0), (1, 1), (2, 2)]

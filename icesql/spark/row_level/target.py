@@ -17,6 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from icesql.expr.tree import TRUE, Expression, or_
 from icesql.spark import short_views
+from icesql.spark.bridge import bridge_of
 from icesql.spark.columns import quoted
 from icesql.spark.deletes import DeletedPositions
 from icesql.spark.filters import exact_filter
@@ -102,7 +103,7 @@ class Target:
         """Name of the temporary view; ``close`` drops it."""
         with _lock:
             name = f"__icesql_target_{next(_numbers)}"
-        short_views.show(self.read.frame(), name)
+        short_views.show_plan(bridge_of(self.spark), self.read.plan(), name)
         return name
 
     def close(self) -> None:
@@ -143,8 +144,8 @@ class Target:
             tasks=tuple(tasks),
             gone=gone,
         )
-        frame = Read(self.spark, self.table.io, self.metadata, self.table.name, self.snapshot, settings).frame()
-        return frame.select(*map(quoted, columns))
+        read = Read(self.spark, self.table.io, self.metadata, self.table.name, self.snapshot, settings)
+        return bridge_of(self.spark).frame(read.plan()).select(*map(quoted, columns))
 
 
 def exact_condition(target: Target, condition: str | None, matching: DataFrame) -> Expression | None:
@@ -157,7 +158,7 @@ def exact_condition(target: Target, condition: str | None, matching: DataFrame) 
     if target.read.is_one_relation:
         return exact_filter(matching, target.metadata.schema, target.read.columns.names)
     view = f"{target.view}_shape"
-    short_views.show(target.read.shape(), view)
+    short_views.show_plan(bridge_of(target.spark), target.read.shape_plan(), view)
     try:
         frame = target.sql(f"SELECT * FROM {quoted(view)} AS {quoted(target.alias)} WHERE {condition}")
         return exact_filter(frame, target.metadata.schema, target.read.columns.names)
