@@ -126,8 +126,8 @@ class Names:
     def __init__(self, catalogs: Catalogs, made: Callable[[Address], Table | None] = lambda address: None) -> None:
         """``made`` tells of a table that is not yet there: the transaction in progress makes it."""
         self.catalogs, self._made = catalogs, made
-        self.current_catalog = SPARK_CATALOG
-        self.current_namespace: Namespace = ()
+        self._chosen: tuple[str, Namespace] | None = None
+        self.default_catalog = SPARK_CATALOG
 
     # -- names ---------------------------------------------------------------------------------------------------
     @property
@@ -135,15 +135,33 @@ class Names:
         """Whether the current catalog is one of ours."""
         return self.current_catalog in self.catalogs
 
+    @property
+    def current_catalog(self) -> str:
+        return self.default_catalog if self._chosen is None else self._chosen[0]
+
+    @property
+    def current_namespace(self) -> Namespace:
+        return self.home_of(self.default_catalog) if self._chosen is None else self._chosen[1]
+
+    def enter(self, catalog: str, namespace: Sequence[str] | None = None) -> None:
+        """Be there from now on. ``None``: the namespace that the catalog's ``default-namespace`` names, else none."""
+        self._chosen = catalog, self.home_of(catalog) if namespace is None else tuple(namespace)
+
+    def home_of(self, catalog: str) -> Namespace:
+        """The namespace in which one is who enters a catalog."""
+        found = self.catalogs.find(catalog)
+        home = None if found is None else found.properties.get("default-namespace")
+        return tuple(home.split(".")) if home else ()
+
     @contextmanager
     def at(self, catalog: str, namespace: Sequence[str]) -> Iterator[None]:
         """Names mean, for as long as the block runs, what they would mean there."""
-        before = self.current_catalog, self.current_namespace
-        self.current_catalog, self.current_namespace = catalog, tuple(namespace)
+        before = self._chosen
+        self.enter(catalog, namespace)
         try:
             yield
         finally:
-            self.current_catalog, self.current_namespace = before
+            self._chosen = before
 
     def catalog(self, name: str | None = None) -> Catalog:
         """The catalog of ours with that name (default: the current one). Raises NotFoundError."""

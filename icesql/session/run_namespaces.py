@@ -152,15 +152,13 @@ def _show(session: Session, statement: s.ShowNamespaces) -> Any:
 def _use(session: Session, statement: s.Use) -> Any:
     parts, names = statement.name.parts, session.names
     if not statement.namespace_only and parts[0] in session.catalogs:
-        if names.current_catalog != parts[0]:
-            names.current_catalog, names.current_namespace = parts[0], ()
-        if len(parts) == 1:
-            names.current_namespace = ()
-        else:
+        if len(parts) > 1:
             _enter(session, names.catalog(parts[0]), parts[1:])
+        else:
+            names.enter(parts[0])
         return session.nothing
     if not statement.namespace_only and (parts[0] == SPARK_CATALOG or _is_spark_catalog(session, parts[0])):
-        names.current_catalog, names.current_namespace = SPARK_CATALOG, ()
+        names.enter(SPARK_CATALOG)
         session.spark_sql(statement.text)
         return session.nothing
     if names.is_ours:
@@ -176,7 +174,7 @@ def _is_spark_catalog(session: Session, name: str) -> bool:
 def _enter(session: Session, catalog: Catalog, namespace: Namespace) -> None:
     if not catalog.namespace_exists(namespace):
         raise schema_not_found((catalog.name, *namespace), [".".join(n) for n in _siblings(catalog, namespace)])
-    session.names.current_namespace = tuple(namespace)
+    session.names.enter(catalog.name, namespace)
 
 
 def _siblings(catalog: Catalog, namespace: Namespace) -> list[Namespace]:
@@ -189,10 +187,10 @@ def _siblings(catalog: Catalog, namespace: Namespace) -> list[Namespace]:
 def _use_catalog(session: Session, name: str) -> Any:
     if name in session.catalogs:
         session.names.catalog(name)
-        session.names.current_catalog, session.names.current_namespace = name, ()
+        session.names.enter(name)
         return session.nothing
     session.spark.catalog.setCurrentCatalog(name)
-    session.names.current_catalog, session.names.current_namespace = SPARK_CATALOG, ()
+    session.names.enter(SPARK_CATALOG)
     return session.nothing
 
 

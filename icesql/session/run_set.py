@@ -5,13 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from icesql.parser import statements as s
+from icesql.session.catalogs import SPARK_CATALOG
+from icesql.session.default_catalog import DEFAULT_CATALOG, forget_default, take_default
+from icesql.session.results import Columns
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
 
+SETTING = Columns("key string!", "value string!")
+
 
 def run_set(session: Session, statement: s.SetConfiguration | s.ResetConfiguration) -> Any:
+    default = session.names.default_catalog
+    if statement == s.SetConfiguration(text=statement.text, key=DEFAULT_CATALOG) and default != SPARK_CATALOG:
+        return SETTING.frame(session.spark, [(DEFAULT_CATALOG, default)])
     frame = session.spark_sql(statement.text)
     if statement.key is None or statement.key.startswith("spark.sql.catalog."):
         session.catalogs.reload()
+    if statement.key == DEFAULT_CATALOG or (statement.key is None and isinstance(statement, s.ResetConfiguration)):
+        forget_default(session)
+        session.names.default_catalog = take_default(session)
     return frame

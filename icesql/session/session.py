@@ -64,9 +64,12 @@ class Session:
     # What statements need is imported with the first of them: connecting should not take longer than Spark does.
     @cached_property
     def names(self) -> Names:
+        from icesql.session.default_catalog import take_default
         from icesql.session.names import Names
 
-        return Names(self.catalogs, self._made_in_transaction)
+        names = Names(self.catalogs, self._made_in_transaction)
+        names.default_catalog = take_default(self)
+        return names
 
     @cached_property
     def frames(self) -> Frames:

@@ -34,7 +34,7 @@ def session(tmp_path: Path) -> Any:
     catalog.create_table(("db", "events"), Schema((NestedField(1, "device_id", LongType()),)))
     catalogs = Catalogs(ice=catalog)
     names = Names(catalogs)  # type: ignore[arg-type]
-    names.current_catalog, names.current_namespace = "ice", ("db",)
+    names.enter("ice", ("db",))
     return SimpleNamespace(names=names, catalogs=catalogs, find=names.find)
 
 
