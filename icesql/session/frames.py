@@ -15,6 +15,7 @@ from icesql.session.names import CHANGES, Found
 from icesql.session.newest_versions import NewestVersions
 from icesql.session.pruning_line import Planning
 from icesql.session.time_travel import ReadPoint
+from icesql.spark.shown import Shown
 from icesql.spec.snapshots import MAIN, Snapshot
 from icesql.table.own_changes import listen
 from icesql.table.planning_modes import check_modes
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from icesql.session.session import Session
     from icesql.spark.following import Following
     from icesql.spark.kept_frames import KeptFrames
-    from icesql.spark.shown import Shown
 
 _KEPT = 64
 _SHOW_COLUMNS = re.compile(r"(all_)?(files|data_files|delete_files|entries)|changes")  # metadata tables that show the table's columns
@@ -101,7 +101,6 @@ class Frames:
             return None
         from icesql.spark.reserved_names import without_reserved_names
         from icesql.spark.scan import follow_table
-        from icesql.spark.shown import Shown
 
         key = (
             found.table.metadata.table_uuid,
@@ -179,8 +178,6 @@ class Frames:
         metadata_columns: tuple[str, ...],
         columns: tuple[str, ...] | None,
     ) -> Shown:
-        from icesql.spark.shown import Shown
-
         spark = self._session.spark
         if found.metadata_table == CHANGES:
             from icesql.spark.changelog import changelog_frame
@@ -216,7 +213,6 @@ class Frames:
         from icesql.spark.reserved_names import without_reserved_names
         from icesql.spark.scan import scan_dataframe
         from icesql.spark.second_path_filters import relations_made
-        from icesql.spark.shown import Shown
 
         with relations_made() as keys:
             frame = scan_dataframe(
@@ -235,14 +231,11 @@ class Frames:
         """``told``, which is what ``frame`` shows of this version of the table, in runs that would show this version."""
         if not self._can_follow(point):
             return told
-        from icesql.spark.shown import Shown
-
         return self._present_or(found, Shown.of(told), Shown.of(frame))
 
     def _following_rows(self, found: Found, point: ReadPoint, shown: Shown, columns: tuple[str, ...] | None) -> Shown:
         """What a metadata table shows in runs that would show this version of the table, else the rows of the newest one."""
         from icesql.spark.metadata_frames import newest_rows
-        from icesql.spark.shown import Shown
 
         chosen = point.branch != MAIN
 

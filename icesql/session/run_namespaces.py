@@ -152,10 +152,10 @@ def _show(session: Session, statement: s.ShowNamespaces) -> Any:
 def _use(session: Session, statement: s.Use) -> Any:
     parts, names = statement.name.parts, session.names
     if not statement.namespace_only and parts[0] in session.catalogs:
+        if len(parts) == 1 or names.current_catalog != parts[0]:
+            names.enter(parts[0])  # where one stays, as in Spark, if the namespace is not there
         if len(parts) > 1:
             _enter(session, names.catalog(parts[0]), parts[1:])
-        else:
-            names.enter(parts[0])
         return session.nothing
     if not statement.namespace_only and (parts[0] == SPARK_CATALOG or _is_spark_catalog(session, parts[0])):
         names.enter(SPARK_CATALOG)

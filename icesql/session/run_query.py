@@ -28,11 +28,11 @@ from icesql.session.time_travel import ReadPoint, optioned_point, read_point
 from icesql.session.views import find_view, view_frame
 from icesql.session.write_target import wap_of
 from icesql.spark import short_views
+from icesql.spark.shown import Shown
 from icesql.table.own_changes import changes_so_far
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
-    from icesql.spark.shown import Shown
     from icesql.spec.views import ViewMetadata
 
 _numbers = itertools.count(1)
@@ -52,7 +52,7 @@ class StoredView:
 
 
 Source: TypeAlias = "Found | StoredView"
-Narrowed: TypeAlias = "Callable[[Expression], Shown]"
+Narrowed: TypeAlias = Callable[[Expression], Shown]
 """What a table shows to queries that need only rows that pass a filter."""
 
 
@@ -199,8 +199,6 @@ def source_shown(
 ) -> tuple[Shown, tuple[str, ...], Narrowed | None]:
     """The reference's rows, the metadata columns among its columns, and for a table's rows how to make them for a filter."""
     if isinstance(source, StoredView):
-        from icesql.spark.shown import Shown
-
         return Shown.of(view_frame(session, source.address, source.view)), (), None
     wap_branch = wap_of(session, source.table.metadata)[1] if source.is_plain and reference.time_travel is None else None
     point = read_point(source, reference.time_travel, text, session.microseconds, wap_branch)

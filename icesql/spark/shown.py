@@ -49,7 +49,7 @@ class Shown:
 
     @cached_property
     def _is_relation(self) -> bool:
-        return str(self.plan.nodeName()) == "LocalRelation" or str(self.plan.getClass().getSimpleName()) == "LogicalRelation"
+        return str(self.plan.getClass().getSimpleName()) in ("LocalRelation", "LogicalRelation")
 
 
 def _self_join(bridge: Bridge) -> tuple[Any, Any, Any, Any]:
