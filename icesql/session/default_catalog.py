@@ -6,8 +6,7 @@ session keeps the name, and Spark's own setting says ``spark_catalog``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING
 
 from icesql.session.catalogs import SPARK_CATALOG
 
@@ -15,21 +14,21 @@ if TYPE_CHECKING:
     from icesql.session.session import Session
 
 DEFAULT_CATALOG = "spark.sql.defaultCatalog"
-_taken: WeakKeyDictionary[Any, str] = WeakKeyDictionary()  # by Spark session, which may have several sessions of ours
+_TAKEN = "spark.icesql.defaultCatalog"  # what the setting named: other sessions of ours over the Spark session ask, too
 
 
 def take_default(session: Session) -> str:
     """The catalog that the setting names: one of ours, or ``spark_catalog``, which stands for whatever Spark makes of it."""
-    spark = session.spark
-    name = spark.conf.get(DEFAULT_CATALOG, None)
-    if name is not None and name in session.catalogs and name != SPARK_CATALOG:
-        spark.conf.set(DEFAULT_CATALOG, SPARK_CATALOG)
-        _taken[spark] = name
-    elif name not in (None, SPARK_CATALOG):
-        _taken.pop(spark, None)
-    return _taken.get(spark, SPARK_CATALOG)
+    conf = session.spark.conf
+    name = conf.get(DEFAULT_CATALOG, None)
+    if name in (None, SPARK_CATALOG):
+        name = conf.get(_TAKEN, None)
+    elif name in session.catalogs:
+        conf.set(DEFAULT_CATALOG, SPARK_CATALOG)
+        conf.set(_TAKEN, name)
+    return name if name is not None and name in session.catalogs else SPARK_CATALOG
 
 
 def forget_default(session: Session) -> None:
     """The setting was set anew: what was taken before holds no more."""
-    _taken.pop(session.spark, None)
+    session.spark.conf.unset(_TAKEN)

@@ -148,8 +148,8 @@ class Names:
         self._chosen = catalog, self.home_of(catalog) if namespace is None else tuple(namespace)
 
     def home_of(self, catalog: str) -> Namespace:
-        """The namespace in which one is who enters a catalog."""
-        found = self.catalogs.find(catalog)
+        """The namespace in which one is who enters a catalog. Raises InvalidArgumentError where its configuration is wrong."""
+        found = None if catalog == SPARK_CATALOG else self.catalogs.find(catalog)
         home = None if found is None else found.properties.get("default-namespace")
         return tuple(home.split(".")) if home else ()
 
