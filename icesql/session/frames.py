@@ -199,7 +199,7 @@ class Frames:
         self, found: Found, point: ReadPoint, options: Mapping[str, str], metadata_columns: tuple[str, ...], where: Expression
     ) -> Shown:
         """As ``scan`` for a table's rows, but files without rows that pass the filter need not be read; made anew each time."""
-        from icesql.spark.scan import bindable
+        from icesql.spark.read_planning import bindable
 
         return self._table(found, point, dict(options), metadata_columns, bindable(point.schema, where))
 

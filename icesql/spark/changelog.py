@@ -18,7 +18,8 @@ from icesql.expr.tree import TRUE, Expression
 from icesql.io.arrow_types import to_arrow_schema
 from icesql.spark.columns import Constant, quoted
 from icesql.spark.metadata_frames import table_frame
-from icesql.spark.scan import Read, ReadSettings, ScanListener
+from icesql.spark.read_planning import ReadSettings, ScanListener
+from icesql.spark.scan import Read
 from icesql.spark.second_path import foreign_schema
 from icesql.spec.metadata_columns import DELETED
 from icesql.spec.types import NestedField

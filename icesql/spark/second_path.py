@@ -20,6 +20,7 @@ from icesql.spark.arrow_schema import to_arrow_schema
 from icesql.spark.bridge import bridge_of
 from icesql.spark.columns import Constant, shown_schema
 from icesql.spark.file_index import FileSet, PythonFileIndex
+from icesql.spark.read_planning import constants_table, paths_and_sizes
 from icesql.spark.second_path_filters import note_relation
 from icesql.spark.second_path_tasks import TASK_COLUMN, ReadJob, read_tasks
 from icesql.spark.shipping import ship
@@ -99,8 +100,6 @@ def _tasks_frame(read: Read, belongs: Any) -> DataFrame:
     constants, planner, bridge = StructType([constant.field]), read.planner, bridge_of(read.spark)
 
     def plan(expression: Expression, version: int | None) -> FileSet:
-        from icesql.spark.scan import constants_table, paths_and_sizes
-
         tasks = [task for task in planner.tasks(expression) if belongs(task)]
         return FileSet(*paths_and_sizes(tasks), constants_table((constant,), tasks))
 

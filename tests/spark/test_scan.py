@@ -14,8 +14,9 @@ from icesql.spark.bridge import Bridge, bridge_of
 from icesql.spark.changelog import changelog_frame, incremental_frame
 from icesql.spark.file_index import file_statuses
 from icesql.spark.metadata_frames import metadata_frame
+from icesql.spark.read_planning import ReadSettings
 from icesql.spark.relation import parquet_relation
-from icesql.spark.scan import Read, ReadSettings, scan_dataframe
+from icesql.spark.scan import Read, scan_dataframe
 from icesql.spark.types import to_spark_schema
 from icesql.spec.transforms import IDENTITY, bucket
 from icesql.spec.types import LongType

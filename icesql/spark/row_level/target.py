@@ -21,9 +21,10 @@ from icesql.spark.bridge import bridge_of
 from icesql.spark.columns import quoted
 from icesql.spark.deletes import DeletedPositions
 from icesql.spark.filters import exact_filter
+from icesql.spark.read_planning import ReadSettings, ScanListener
 from icesql.spark.row_level.file_numbers import FileNumbers
 from icesql.spark.row_level.found_rows import POS
-from icesql.spark.scan import Read, ReadSettings, ScanListener
+from icesql.spark.scan import Read
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.metadata_columns import FILE, LINEAGE, PARTITION, SPEC_ID
 from icesql.spec.snapshots import MAIN, Snapshot
