@@ -16,6 +16,8 @@ from typing import Any
 JARS = Path(__file__).resolve().parents[2] / ".oracle" / "jars"
 # Only the oracle's answers count: for tables of a few rows, compiling each of its plans to Java classes costs half its processor time.
 INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+# The runtime reads and filters manifests in threads, and what it lists in the order they end is chance: with one thread it has one answer.
+ONE_THREAD = "-Diceberg.worker.num-threads=1"
 
 # Hadoop's local file system starts the program chmod for each file and folder it makes, a tenth of the oracle's time: this one does not.
 FILES_WITHOUT_MODES = """
@@ -40,6 +42,7 @@ def start_session(warehouse: str, conf: dict[str, str]) -> Any:
         **conf,
         **INTERPRETED,
         "spark.jars": ",".join(jars),
+        "spark.driver.extraJavaOptions": ONE_THREAD,
         "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
         "spark.sql.catalog.local": "org.apache.iceberg.spark.SparkCatalog",
         "spark.sql.catalog.local.type": "hadoop",
