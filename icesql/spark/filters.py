@@ -157,10 +157,11 @@ _INTEGERS = {"byte": 0, "short": 1, "integer": 2, "long": 3}
 
 
 class _Translation:
-    """``exact``: the negation of what is translated must be right as well, so nothing may be over-reported."""
+    """``exact``: what is translated is true for the very same rows, so under a NOT nothing may be over-reported."""
 
     def __init__(self, jvm_node: JvmNode | None, *, exact: bool = False) -> None:
         self._jvm_node, self._exact = jvm_node, exact
+        self._negated = False
 
     def implied(self, node: Node) -> Expression:
         """A predicate that holds wherever ``node`` is true: parts of a conjunction may be left out."""
@@ -181,7 +182,7 @@ class _Translation:
             case "Or":
                 return Or(self.exact(node.children[0]), self.exact(node.children[1]))
             case "Not":
-                return not_(self.exact(node.children[0]))
+                return not_(self._under_not(node.children[0]))
             case "Literal":
                 return self._constant(node)
             case "AttributeReference" | "GetStructField" if _type_of(node) == "boolean":
@@ -203,6 +204,13 @@ class _Translation:
         if node.kind in _COMPARISONS:
             return self._comparison(node)
         raise _Unknown
+
+    def _under_not(self, node: Node) -> Expression:
+        outer, self._negated = self._negated, True
+        try:
+            return self.exact(node)
+        finally:
+            self._negated = outer
 
     def _constant(self, node: Node) -> Expression:
         if _type_of(node) != "boolean" or (self._exact and node.fields.get("value") is None):
@@ -254,16 +262,15 @@ class _Translation:
         type_ = _type_of(node.children[0])
         if type_ in ("binary", None):
             raise _Unknown
-        joined = str(jvm.hset().mkString("\x00"))
-        texts = joined.split("\x00")
-        if jvm.hset().contains(None):
-            raise _Unknown
-        return self._membership(node.children[0], [_internal(type_, text) for text in texts])
+        values = jvm.hset()
+        nulls = [None] if values.contains(None) else []
+        texts = str((values.excl(None) if nulls else values).mkString("\x00")).split("\x00")
+        return self._membership(node.children[0], [*nulls, *(_internal(type_, text) for text in texts)])
 
     def _membership(self, term: Node, values: list[Any]) -> Expression:
         """A null among the values never makes a row match, so it is left out; NOT IN with a null over-reports."""
         present = tuple(v for v in values if v is not None)
-        if self._exact and len(present) < len(values):
+        if self._exact and self._negated and len(present) < len(values):
             raise _Unknown
         if not present:
             return FALSE

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+
+from pyspark.sql import SparkSession
 
 from icesql.expr.metrics import strict_metrics
 from icesql.expr.tree import AlwaysFalse, AlwaysTrue, Expression
@@ -14,6 +18,9 @@ from icesql.spark.row_level.found_rows import POS, positions_by_file
 from icesql.spark.row_level.target import Target, exact_condition
 from icesql.table.delete_files import DeleteFiles
 from icesql.table.scan import TableScan
+
+EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
+CONCLUSIONS = tuple(f"org.apache.spark.sql.catalyst.optimizer.{rule}" for rule in ("ConstantPropagation", "InferFiltersFromConstraints"))
 
 
 def delete_rows(target: Target, condition: str | None, *, before_rows: Callable[[], None] = lambda: None) -> RowLevelResult:
@@ -33,15 +40,39 @@ def _delete(target: Target, condition: str | None, before_rows: Callable[[], Non
     if condition is not None:
         check_settings(target, "delete")
         require_deterministic(frame)
-        if is_local(frame) and target.snapshot is not None:
+    alone = each_predicate_alone(target.spark) if condition is not None and repeats_a_name(condition) else nullcontext()
+    with alone as is_changed:
+        judged = target.matching([FILE_NUMBER, POS], condition) if is_changed else frame
+        if condition is not None and target.snapshot is not None and is_local(judged):
             return RowLevelResult(builder=None)  # the optimiser proved that no row matches
-    expression = exact_condition(target, condition, frame)
+        expression = exact_condition(target, condition, judged)
     if expression is not None and all_or_nothing(target, expression):
         return RowLevelResult(builder=metadata_delete(target, expression), metadata_only=True)
     before_rows()
     check_changes(target, "delete")
     gone = positions_by_file(frame, target.files, target.snapshot)
     return RowLevelResult(builder=change(target, "delete", gone, None))
+
+
+@contextmanager
+def each_predicate_alone(spark: SparkSession) -> Iterator[bool]:
+    """Spark draws no conclusions from several predicates together (``a = 1 AND a = 2``) while the block runs, nor does the runtime where it
+    decides what a DELETE is."""
+    before = spark.conf.get(EXCLUDED_RULES, None)
+    spark.conf.set(EXCLUDED_RULES, ",".join([*([before] if before else []), *CONCLUSIONS]))
+    try:
+        yield True
+    finally:
+        if before is None:
+            spark.conf.unset(EXCLUDED_RULES)
+        else:
+            spark.conf.set(EXCLUDED_RULES, before)
+
+
+def repeats_a_name(condition: str) -> bool:
+    """False if no column can be in two predicates of the condition."""
+    words = [word for word in re.findall(r"[^\W\d]\w*", condition.lower()) if word not in ("and", "or", "not", "is", "null")]
+    return len(set(words)) < len(words)
 
 
 def metadata_delete(target: Target, expression: Expression) -> DeleteFiles:

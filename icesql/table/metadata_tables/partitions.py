@@ -12,7 +12,7 @@ from icesql.io.manifest_columns import ManifestColumns
 from icesql.spec.files import FileContent
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema
-from icesql.spec.types import IntegerType, LongType, TimestamptzType
+from icesql.spec.types import IntegerType, LongType, StructType, TimestamptzType
 from icesql.table.column_predicates import Rows
 from icesql.table.delete_index import partition_key
 from icesql.table.metadata_tables.base import MetadataScan, MetadataTable, TimeTravel, column, table_of_rows
@@ -77,19 +77,21 @@ def _row(totals: PartitionTotals) -> dict[str, Any]:
 
 
 def partition_totals(scan: MetadataScan) -> list[PartitionTotals]:
-    """Live files of the selected snapshot by partition tuple (in the union struct; the spec is that of the latest update)."""
+    """Live files of the selected snapshot by partition tuple in the union struct; the spec is that of the latest update.
+
+    Tuples of specs with different numbers of the union's fields are told apart: no partition is not the partition of null.
+    """
     union = union_partition_type(scan.metadata)
     found: dict[object, PartitionTotals] = {}
     for columns in columns_of(scan, snapshot_manifests(scan)):
         chosen = live_rows(columns)
         if len(chosen):
-            spec = scan.metadata.specs_by_id[columns.manifest.partition_spec_id]
-            _add_manifest(found, scan.metadata, columns, chosen, coercion(spec, union))
+            _add_manifest(found, scan.metadata, columns, chosen, union)
     return list(found.values())
 
 
 def _add_manifest(
-    found: dict[object, PartitionTotals], metadata: TableMetadata, columns: ManifestColumns, chosen: Rows, coerce: Any
+    found: dict[object, PartitionTotals], metadata: TableMetadata, columns: ManifestColumns, chosen: Rows, union: StructType
 ) -> None:
     groups, first = group_rows(columns, chosen)
     count = len(first)
@@ -103,9 +105,11 @@ def _add_manifest(
              _sum(groups[mask], columns.file_size_in_bytes[chosen][mask], count))
         )  # fmt: skip
     spec_id = columns.manifest.partition_spec_id
+    spec = metadata.specs_by_id[spec_id]
+    coerce, width = coercion(spec, union), len({field.id for field in union.fields} & {field.field_id for field in spec.fields})
     for group in range(count):
         partition = coerce(columns.partition(int(chosen[first[group]])))
-        held = found.setdefault(partition_key(0, partition), PartitionTotals(partition, spec_id, [0, 0, 0], [0, 0, 0]))
+        held = found.setdefault(partition_key(width, partition), PartitionTotals(partition, spec_id, [0, 0, 0], [0, 0, 0]))
         for kind in FileContent:
             held.records[kind] += int(totals[kind][0][group])
             held.files[kind] += int(totals[kind][1][group])

@@ -430,3 +430,28 @@ set `spark.sql.iceberg.delete-planning-mode` = nope;
 select * from {ns}.t;
 set `spark.sql.iceberg.delete-planning-mode` = auto;
 select * from {ns}.t with ('data-planning-mode' = 'nope');
+
+-- case: delete_decided
+-- each: m=copy-on-write,merge-on-read
+create namespace {ns};
+create table {ns}.t (id int, n int, s string) using iceberg tblproperties ('write.delete.mode'='{m}');
+insert into {ns}.t select /*+ coalesce(1) */ * from values (1, 1, 'a'), (2, 2, 'b'), (3, 3, null), (1, null, 'abc'), (7, null, 'x');
+insert into {ns}.t select /*+ coalesce(1) */ * from values (20, 1, 'a'), (20, 2, 'b');
+delete from {ns}.t where id = 1 and id = 2;
+delete from {ns}.t where id = 1 and n = id and n = 2;
+delete from {ns}.t where id = n and id = 77;
+delete from {ns}.t where id <> id;
+delete from {ns}.t where id = 100 or (id = 1 and id = 2);
+delete from {ns}.t where id = 1 and not id = 1;
+delete from {ns}.t where id = 1 and id + 1 = 9;
+delete from {ns}.t where s = 'a' and s = 'b' and upper(s) = 'q';
+delete from {ns}.t where id in (77, null);
+delete from {ns}.t where id in (77, null) or s = 'zz';
+delete from {ns}.t where not (id not in (77, null));
+delete from {ns}.t where id not in (77, null);
+delete from {ns}.t where id not in (77, null) or s = 'zz';
+delete from {ns}.t where id in (11, 12, 13, 14, 15, 16, 17, 18, 19, 77, 78, null);
+delete from {ns}.t where n in (1, null);
+delete from {ns}.t where id in (20, null);
+select * from {ns}.t;
+select operation, summary['total-records'] r, summary['total-position-deletes'] p from {ns}.t.snapshots;

@@ -98,3 +98,17 @@ alter table {ns}.t drop identifier fields s;
 alter table {ns}.t drop identifier fields nope;
 alter table {ns}.t drop identifier fields id;
 alter table {ns}.t drop column s;
+
+-- case: no_partition_is_not_that_of_null
+create namespace {ns};
+create table {ns}.t (id int, p int, q int) using iceberg tblproperties ('write.delete.mode'='merge-on-read');
+insert into {ns}.t select /*+ coalesce(1) */ * from values (1, null, null), (3, 4, null);
+alter table {ns}.t add partition field bucket(3, p);
+delete from {ns}.t where id = 3;
+insert into {ns}.t select /*+ coalesce(1) */ * from values (2, null, 1), (2, 7, null);
+alter table {ns}.t add partition field q;
+insert into {ns}.t select /*+ coalesce(1) */ * from values (5, null, null), (6, 7, null);
+alter table {ns}.t drop partition field bucket(3, p);
+insert into {ns}.t select /*+ coalesce(1) */ * from values (7, null, null), (8, 7, null);
+select partition, spec_id, record_count, file_count, position_delete_record_count from {ns}.t.partitions;
+select partition, record_count from {ns}.t.partitions where partition.q is null;
