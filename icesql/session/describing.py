@@ -70,6 +70,14 @@ def sort_order_text(order: SortOrder, schema: Schema) -> str:
     return ", ".join(shown)
 
 
+def partition_struct_names(metadata: TableMetadata) -> list[str]:
+    """``position_deletes`` is itself partitioned by the fields of its partition struct that the current spec has."""
+    from icesql.table.partition_types import union_partition_type
+
+    current = {field.field_id for field in metadata.spec.fields}
+    return [field.name for field in union_partition_type(metadata).fields if field.id in current]
+
+
 def table_properties(found: Found) -> dict[str, str]:
     """What SHOW TBLPROPERTIES reports: the stored properties and those that tell of the table's state."""
     if found.metadata_table == CHANGES:

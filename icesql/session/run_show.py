@@ -235,12 +235,7 @@ def _partition_rows(found: Found, fields: Sequence[Any]) -> list[tuple[str, str,
 
 
 def _partition_struct_rows(found: Found, fields: Sequence[Any]) -> list[tuple[str, str, str | None]]:
-    """``position_deletes`` is itself partitioned by the fields of its partition struct that the current spec has."""
-    from icesql.table.partition_types import union_partition_type
-
-    metadata = found.table.metadata
-    current = {field.field_id for field in metadata.spec.fields}
-    names = {field.name for field in union_partition_type(metadata).fields if field.id in current}
+    names = describing.partition_struct_names(found.table.metadata)
     parts = [part for field in fields if field.name == "partition" for part in field.dataType.fields if part.name in names]
     if not parts:
         return []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from icesql.parser.parameters import quoted_pairs, quoted_string
@@ -31,6 +31,8 @@ def create_table_text(session: Session, found: Found) -> str:
     text += listed("OPTIONS", options)
     if found.metadata_table is None:
         text += _partitioning_and_comment(metadata)
+    elif found.metadata_table == "position_deletes":
+        text += _partitioned_by([f"partition.{describing.quoted_if_needed(name)}" for name in describing.partition_struct_names(metadata)])
     text += f"LOCATION {quoted_string(metadata.location)}\n"
     return text + listed("TBLPROPERTIES", {k: v for k, v in properties.items() if k not in options and not k.startswith(_OPTION)})
 
@@ -42,12 +44,15 @@ def listed(clause: str, pairs: Mapping[str, str]) -> str:
 
 
 def _partitioning_and_comment(metadata: TableMetadata) -> str:
-    partitioning = describing.partitioning(metadata.spec, metadata.schema)
-    text = f"PARTITIONED BY ({', '.join(partitioning)})\n" if partitioning else ""
+    text = _partitioned_by(describing.partitioning(metadata.spec, metadata.schema))
     for clause in ("comment", "collation"):
         if clause in metadata.properties:
             text += f"{clause.upper()} {quoted_string(metadata.properties[clause])}\n"
     return text
+
+
+def _partitioned_by(texts: Sequence[str]) -> str:
+    return f"PARTITIONED BY ({', '.join(texts)})\n" if texts else ""
 
 
 def _column_ddl(session: Session, field: object) -> str:

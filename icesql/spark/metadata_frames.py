@@ -79,9 +79,7 @@ def newest_rows(
 
 def table_frame(spark: SparkSession, rows: pa.Table, schema: Schema) -> DataFrame:
     """An Arrow table of an Iceberg schema's types as a DataFrame of the Spark types."""
-    shown = StructType(
-        [StructField(f.name, _plain(to_spark_type(f.type)), f.optional, {"comment": f.doc} if f.doc else {}) for f in schema.fields]
-    )
+    shown = StructType([StructField(f.name, _plain(to_spark_type(f.type)), f.optional, _comment(f.doc)) for f in schema.fields])
     targets = to_arrow_schema(shown)
     columns = [
         spark_array(_whole(column), field.type, target.type)
@@ -91,10 +89,14 @@ def table_frame(spark: SparkSession, rows: pa.Table, schema: Schema) -> DataFram
 
 
 def _plain(type_: DataType) -> DataType:
-    """The type without field ids in its metadata."""
+    """The type with comments, and without field ids, in its metadata."""
     if isinstance(type_, StructType):
-        return StructType([StructField(f.name, _plain(f.dataType), f.nullable) for f in type_.fields])
+        return StructType([StructField(f.name, _plain(f.dataType), f.nullable, _comment(f.metadata.get("comment"))) for f in type_.fields])
     return type_
+
+
+def _comment(text: str | None) -> dict[str, str]:
+    return {"comment": text} if text else {}
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:

@@ -26,7 +26,14 @@ from icesql.table.partition_types import union_partition_type
 
 READABLE_METRICS = "readable_metrics"
 _READABLE_ID = 1_000_000
-METRIC_NAMES = ("column_size", "value_count", "null_value_count", "nan_value_count", "lower_bound", "upper_bound")
+METRICS = {
+    "column_size": "Total size on disk",
+    "value_count": "Total count, including null and NaN",
+    "null_value_count": "Null value count",
+    "nan_value_count": "NaN value count",
+    "lower_bound": "Lower bound",
+    "upper_bound": "Upper bound",
+}
 
 
 def _counts(field_id: int, name: str, key: int, value: int, doc: str) -> NestedField:
@@ -85,17 +92,15 @@ def readable_metrics(metadata: TableMetadata) -> NestedField:
     """One struct a leaf column of the current schema, under its dotted name, sorted by name."""
     ids = count(_READABLE_ID + 1)
     fields = tuple(
-        column(next(ids), name, StructType(tuple(column(next(ids), *part) for part in _parts(type_))), doc=f"Metrics for column {name}")
+        column(next(ids), name, StructType(tuple(_metrics(ids, type_))), doc=f"Metrics for column {name}")
         for name, _, type_ in readable_leaves(metadata.schema)
     )
     return column(_READABLE_ID, READABLE_METRICS, StructType(fields), doc="Column metrics in readable form")
 
 
-def _parts(type_: Type) -> Iterator[tuple[str, Type]]:
-    for name in METRIC_NAMES[:4]:
-        yield name, LongType()
-    for name in METRIC_NAMES[4:]:
-        yield name, type_
+def _metrics(ids: Iterator[int], type_: Type) -> Iterator[NestedField]:
+    for name, doc in METRICS.items():
+        yield column(next(ids), name, type_ if name.endswith("_bound") else LongType(), doc=doc)
 
 
 def readable_leaves(schema: Schema) -> list[tuple[str, int, PrimitiveType]]:

@@ -32,7 +32,8 @@ _MAX = 2**31 - 1
 
 def schema(metadata: TableMetadata) -> Schema:
     partition = partition_column(metadata)
-    own = () if partition is None else (column(_MAX - 5, "partition", partition.type, doc="Partition that position delete row belongs to"),)
+    doc = "Partition that position delete row belongs to"
+    own = () if partition is None else (column(_MAX - 5, "partition", partition.type, required=True, doc=doc),)
     vectors = (
         column(_MAX - 104, "content_offset", LongType(), doc="The offset in the DV where the content starts"),
         column(_MAX - 105, "content_size_in_bytes", LongType(), doc="The length in bytes of the DV blob"),

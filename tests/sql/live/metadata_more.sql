@@ -362,3 +362,14 @@ show tblproperties {ns}.t.position_deletes;
 show functions local.system.bucket;
 -- error: SCHEMA_NOT_FOUND
 show functions system.bucket;
+
+-- case: metadata_tables_as_created
+create namespace {ns};
+create table {ns}.t (id int comment 'the id', st struct<a: int comment 'x', b: array<int>>, s string) using iceberg partitioned by (id, bucket(4, s));
+insert into {ns}.t values (1, null, null);
+show create table {ns}.t.files;
+show create table {ns}.t.entries;
+show create table {ns}.t.all_files;
+alter table {ns}.t drop partition field id;
+alter table {ns}.t add partition field truncate(2, s) as letters;
+show create table {ns}.t.position_deletes;
