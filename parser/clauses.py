@@ -119,6 +119,10 @@ def position(cursor: Cursor) -> Position | None:
     return Position(after=cursor.identifier()) if cursor.accept("AFTER") else None
 
 
+_COLUMN_CONSTRAINTS = (("PRIMARY", "KEY"), ("UNIQUE",), ("CHECK", "("), ("REFERENCES",))
+_TABLE_CONSTRAINTS = (("PRIMARY", "KEY"), ("FOREIGN", "KEY"), ("UNIQUE", "("), ("CHECK", "("))
+
+
 def column_definition(cursor: Cursor, types: TypeReader, *, nested: bool = False, placed: bool = False) -> ColumnDefinition:
     """``name type`` and its options in any order, each once. ``nested``: the name may be dotted; ``placed``: FIRST | AFTER may follow."""
     start = cursor.token.start
@@ -164,7 +168,20 @@ def _column_option(cursor: Cursor, placed: bool) -> tuple[str, object] | None:
         return "GENERATED", _generated(cursor)
     if placed and (where := position(cursor)) is not None:
         return "POSITION", where
+    _refuse_constraint(cursor, *_COLUMN_CONSTRAINTS)
     return None
+
+
+def refuse_table_constraint(cursor: Cursor) -> None:
+    """Where a column's definition may begin, but for the first."""
+    _refuse_constraint(cursor, *_TABLE_CONSTRAINTS)
+
+
+def _refuse_constraint(cursor: Cursor, *begins: tuple[str, ...]) -> None:
+    """Iceberg's tables have none."""
+    if any(cursor.at(*words) for words in begins):
+        feature = "The feature is not supported: Table does not support table constraint"
+        cursor.fail(f"[UNSUPPORTED_FEATURE.TABLE_OPERATION] {feature}. SQLSTATE: 0A000")
 
 
 def default_expression(cursor: Cursor) -> str:
@@ -202,6 +219,7 @@ def column_definitions(cursor: Cursor, types: TypeReader, *, nested: bool = Fals
     """A comma list of definitions, up to the closing bracket or the end."""
     found = [column_definition(cursor, types, nested=nested, placed=placed)]
     while cursor.accept(","):
+        refuse_table_constraint(cursor)
         found.append(column_definition(cursor, types, nested=nested, placed=placed))
     return tuple(found)
 

@@ -86,6 +86,7 @@ def _columns(cursor: Cursor, types: TypeReader) -> tuple[ColumnDefinition, ...]:
     while not cursor.at(")") or not columns:
         if columns:
             cursor.expect(",")
+            clauses.refuse_table_constraint(cursor)
         columns.append(clauses.column_definition(cursor, types))
     cursor.expect(")")
     return tuple(columns)

@@ -80,7 +80,8 @@ class Cursor:
         """Nothing may follow but one ``;``."""
         self.accept(";")
         if not self.at_end:
-            self.fail(f"extraneous input '{self.token.text}' expecting end of statement")
+            problem = "mismatched" if self.position + 2 < len(self.tokens) else "extraneous"
+            self.fail(f"{problem} input '{self.token.text}' expecting <EOF>")
 
     # -- errors ----------------------------------------------------------------------------------------------------------
     def fail(self, message: str, token: Token | None = None) -> NoReturn:

@@ -15,27 +15,19 @@ from icesql.session.names import Found
 from icesql.session.run_defaults import defaults_allowed
 from icesql.session.schemas import default_value
 from icesql.session.sql_errors import quoted
+from icesql.session.type_changes import check_type_change
 from icesql.spec.schema import Schema
 from icesql.spec.types import (
-    DecimalType,
-    DoubleType,
-    FloatType,
-    IntegerType,
     ListType,
-    LongType,
     MapType,
     NestedField,
     StructType,
-    Type,
     children,
 )
 from icesql.table.update_schema import UpdateSchema
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
-
-_NARROW = ("tinyint", "byte", "smallint", "short")
-_SIZED = ("char", "varchar", "character")
 
 
 def alter_columns(session: Session, statement: s.AlterTable, found: Found) -> None:
@@ -51,7 +43,7 @@ def alter_columns(session: Session, statement: s.AlterTable, found: Found) -> No
         case s.RenameColumn():
             _rename(update, known, statement)
         case s.AlterColumns():
-            _change(session, update, known, statement.changes)
+            _change(session, update, known, statement.changes, found)
         case s.ReplaceColumns():
             _refuse_defaults(session, statement.columns)
             _replace(update, known, statement.columns)
@@ -78,25 +70,39 @@ class Columns:
         fields: Sequence[NestedField] = self.schema.fields
         names: list[str] = []
         found: NestedField | None = None
-        for part in path:
+        for place, part in enumerate(path):
             matches = [field for field in fields if self.key(field.name) == self.key(part)]
             if len(matches) > 1:
                 count = f"is ambiguous and has {len(matches)} matches"
                 raise SqlError(f"[AMBIGUOUS_COLUMN_OR_FIELD] Column or field {quoted(path)} {count}. SQLSTATE: 42702")
             found = matches[0] if matches else None
             if found is None:
-                known = [".".join((*names, field.name)) for field in fields] or list(self.schema.ids_by_name)
-                raise SqlError(
-                    f"[FIELD_NOT_FOUND] Cannot find column: No such struct field {quoted([part])} in {quoted(path)}."
-                    f"{nearest('.'.join((*names, part)), known)} SQLSTATE: 42704"
-                )
+                raise self._missing(path, place, names, fields)
             names.append(found.name)
             fields = children(found.type)
         assert found is not None
         return ".".join(names), found
 
+    def _missing(self, path: Sequence[str], place: int, names: Sequence[str], fields: Sequence[NestedField]) -> SqlError:
+        """The error for the part at ``place``, which none of ``fields``, those of what ``names`` leads to, is called."""
+        if place and not isinstance(self.schema.field(".".join(names)).type, StructType):
+            return not_a_struct(path, path[:place])
+        known = [quoted([*names, field.name]) for field in fields]
+        return unresolved(path, [*(quoted([field.name]) for field in self.schema.fields), *(known if place else ())])
+
     def siblings(self, parent: Sequence[str]) -> tuple[NestedField, ...]:
         return children(self.resolve(parent)[1].type) if parent else self.schema.fields
+
+
+def unresolved(path: Sequence[str], known: Iterable[str]) -> SqlError:
+    return SqlError(
+        f"[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column, variable, or function parameter with name {quoted(path)} cannot be resolved. "
+        f"Did you mean one of the following? [{', '.join(known)}]. SQLSTATE: 42703"
+    )
+
+
+def not_a_struct(path: Sequence[str], above: Sequence[str]) -> SqlError:
+    return SqlError(f"[INVALID_FIELD_NAME] Field name {quoted(path)} is invalid: {quoted(above)} is not a struct. SQLSTATE: 42000")
 
 
 def _refuse_defaults(session: Session, columns: Sequence[s.ColumnDefinition]) -> None:
@@ -115,8 +121,14 @@ def _add(update: UpdateSchema, known: Columns, columns: Sequence[s.ColumnDefinit
         above = column.path[:-1]
         parent = _parent(known, above, column.name)
         key = known.keys(column.path)
+        _check_place(known, column, added)
         taken = set() if known.keys(above) in added else {known.key(field.name) for field in known.siblings(above)}
-        if key in added or key[-1] in taken:
+        if key in added:
+            raise SqlError(
+                f"[COLUMN_ALREADY_EXISTS] The column {quoted(column.path)} already exists. Choose another name or rename the existing "
+                f"column. SQLSTATE: 42711"
+            )
+        if key[-1] in taken:
             raise SqlError(
                 f"[FIELD_ALREADY_EXISTS] Cannot add column, because {quoted(column.path)} already exists in {known.schema.as_struct()}. "
                 f"SQLSTATE: 42710"
@@ -135,11 +147,25 @@ def _parent(known: Columns, path: Sequence[str], name: str) -> str | None:
     if not path:
         return None
     dotted, field = known.resolve(path)
+    if not isinstance(field.type, StructType):
+        raise not_a_struct([*path, name], path)
     if path[-1].lower() == "key" and _is_map_key(known, path):
         raise ValidationError(f"Unsupported table change: Cannot add fields to map keys: {name}")
-    if not isinstance(field.type, StructType):
-        raise ValidationError(f"Cannot add column to non-struct: {dotted}: {field.type}")
     return dotted
+
+
+def _check_place(known: Columns, column: s.ColumnDefinition, added: Iterable[tuple[str, ...]]) -> None:
+    """Raises SqlError for a place after a column that is not there."""
+    if column.position is None or column.position.after is None:
+        return
+    above = column.path[:-1]
+    siblings = () if known.keys(above) in added else known.siblings(above)
+    after = known.key(column.position.after)
+    if after not in {known.key(field.name) for field in siblings} and known.keys((*above, column.position.after)) not in added:
+        raise SqlError(
+            f"[FIELD_NOT_FOUND] Cannot place {quoted(column.path)}: No such struct field {quoted([column.position.after])} in "
+            f"{', '.join(field.name for field in siblings)}.{nearest(column.position.after, [f.name for f in siblings])} SQLSTATE: 42704"
+        )
 
 
 def _is_map_key(known: Columns, path: Sequence[str]) -> bool:
@@ -157,12 +183,10 @@ def _move(
     siblings = {known.key(field.name): field.name for field in fields}
     after = siblings.get(known.key(position.after)) or (position.after if known.key(position.after) in added else None)
     if after is None:
-        raise SqlError(
-            f"[FIELD_NOT_FOUND] Cannot move {full} after missing column: No such struct field {quoted([position.after])}."
-            f"{nearest(position.after, siblings.values())} SQLSTATE: 42704"
-        )
+        missing = position.after if parent is None else f"{parent}.{position.after}"
+        raise unresolved(missing.split("."), (quoted([field.name]) for field in known.schema.fields))
     if known.key(after) == known.key(name):
-        raise ValidationError(f"Cannot move {full} after itself")
+        raise ValidationError(f"Unsupported table change: Cannot move {full} after itself")
     update.move_after(full, after if parent is None else f"{parent}.{after}")
 
 
@@ -176,27 +200,33 @@ def _drop(update: UpdateSchema, known: Columns, statement: s.DropColumns) -> Non
             if statement.if_exists:
                 continue
             raise
-        _refuse_container_part(known, path, "delete")
+        _refuse_dropped_part(known, path)
         if name in dropped:
             raise SqlError(f"Cannot drop column: it is named twice: {name}")
         update.delete_column(name)
         dropped.add(name)
 
 
-def _refuse_container_part(known: Columns, path: Sequence[str], verb: str) -> None:
+def _container_of(known: Columns, path: Sequence[str]) -> ListType | MapType | None:
     """List elements, map keys and map values have no name of their own."""
-    if len(path) < 2:
+    parent = known.resolve(path[:-1])[1].type if len(path) > 1 else None
+    return parent if isinstance(parent, (ListType, MapType)) else None
+
+
+def _refuse_dropped_part(known: Columns, path: Sequence[str]) -> None:
+    parent = _container_of(known, path)
+    if parent is None:
         return
-    parent = known.resolve(path[:-1])[1].type
     if isinstance(parent, ListType):
-        raise ValidationError(f"Cannot {verb} element type from list: {parent}")
-    if isinstance(parent, MapType):
-        raise ValidationError(f"Cannot {verb} {path[-1].lower()} type from map: {parent}")
+        raise ValidationError(f"Unsupported table change: Cannot delete element type from list: {parent}")
+    part = "map keys" if path[-1].lower() == "key" else "value type from map"
+    raise ValidationError(f"Unsupported table change: Cannot delete {part}: {parent}")
 
 
 def _rename(update: UpdateSchema, known: Columns, statement: s.RenameColumn) -> None:
     name, _ = known.resolve(statement.column)
-    _refuse_container_part(known, statement.column, "rename")
+    if _container_of(known, statement.column) is not None:
+        raise not_a_struct([*statement.column[:-1], statement.new_name], statement.column[:-1])
     siblings = {known.key(field.name) for field in known.siblings(statement.column[:-1])}
     if known.key(statement.new_name) in siblings:
         target = (*statement.column[:-1], statement.new_name)
@@ -208,7 +238,7 @@ def _rename(update: UpdateSchema, known: Columns, statement: s.RenameColumn) -> 
 
 
 # -- ALTER COLUMN ------------------------------------------------------------------------------------------------------
-def _change(session: Session, update: UpdateSchema, known: Columns, changes: Sequence[s.ColumnChange]) -> None:
+def _change(session: Session, update: UpdateSchema, known: Columns, changes: Sequence[s.ColumnChange], found: Found) -> None:
     seen: set[str] = set()
     for change in changes:
         name, field = known.resolve(change.column)
@@ -218,14 +248,16 @@ def _change(session: Session, update: UpdateSchema, known: Columns, changes: Seq
                 f"column twice: {name}. SQLSTATE: 0A000"
             )
         seen.add(name)
+        if change.type is not None:
+            check_type_change(session, found, name, field, change.type, change.type_text or "")
         _change_one(session, update, known, name, field, change)
 
 
 def _change_one(session: Session, update: UpdateSchema, known: Columns, name: str, field: NestedField, change: s.ColumnChange) -> None:
     if change.default_text is not None or change.drop_default:
         _change_default(session, update, name, field, change)
-    if change.type is not None:
-        _change_type(update, name, field, change.type, (change.type_text or "").lower())
+    if change.type is not None and not children(field.type) and change.type != field.type:
+        update.update_column_type(name, change.type)
     if change.set_not_null and not field.required:
         raise ValidationError(f"Cannot change nullable column to non-nullable: {name}")
     if change.drop_not_null and field.required:
@@ -251,57 +283,6 @@ def _change_default(session: Session, update: UpdateSchema, name: str, field: Ne
     from icesql.spec.literals import literal
 
     update.update_column_default(name, None if change.default.value is None else literal(field.type, change.default.value))
-
-
-def _change_type(update: UpdateSchema, name: str, field: NestedField, wanted: Type, text: str) -> None:
-    kind = {StructType: "STRUCT", ListType: "ARRAY", MapType: "MAP"}.get(type(field.type))
-    if kind is not None and type(wanted) is not type(field.type):
-        raise UnsupportedError(
-            f"[NOT_SUPPORTED_CHANGE_COLUMN] ALTER TABLE ALTER/CHANGE COLUMN is not supported for changing column {name} from "
-            f"{field.type} to {wanted}. SQLSTATE: 0A000"
-        )
-    if kind is not None and _same_shape(field.type, wanted):
-        return
-    if kind is not None:
-        raise UnsupportedError(
-            f"[CANNOT_UPDATE_FIELD.{kind}_TYPE] Cannot update field {name} type: Update a struct by updating its fields, an array "
-            f"by its element, "
-            "a map by its key or value. SQLSTATE: 0A000"
-        )
-    if wanted == field.type and not text.startswith((*_NARROW, *_SIZED)):
-        return
-    if text.startswith(_SIZED) or text in _NARROW or not _widens(field.type, wanted):
-        raise UnsupportedError(
-            f"[NOT_SUPPORTED_CHANGE_COLUMN] Cannot change column type: {name}: {field.type} -> {text or wanted}. SQLSTATE: 0A000"
-        )
-    update.update_column_type(name, wanted)
-
-
-def _same_shape(one: Type, other: Type) -> bool:
-    """Whether the types are equal but for field ids, which a type in SQL has not."""
-    ours, theirs = children(one), children(other)
-    if not ours:
-        return one == other
-    return (
-        type(one) is type(other)
-        and len(ours) == len(theirs)
-        and all(
-            a.name == b.name and a.required == b.required and a.doc == b.doc and _same_shape(a.type, b.type)
-            for a, b in zip(ours, theirs, strict=True)
-        )
-    )
-
-
-def _widens(old: Type, new: Type) -> bool:
-    """The three that Spark and Iceberg both allow."""
-    match old, new:
-        case IntegerType(), LongType():
-            return True
-        case FloatType(), DoubleType():
-            return True
-        case DecimalType(precision=p, scale=s_), DecimalType(precision=q, scale=t):
-            return s_ == t and q >= p
-    return False
 
 
 # -- REPLACE COLUMNS ---------------------------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, UnsupportedError
@@ -43,7 +45,8 @@ def run_alter(session: Session, statement: s.AlterTable, found: Found) -> None:
         case s.SetTableLocation():
             if statement.partition is not None:
                 raise UnsupportedError("ALTER TABLE SET LOCATION does not support partition for v2 tables.")
-            UpdateLocation(statement.location, table.operations, table.version).commit()
+            with table_change():
+                UpdateLocation(statement.location, table.operations, table.version).commit()
         case s.SetDefaultCollation(collation=collation):
             table.update_properties().set(COLLATION, collation_name(session, collation)).commit()
         case s.RenameTable():
@@ -52,6 +55,15 @@ def run_alter(session: Session, statement: s.AlterTable, found: Found) -> None:
             raise _refused(form, found)
         case _:
             raise AssertionError(type(statement).__name__)
+
+
+@contextmanager
+def table_change() -> Iterator[None]:
+    """What a catalog refuses to change of a table, in Spark's words."""
+    try:
+        yield
+    except InvalidArgumentError as error:
+        raise InvalidArgumentError(f"Unsupported table change: {error.message}", **error.context) from None
 
 
 def _set_properties(statement: s.SetTableProperties, found: Found) -> None:
@@ -70,7 +82,8 @@ def _set_properties(statement: s.SetTableProperties, found: Found) -> None:
     if picked is not None:
         transaction.add(found.table.manage_snapshots().cherrypick(_snapshot_id(picked)))
     if properties:
-        transaction.add(found.table.update_properties().set_all(properties))
+        with table_change():
+            transaction.add(found.table.update_properties().set_all(properties))
     if transaction.changes and transaction.metadata is not metadata:
         transaction.commit()
 

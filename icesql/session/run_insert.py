@@ -15,6 +15,7 @@ from icesql.session import row_commits
 from icesql.session.row_commits import RowCommit, commit_rows, isolation_level
 from icesql.session.run_query import BoundText, bound, run_query
 from icesql.session.schema_merge import accepts_any_schema, evolved, filled
+from icesql.session.schemas import refuse_doubled
 from icesql.session.sql_errors import quoted
 from icesql.session.view_targets import insert_target
 from icesql.session.write_target import SessionSettings, WriteTarget, asks_dynamic, write_target
@@ -122,6 +123,7 @@ def _fitted(session: Session, statement: s.Insert, target: WriteTarget, frame: A
     schema = target.table.metadata.schema
     name = target.found.dotted
     columns = [_column_name(session, schema, path) for path in statement.columns]
+    refuse_doubled(columns, str)
     if not static and not columns:
         by_name = statement.by_name or accepts_any_schema(target)
         return assigned_frame(session.spark, frame, schema, table_name=name, by_name=by_name)

@@ -13,7 +13,7 @@ from icesql.session.patterns import matches
 from icesql.session.results import Columns
 from icesql.session.run_query import run_query
 from icesql.session.show_create import create_table_text
-from icesql.session.sql_errors import no_partition_management, not_for_v2, quoted, schema_not_found
+from icesql.session.sql_errors import no_partition_management, not_for_v2, quoted
 from icesql.session.time_travel import read_point
 from icesql.spec.metadata_columns import DELETED, FILE, LINEAGE, PARTITION, POS, SPEC_ID
 from icesql.spec.types import StructType
@@ -97,7 +97,7 @@ def _show_tables(session: Session, statement: s.ShowTables) -> Any:
     try:
         tables = catalog.list_tables(namespace)
     except NotFoundError:
-        raise schema_not_found((catalog.name, *namespace)) from None
+        raise NotFoundError(f"Namespace does not exist: {'.'.join(namespace)}") from None
     if session.transaction_in_progress is not None:
         tables = sorted([*tables, *session.transaction_in_progress.names_made(catalog, namespace)])
     named = [t for t in tables if matches(t[-1], statement.pattern)]

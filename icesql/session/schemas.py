@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 
 from icesql.errors import NotFoundError, SqlError, UnsupportedError, ValidationError, nearest
@@ -26,10 +27,15 @@ def table_schema(columns: Sequence[ColumnDefinition], *, case_sensitive: bool = 
         _refuse_doubled_fields(column.name, column.type, key)
         if column.generated_text is not None:
             raise UnsupportedError(
-                f"[UNSUPPORTED_FEATURE.TABLE_OPERATION] Table does not support generated columns: {column.name}. SQLSTATE: 0A000"
+                f"[UNSUPPORTED_FEATURE.TABLE_OPERATION] The feature is not supported: Table does not support "
+                f"{'identity' if _is_identity(column.generated_text) else 'generated'} columns: {column.name}. SQLSTATE: 0A000"
             )
     first = 1 + max((_highest_id(column) for column in columns), default=0)
     return Schema(tuple(_field(column, first + index) for index, column in enumerate(columns)))
+
+
+def _is_identity(generated: str) -> bool:
+    return re.search(r"\bAS\s+IDENTITY\b", generated, re.IGNORECASE) is not None
 
 
 def refuse_doubled(names: Iterable[str], key: Callable[[str], str], parents: tuple[str, ...] = ()) -> None:
@@ -120,9 +126,8 @@ def _partition_source(schema: Schema, term: TransformTerm, case_sensitive: bool)
     if found is None and (term.function is None or term.function in _SPARKS_TRANSFORMS):
         found = schema.find(name, case_sensitive=case_sensitive)
     if found is None:
-        raise NotFoundError(
-            f"Cannot find source column: {name} is missing or is in a map or array.{nearest(name, schema.ids_by_name)}", column=name
-        )
+        hint = nearest(name, schema.ids_by_name)
+        raise NotFoundError(f"Couldn't find column {name} in the schema: it is missing or is in a map or array.{hint}", column=name)
     return found
 
 

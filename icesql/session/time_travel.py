@@ -113,6 +113,8 @@ def at_ref(metadata: TableMetadata, name: str) -> ReadPoint:
 
 def _as_branch(metadata: TableMetadata, name: str) -> ReadPoint:
     """A tag, too, reads with the table's current schema where it is called a branch."""
+    if name not in metadata.refs:
+        raise NotFoundError(f"Cannot use branch (does not exist): {name}.{nearest(name, metadata.refs)}", ref=name)
     return replace(at_ref(metadata, name), schema=metadata.schema)
 
 

@@ -127,7 +127,7 @@ def target_of(session: Session, found: Found, options: Mapping[str, str], *, ver
     metadata = found.table.metadata
     options = {key.lower(): value for key, value in options.items()}
     if found.metadata_table is not None:
-        raise UnsupportedError(f"Cannot {verb} metadata table: {found.dotted}.{found.metadata_table}: table does not support writes")
+        raise UnsupportedError(f"Cannot {verb} a metadata table: {found.dotted}.{found.metadata_table}: table does not support writes")
     if not found.selector.is_empty and found.branch is None:
         found = _branch_called_a_tag(found, verb)
     given = options.get("branch")

@@ -47,7 +47,7 @@ def spark_table(spark: SparkSession, database: str | None, name: str) -> SparkTa
     database = database or str(catalog.getCurrentDatabase())
     identifier = _identifier(spark, database, name)
     if not catalog.tableExists(identifier):
-        raise NotFoundError(f"Table '{name}' does not exist in database '{database}'", table=f"{database}.{name}")
+        raise NotFoundError(f"Cannot find source table '{database}.{name}': it does not exist", table=f"{database}.{name}")
     found = catalog.getTableMetadata(identifier)
     if str(found.tableType().name()) == "VIEW":
         raise InvalidArgumentError(f"Cannot use non-v1 table '{database}.{name}' as a source")

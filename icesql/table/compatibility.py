@@ -53,10 +53,14 @@ def check_spec(spec: PartitionSpec, schema: Schema) -> None:
             if source is None:
                 described = f"{field.field_id}: {field.name}: {field.transform}({source_id})"
                 raise ValidationError(f"Cannot find source column for partition field: {described}", field=field)
-            if isinstance(source.type, _NESTED):
-                raise ValidationError(f"Cannot partition by non-primitive source field: {source.type}", field=field)
+            check_partition_source(source.type)
             _refuse_repeated_source(source_id, schema, field)
             check_transform(field.transform, source.type)
+
+
+def check_partition_source(source: Type) -> None:
+    if isinstance(source, _NESTED):
+        raise ValidationError(f"Cannot partition by non-primitive source field: {source}")
 
 
 def _refuse_repeated_source(source_id: int, schema: Schema, field: PartitionField) -> None:
@@ -84,6 +88,12 @@ def check_sort_order(order: SortOrder, schema: Schema) -> None:
 def check_transform(transform: Transform, source: Type) -> None:
     if not can_transform(transform, source):
         raise ValidationError(f"Invalid source type {source} for transform: {transform}", transform=transform)
+
+
+def check_term(transform: Transform, source: Type, name: str) -> None:
+    """As ``check_transform``, for a column that a change to the spec or the sort order names."""
+    if not transform.is_identity and not can_transform(transform, source):
+        raise ValidationError(f"Cannot bind: {transform} cannot transform {source} values from '{name}'", transform=transform, column=name)
 
 
 def check_partition_name(field: PartitionField, schema: Schema) -> None:

@@ -12,6 +12,7 @@ from icesql.spec.sorting import NullOrder, SortDirection, SortField, SortOrder
 from icesql.spec.transforms import IDENTITY
 from icesql.table import update_values as u
 from icesql.table.commit import commit
+from icesql.table.compatibility import check_term
 from icesql.table.operations import ChangeSet, MetadataChange, TableOperations, TableVersion
 from icesql.table.requirements import requirements_for
 
@@ -48,7 +49,9 @@ class ReplaceSortOrder(MetadataChange):
         if found is None:
             hint = nearest(term.name, metadata.schema.ids_by_name)
             raise NotFoundError(f"Cannot find field '{term.name}' in struct: {metadata.schema.as_struct()}.{hint}", field=term.name)
-        return SortField(source_ids=(found.id,), transform=term.transform or IDENTITY, direction=direction, null_order=null_order)
+        transform = term.transform or IDENTITY
+        check_term(transform, found.type, term.name)
+        return SortField(source_ids=(found.id,), transform=transform, direction=direction, null_order=null_order)
 
     def apply(self, metadata: TableMetadata) -> ChangeSet:
         updates: tuple[u.Update, ...] = (u.AddSortOrder(self.sort_order(metadata)), u.SetDefaultSortOrder())

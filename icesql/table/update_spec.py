@@ -17,7 +17,7 @@ from icesql.spec.partitioning import PartitionField, PartitionSpec
 from icesql.spec.transforms import IDENTITY, VOID, Transform
 from icesql.table import update_values as u
 from icesql.table.commit import commit
-from icesql.table.compatibility import check_partition_name, check_transform, describe
+from icesql.table.compatibility import check_partition_name, check_partition_source, check_term, describe
 from icesql.table.operations import ChangeSet, MetadataChange, TableOperations, TableVersion
 from icesql.table.requirements import requirements_for
 
@@ -45,7 +45,8 @@ class SpecEditor:
             hint = nearest(term.name, self.metadata.schema.ids_by_name)
             raise NotFoundError(f"Cannot find field '{term.name}' in struct: {self.metadata.schema.as_struct()}.{hint}", field=term.name)
         transform = term.transform or IDENTITY
-        check_transform(transform, found.type)
+        check_term(transform, found.type, term.name)
+        check_partition_source(found.type)
         return found.id, transform
 
     def _field(self, name: str) -> PartitionField | None:
@@ -62,7 +63,7 @@ class SpecEditor:
         if existing is not None and existing.field_id in self.deletes:
             self._undelete(existing, name)
             return
-        shown = f"{name}={term_text(term)}"
+        shown = f"{'null' if name is None else name}={term_text(term)}"
         if existing is not None:
             raise InvalidArgumentError(f"Cannot add duplicate partition field {shown}, conflicts with {describe(existing)}", name=name)
         again = next((f for f in self.adds if (f.source_id, str(f.transform)) == key), None)

@@ -95,11 +95,11 @@ def test_an_equal_spec_is_found_again(tmp_path: Path) -> None:
     ("change", "error", "words"),
     [
         (lambda u: u.add_field("nope"), NotFoundError, "Cannot find field 'nope' in struct"),
-        (lambda u: u.add_field(term("data", DAY)), ValidationError, "Invalid source type string for transform: day"),
+        (lambda u: u.add_field(term("data", DAY)), ValidationError, "Cannot bind: day cannot transform string values from .data."),
         (
             lambda u: u.add_field(term("id", bucket(8))),
             InvalidArgumentError,
-            "Cannot add duplicate partition field None=bucket.8.*conflicts with 1000",
+            "Cannot add duplicate partition field null=bucket.8.*conflicts with 1000",
         ),
         (lambda u: u.add_field("data", "shard"), InvalidArgumentError, "Cannot add duplicate partition field name: shard"),
         (lambda u: u.add_field("id", "data").commit(), InvalidArgumentError, "sourced from different field in schema: data"),

@@ -65,21 +65,29 @@ def _place(node: _Node, struct: StructType, assignment: Assignment, depth: int, 
         raise NotFoundError(
             f"[FIELD_NOT_FOUND] No such struct field `{name}` in {', '.join(quoted(f.name) for f in struct.fields)}.{hint}"
             if depth
-            else f"[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column with name `{name}` cannot be resolved.{hint}"
+            else f"[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column, variable, or function parameter with name {quoted(name)} cannot be "
+            f"resolved.{hint} SQLSTATE: 42703"
         )
     child = node.children.setdefault(found.id, _Node())
     if depth == len(assignment.column) - 1:
         if child.value is not None:
-            raise ValidationError(f"Multiple assignments for '{shown}': {child.value}, {assignment.value or 'DEFAULT'}")
+            raise _invalid(f"Multiple assignments for '{shown}': {child.value}, {assignment.value or 'DEFAULT'}")
         if child.children:
-            raise ValidationError(f"Conflicting assignments for '{shown}'")
+            raise _invalid(f"Conflicting assignments for '{shown}'")
         child.value = sql_literal(found.type, found.write_default) if assignment.value is None else assignment.value
         return
     if child.value is not None:
-        raise ValidationError(f"Conflicting assignments for '{shown}'")
+        raise _invalid(f"Conflicting assignments for '{shown}'")
     if not isinstance(found.type, StructType):
-        raise ValidationError(f"Updating nested fields is only supported for StructType but '{shown}' is of type {found.type}")
+        raise _invalid(f"Updating nested fields is only supported for StructType but '{shown}' is of type {found.type}")
     _place(child, found.type, assignment, depth + 1, key)
+
+
+def _invalid(problem: str) -> ValidationError:
+    return ValidationError(
+        f"[DATATYPE_MISMATCH.INVALID_ROW_LEVEL_OPERATION_ASSIGNMENTS] Cannot resolve the assignments due to data type mismatch: {problem}. "
+        "SQLSTATE: 42K09"
+    )
 
 
 def _text(column: NestedField, node: _Node | None, current: str) -> str:

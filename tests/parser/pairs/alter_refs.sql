@@ -60,11 +60,11 @@ SqlError("mismatched input 'seconds' expecting {'DAYS', 'HOURS', 'MINUTES'} (lin
 
 alter table t create branch a.b
 
-SqlError("extraneous input '.' expecting end of statement (line 1, column 30)")
+SqlError("mismatched input '.' expecting <EOF> (line 1, column 30)")
 
 alter table t create tag g with snapshot retention 3 snapshots
 
-SqlError("extraneous input 'with' expecting end of statement (line 1, column 28)")
+SqlError("mismatched input 'with' expecting <EOF> (line 1, column 28)")
 
 alter table t set identifier fields id, loc.lon
 

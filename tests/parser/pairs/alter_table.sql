@@ -92,7 +92,7 @@ Other(references=[t (target)], error=SqlError('NOT NULL is not supported in Hive
 
 alter table t rename column a to b.c
 
-Other(references=[t (target)], error=SqlError("extraneous input '.' expecting end of statement (line 1, column 35)"))
+Other(references=[t (target)], error=SqlError("mismatched input '.' expecting <EOF> (line 1, column 35)"))
 
 alter table t add column if not exists c int
 

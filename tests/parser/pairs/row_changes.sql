@@ -20,7 +20,7 @@ Other(references=[t (target)], error=SqlError('Columns aliases are not allowed h
 
 delete from t where a = 1 limit 5
 
-Other(references=[t (target)], error=SqlError("extraneous input 'limit' expecting end of statement (line 1, column 27)"))
+Other(references=[t (target)], error=SqlError("mismatched input 'limit' expecting <EOF> (line 1, column 27)"))
 
 update t set a = 1, s.b = default, c = case when x then 1 else 2 end where a in (1, 2)
 
@@ -36,7 +36,7 @@ Other(references=[t (target)], error=SqlError("mismatched input '=' expecting 'S
 
 update t set a = 1 from u
 
-Other(references=[t (target), u], error=SqlError("extraneous input 'from' expecting end of statement (line 1, column 20)"))
+Other(references=[t (target), u], error=SqlError("mismatched input 'from' expecting <EOF> (line 1, column 20)"))
 
 update t set from = limit, b = c is distinct from d where order = 1 and limit > 2
 
@@ -44,15 +44,15 @@ Update(target=t, assignments=(Assignment(column=('from'), key='from', value='lim
 
 delete from t where a = 1 order by a
 
-Other(references=[t (target)], error=SqlError("extraneous input 'order' expecting end of statement (line 1, column 27)"))
+Other(references=[t (target)], error=SqlError("mismatched input 'order' expecting <EOF> (line 1, column 27)"))
 
 delete from t using u where a = 1
 
-Other(references=[t (target)], error=SqlError("extraneous input 'using' expecting end of statement (line 1, column 15)"))
+Other(references=[t (target)], error=SqlError("mismatched input 'using' expecting <EOF> (line 1, column 15)"))
 
 update t set a = 1 where b = 2 group by c
 
-Other(references=[t (target)], error=SqlError("extraneous input 'group' expecting end of statement (line 1, column 32)"))
+Other(references=[t (target)], error=SqlError("mismatched input 'group' expecting <EOF> (line 1, column 32)"))
 
 truncate table t
 

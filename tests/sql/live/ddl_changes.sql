@@ -504,3 +504,84 @@ alter table {ns}.t alter column i type variant;
 -- error
 insert into {ns}.t values (timestamp_ntz'2020-01-01 00:00:00', 5, 2);
 select * from {ns}.t;
+
+-- case: refusals_in_the_same_words
+create namespace {ns};
+create table {ns}.t (id int, s string, ts timestamp, n bigint, x decimal(9,2), d date, st struct<a: int, b: struct<x: string>>, arr array<struct<a: int>>, m map<string, struct<a: int>>) using iceberg partitioned by (bucket(4, id));
+-- error: UNRESOLVED_COLUMN.WITH_SUGGESTION
+alter table {ns}.t alter column nope type int;
+-- error: `st`.`nope` cannot be resolved
+alter table {ns}.t drop column st.nope;
+-- error: `st`.`a` is not a struct
+alter table {ns}.t alter column st.a.b comment 'x';
+-- error: `m`.`z` is invalid: `m` is not a struct
+alter table {ns}.t rename column m.key to z;
+-- error: `id`.`a` is invalid: `id` is not a struct
+alter table {ns}.t add column id.a int;
+-- error: Unsupported table change: Cannot delete element type from list
+alter table {ns}.t drop column arr.element;
+-- error: Unsupported table change: Cannot delete map keys
+alter table {ns}.t drop column m.key;
+-- error: No such struct field
+alter table {ns}.t add column z int not null after nope;
+-- error: The column `z` already exists
+alter table {ns}.t add columns (z int, z string);
+-- error: Unsupported table change: Cannot change column type: id: int -> double
+alter table {ns}.t alter column id type double;
+-- error: with type "BIGINT" to `n` with type "INT"
+alter table {ns}.t alter column n type int;
+-- error: with type "DECIMAL(9,2)" to `x` with type "DECIMAL(7,2)"
+alter table {ns}.t alter column x type decimal(7, 2);
+-- error: with type "STRING" to `s` with type "VARCHAR(5)"
+alter table {ns}.t alter column s type varchar(5);
+-- error: Update a struct by updating its fields
+alter table {ns}.t alter column d type struct<a: int>;
+-- error: Update the element by updating `arr`.element
+alter table {ns}.t alter column arr type array<int>;
+-- error: Update a map by updating `m`.key or `m`.value
+alter table {ns}.t alter column m type map<int, int>;
+-- error: Unsupported table change: Cannot move id after itself
+alter table {ns}.t alter column id after id;
+-- error: `st`.`zz` cannot be resolved
+alter table {ns}.t alter column st.a after zz;
+-- error: Cannot bind: hour cannot transform int values from 'id'
+alter table {ns}.t add partition field hours(id);
+-- error: Cannot bind: day cannot transform string values from 's'
+alter table {ns}.t drop partition field days(s);
+-- error: Cannot partition by non-primitive source field
+alter table {ns}.t add partition field st;
+-- error: Cannot bind: year cannot transform
+alter table {ns}.t write ordered by years(m), arr;
+-- error: Cannot sort by non-primitive source field
+alter table {ns}.t write ordered by arr;
+-- error: conflicts with 1000
+alter table {ns}.t add partition field bucket(4, id);
+-- error: mismatched input 'extra'
+alter table {ns}.t create tag g extra words;
+-- error: extraneous input 'extra' expecting <EOF>
+alter table {ns}.t create tag g extra;
+-- error: Unsupported table change: Cannot downgrade v2 table to v1
+alter table {ns}.t set tblproperties ('format-version' = '1');
+-- error: Unsupported table change: Hadoop path-based tables cannot be relocated
+alter table {ns}.t set location '/tmp/elsewhere';
+-- error: Couldn't find column nope in
+create table {ns}.u (id int) using iceberg partitioned by (nope);
+-- error: does not support table constraint
+create table {ns}.u (id int primary key) using iceberg;
+-- error: does not support table constraint
+create table {ns}.u (id int, check (id > 0)) using iceberg;
+-- error: does not support generated columns
+create table {ns}.u (id int generated always as (1)) using iceberg;
+-- error: does not support identity column
+create table {ns}.u (id bigint generated always as identity) using iceberg;
+-- error: The column `id` already exists
+insert into {ns}.t (id, id) values (1, 2);
+-- error: Cannot use branch (does not exist): nope
+select * from {ns}.t.branch_nope;
+-- error: Cannot delete from a metadata table
+delete from {ns}.t.files;
+-- error: INVALID_ROW_LEVEL_OPERATION_ASSIGNMENTS
+update {ns}.t set id = 1, id = 2;
+-- error: Namespace does not exist
+show tables in local.nope_nope;
+select count(*) from {ns}.t;
