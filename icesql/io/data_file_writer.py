@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from icesql.errors import InvalidArgumentError
 from icesql.io.arrow_projection import project, with_mapped_ids
+from icesql.io.arrow_sizes import table_bytes
 from icesql.io.arrow_types import to_arrow_schema
 from icesql.io.file_systems import ArrowFileIO
 from icesql.io.files import FileIO
@@ -156,7 +157,7 @@ class DataFileWriter:
         while start < table.num_rows:
             room = self._chunk_bytes() - self._pending_bytes
             rest = table.slice(start)
-            size = max(1, rest.nbytes)
+            size = max(1, table_bytes(rest))
             take = rest.num_rows if size <= room else max(1, rest.num_rows * max(room, 1) // size)
             piece = rest.slice(0, take)
             self._pending.append(piece)
