@@ -94,8 +94,12 @@ class Columns:
         return children(self.resolve(parent)[1].type) if parent else self.schema.fields
 
 
-def unresolved(path: Sequence[str], known: Iterable[str]) -> SqlError:
-    return SqlError(
+class UnresolvedColumnError(SqlError):
+    """No column has the name: what IF EXISTS passes over."""
+
+
+def unresolved(path: Sequence[str], known: Iterable[str]) -> UnresolvedColumnError:
+    return UnresolvedColumnError(
         f"[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column, variable, or function parameter with name {quoted(path)} cannot be resolved. "
         f"Did you mean one of the following? [{', '.join(known)}]. SQLSTATE: 42703"
     )
@@ -196,7 +200,7 @@ def _drop(update: UpdateSchema, known: Columns, statement: s.DropColumns) -> Non
     for path in statement.columns:
         try:
             name, _ = known.resolve(path)
-        except SqlError:
+        except UnresolvedColumnError:
             if statement.if_exists:
                 continue
             raise

@@ -111,6 +111,8 @@ def test_a_session_raises_only_its_own_errors_and_sparks_and_applies_no_half(ses
             assert metadata_location(session) == before, f"half applied: {text!r}"
             if isinstance(error, Py4JJavaError):
                 assert "org.apache.spark" in str(error.java_exception), f"{text!r}: {error}"
+        if session.transaction_in_progress is not None:
+            session.sql("ROLLBACK")
         after = metadata_location(session)
         if after != before:
             before = make_table(session)

@@ -514,6 +514,9 @@ alter table {ns}.t alter column nope type int;
 alter table {ns}.t drop column st.nope;
 -- error: `st`.`a` is not a struct
 alter table {ns}.t alter column st.a.b comment 'x';
+-- error: `m`.`a`.`b` is invalid: `m` is not a struct
+alter table {ns}.t drop column if exists m.a.b;
+alter table {ns}.t drop column if exists st.nope;
 -- error: `m`.`z` is invalid: `m` is not a struct
 alter table {ns}.t rename column m.key to z;
 -- error: `id`.`a` is invalid: `id` is not a struct
