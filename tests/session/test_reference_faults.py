@@ -57,6 +57,23 @@ CASES: dict[str, tuple[list[str], str, list[tuple[Any, ...]]]] = {
         )
         for by in partitionings
     },
+    **{
+        f"delete_unequal_keeps_nulls_{name}": (
+            [
+                f"CREATE TABLE {{t}} (id INT, n INT) USING iceberg{by}",
+                "INSERT INTO {t} VALUES (1, NULL)",
+                "INSERT INTO {t} VALUES (2, NULL), (3, 5), (4, 7)",
+                f"DELETE FROM {{t}} WHERE {condition}",
+            ],
+            "SELECT id FROM {t}",
+            [(1,), (2,), (4,)],
+        )
+        for name, by, condition in (
+            ("without_partitions", "", "n <> 7"),
+            ("in_buckets", " PARTITIONED BY (bucket(3, n))", "n <> 7"),
+            ("in_either_form", " PARTITIONED BY (bucket(3, n))", "NOT n = 7"),
+        )
+    },
     "zero_of_a_float_partition": (_FLOATS, "SELECT id FROM {t} WHERE p = 0", [(1,), (2,)]),
     "delete_zero_of_a_float_partition": ([*_FLOATS, "DELETE FROM {t} WHERE p = 0"], "SELECT id FROM {t}", [(3,), (4,)]),
     "null_condition": (
