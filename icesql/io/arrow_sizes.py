@@ -19,11 +19,11 @@ def array_bytes(array: pa.Array) -> int:
     rows = len(array)
     if rows == 0:
         return 0
+    if not isinstance(array, (pa.StructArray, pa.ListArray, pa.MapArray)):
+        return int(array.nbytes)
     validity = 0 if array.buffers()[0] is None else (rows + 7) // 8
     if isinstance(array, pa.StructArray):
         return validity + sum(array_bytes(array.field(i)) for i in range(array.type.num_fields))
-    if isinstance(array, (pa.ListArray, pa.MapArray)):
-        first, last = array.offsets[0].as_py(), array.offsets[rows].as_py()
-        parts = (array.keys, array.items) if isinstance(array, pa.MapArray) else (array.values,)
-        return validity + 4 * rows + sum(array_bytes(part.slice(first, last - first)) for part in parts)
-    return int(array.nbytes)
+    first, last = array.offsets[0].as_py(), array.offsets[rows].as_py()
+    parts = (array.keys, array.items) if isinstance(array, pa.MapArray) else (array.values,)
+    return validity + 4 * rows + sum(array_bytes(part.slice(first, last - first)) for part in parts)

@@ -14,16 +14,10 @@ from icesql.parser import statements as s
 from icesql.session.names import Found
 from icesql.session.run_defaults import defaults_allowed
 from icesql.session.schemas import default_value
-from icesql.session.sql_errors import quoted
+from icesql.session.sql_errors import column_exists, quoted
 from icesql.session.type_changes import check_type_change
 from icesql.spec.schema import Schema
-from icesql.spec.types import (
-    ListType,
-    MapType,
-    NestedField,
-    StructType,
-    children,
-)
+from icesql.spec.types import ListType, MapType, NestedField, StructType, Type, children
 from icesql.table.update_schema import UpdateSchema
 
 if TYPE_CHECKING:
@@ -51,6 +45,10 @@ def alter_columns(session: Session, statement: s.AlterTable, found: Found) -> No
 
 
 # -- names -------------------------------------------------------------------------------------------------------------
+class UnresolvedColumnError(SqlError):
+    """No column has the name: what IF EXISTS passes over."""
+
+
 @dataclass(frozen=True, slots=True)
 class Columns:
     """The table's columns by the names that statements give them. ``exact``: case matters."""
@@ -66,43 +64,40 @@ class Columns:
         return tuple(self.key(name) for name in names)
 
     def resolve(self, path: Sequence[str]) -> tuple[str, NestedField]:
-        """The dotted name as the table spells it, and the field. Raises SqlError: with the nearest name, or for two such fields."""
-        fields: Sequence[NestedField] = self.schema.fields
+        """The dotted name as the table spells it, and the field. Raises SqlError: for none, or for two such fields."""
+        holder: Type = self.schema.as_struct()
         names: list[str] = []
         found: NestedField | None = None
         for place, part in enumerate(path):
-            matches = [field for field in fields if self.key(field.name) == self.key(part)]
+            matches = [field for field in children(holder) if self.key(field.name) == self.key(part)]
             if len(matches) > 1:
                 count = f"is ambiguous and has {len(matches)} matches"
                 raise SqlError(f"[AMBIGUOUS_COLUMN_OR_FIELD] Column or field {quoted(path)} {count}. SQLSTATE: 42702")
             found = matches[0] if matches else None
             if found is None:
-                raise self._missing(path, place, names, fields)
+                raise self._missing(path, place, names, holder)
             names.append(found.name)
-            fields = children(found.type)
+            holder = found.type
         assert found is not None
         return ".".join(names), found
 
-    def _missing(self, path: Sequence[str], place: int, names: Sequence[str], fields: Sequence[NestedField]) -> SqlError:
-        """The error for the part at ``place``, which none of ``fields``, those of what ``names`` leads to, is called."""
-        if place and not isinstance(self.schema.field(".".join(names)).type, StructType):
+    def _missing(self, path: Sequence[str], place: int, names: Sequence[str], holder: Type) -> SqlError:
+        """The error for the part at ``place``: nothing is called so in ``holder``, the type of what ``names`` leads to."""
+        if not isinstance(holder, StructType):
             return not_a_struct(path, path[:place])
-        known = [quoted([*names, field.name]) for field in fields]
-        return unresolved(path, [*(quoted([field.name]) for field in self.schema.fields), *(known if place else ())])
+        near = [quoted([*names, field.name]) for field in holder.fields] if place else []
+        return self.unresolved(path, near)
+
+    def unresolved(self, path: Sequence[str], near: Iterable[str] = ()) -> UnresolvedColumnError:
+        """Names the table's columns and ``near``, quoted names of fields."""
+        known = [*(quoted([field.name]) for field in self.schema.fields), *near]
+        return UnresolvedColumnError(
+            f"[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column, variable, or function parameter with name {quoted(path)} cannot be resolved. "
+            f"Did you mean one of the following? [{', '.join(known)}]. SQLSTATE: 42703"
+        )
 
     def siblings(self, parent: Sequence[str]) -> tuple[NestedField, ...]:
         return children(self.resolve(parent)[1].type) if parent else self.schema.fields
-
-
-class UnresolvedColumnError(SqlError):
-    """No column has the name: what IF EXISTS passes over."""
-
-
-def unresolved(path: Sequence[str], known: Iterable[str]) -> UnresolvedColumnError:
-    return UnresolvedColumnError(
-        f"[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column, variable, or function parameter with name {quoted(path)} cannot be resolved. "
-        f"Did you mean one of the following? [{', '.join(known)}]. SQLSTATE: 42703"
-    )
 
 
 def not_a_struct(path: Sequence[str], above: Sequence[str]) -> SqlError:
@@ -128,10 +123,7 @@ def _add(update: UpdateSchema, known: Columns, columns: Sequence[s.ColumnDefinit
         _check_place(known, column, added)
         taken = set() if known.keys(above) in added else {known.key(field.name) for field in known.siblings(above)}
         if key in added:
-            raise SqlError(
-                f"[COLUMN_ALREADY_EXISTS] The column {quoted(column.path)} already exists. Choose another name or rename the existing "
-                f"column. SQLSTATE: 42711"
-            )
+            raise column_exists(column.path)
         if key[-1] in taken:
             raise SqlError(
                 f"[FIELD_ALREADY_EXISTS] Cannot add column, because {quoted(column.path)} already exists in {known.schema.as_struct()}. "
@@ -147,7 +139,7 @@ def _add(update: UpdateSchema, known: Columns, columns: Sequence[s.ColumnDefinit
 
 
 def _parent(known: Columns, path: Sequence[str], name: str) -> str | None:
-    """Dotted name of the struct that takes a new field. Raises ValidationError for a parent that is none."""
+    """Dotted name of the struct that takes a new field. Raises SqlError for a parent that is none, ValidationError for a map's key."""
     if not path:
         return None
     dotted, field = known.resolve(path)
@@ -187,8 +179,7 @@ def _move(
     siblings = {known.key(field.name): field.name for field in fields}
     after = siblings.get(known.key(position.after)) or (position.after if known.key(position.after) in added else None)
     if after is None:
-        missing = position.after if parent is None else f"{parent}.{position.after}"
-        raise unresolved(missing.split("."), (quoted([field.name]) for field in known.schema.fields))
+        raise known.unresolved([*(parent.split(".") if parent else ()), position.after])
     if known.key(after) == known.key(name):
         raise ValidationError(f"Unsupported table change: Cannot move {full} after itself")
     update.move_after(full, after if parent is None else f"{parent}.{after}")
@@ -298,7 +289,7 @@ def _replace(update: UpdateSchema, known: Columns, columns: Sequence[s.ColumnDef
     for column in columns:
         key = known.key(column.name)
         if key in seen:
-            raise SqlError(f"[COLUMN_ALREADY_EXISTS] The column {quoted([key])} already exists. SQLSTATE: 42711")
+            raise column_exists([key])
         seen.add(key)
         if column.required:
             raise ValidationError(f"Unsupported table change: Incompatible change: cannot add required column: {column.name}")

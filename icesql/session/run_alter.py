@@ -45,7 +45,7 @@ def run_alter(session: Session, statement: s.AlterTable, found: Found) -> None:
         case s.SetTableLocation():
             if statement.partition is not None:
                 raise UnsupportedError("ALTER TABLE SET LOCATION does not support partition for v2 tables.")
-            with table_change():
+            with _table_change():
                 UpdateLocation(statement.location, table.operations, table.version).commit()
         case s.SetDefaultCollation(collation=collation):
             table.update_properties().set(COLLATION, collation_name(session, collation)).commit()
@@ -58,7 +58,7 @@ def run_alter(session: Session, statement: s.AlterTable, found: Found) -> None:
 
 
 @contextmanager
-def table_change() -> Iterator[None]:
+def _table_change() -> Iterator[None]:
     """What a catalog refuses to change of a table, in Spark's words."""
     try:
         yield
@@ -82,7 +82,7 @@ def _set_properties(statement: s.SetTableProperties, found: Found) -> None:
     if picked is not None:
         transaction.add(found.table.manage_snapshots().cherrypick(_snapshot_id(picked)))
     if properties:
-        with table_change():
+        with _table_change():
             transaction.add(found.table.update_properties().set_all(properties))
     if transaction.changes and transaction.metadata is not metadata:
         transaction.commit()

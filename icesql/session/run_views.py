@@ -14,11 +14,11 @@ from icesql.session.moving import moved
 from icesql.session.names import Address
 from icesql.session.patterns import matches
 from icesql.session.results import Columns
+from icesql.session.schemas import refuse_doubled
 from icesql.session.sql_errors import quoted, schema_not_found, view_not_found
 from icesql.session.table_properties import WRITE_FORMAT, file_format, is_iceberg, refuse_reserved
 from icesql.session.temp_views import OverTable
 from icesql.session.temporary_needs import refuse_temporary
-from icesql.session.view_columns import refuse_doubled
 from icesql.session.views import QUERY_COLUMNS, SPARK_DIALECT, find_view, run_view_query
 from icesql.session.write_target import engine_summary
 from icesql.spec.assign_ids import assign_view_ids

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from icesql.errors import NotFoundError, SqlError, UnsupportedError, ValidationError, nearest
 from icesql.parser.ddl_statements import ColumnDefinition, SortTerm, TransformTerm
-from icesql.session.rewriting import quote
+from icesql.session.sql_errors import column_exists
 from icesql.spec.partitioning import PARTITION_FIELD_ID_START, PartitionField, PartitionSpec
 from icesql.spec.schema import Schema
 from icesql.spec.sorting import SortField, SortOrder
@@ -43,11 +43,7 @@ def refuse_doubled(names: Iterable[str], key: Callable[[str], str], parents: tup
     seen: set[str] = set()
     for name in map(key, names):
         if name in seen:
-            shown = quote(*parents, name)
-            raise SqlError(
-                f"[COLUMN_ALREADY_EXISTS] The column {shown} already exists. Choose another name or rename the existing column. "
-                "SQLSTATE: 42711"
-            )
+            raise column_exists([*parents, name])
         seen.add(name)
 
 

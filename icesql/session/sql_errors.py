@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from icesql.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, SqlError, UnsupportedError, nearest
+from icesql.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, SqlError, UnsupportedError, ValidationError, nearest
 from icesql.session.rewriting import line_and_column, quote
 
 
@@ -53,6 +53,17 @@ def schema_not_found(parts: Sequence[str], known: Iterable[str] = ()) -> NotFoun
         f"[SCHEMA_NOT_FOUND] The schema {quoted(parts)} cannot be found. "
         f"Verify the spelling and correctness of the schema and catalog.{nearest(parts[-1], known) if parts else ''} SQLSTATE: 42704"
     )
+
+
+def column_exists(path: Sequence[str]) -> SqlError:
+    return SqlError(
+        f"[COLUMN_ALREADY_EXISTS] The column {quoted(path)} already exists. Choose another name or rename the existing column. "
+        "SQLSTATE: 42711"
+    )
+
+
+def branch_not_found(name: str, known: Iterable[str]) -> ValidationError:
+    return ValidationError(f"Cannot use branch (does not exist): {name}.{nearest(name, known)}", branch=name)
 
 
 def schema_exists(parts: Sequence[str]) -> AlreadyExistsError:

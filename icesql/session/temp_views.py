@@ -18,7 +18,8 @@ from icesql.session.path_tables import is_path, require_named
 from icesql.session.reader import Reader
 from icesql.session.rewriting import quote
 from icesql.session.run_query import bound
-from icesql.session.view_columns import as_made, refuse_doubled
+from icesql.session.schemas import refuse_doubled
+from icesql.session.view_columns import as_made
 from icesql.session.views import find_view, view_references, written_in
 
 if TYPE_CHECKING:

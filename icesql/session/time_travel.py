@@ -10,7 +10,7 @@ from icesql.errors import InvalidArgumentError, NotFoundError, SqlError, Unsuppo
 from icesql.parser.names import TimeTravel
 from icesql.parser.parameters import quoted_string
 from icesql.session.names import CHANGES, Found, Selector
-from icesql.session.sql_errors import both_version_and_selector
+from icesql.session.sql_errors import both_version_and_selector, branch_not_found
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema
 from icesql.spec.snapshots import MAIN, Snapshot
@@ -112,9 +112,11 @@ def at_ref(metadata: TableMetadata, name: str) -> ReadPoint:
 
 
 def _as_branch(metadata: TableMetadata, name: str) -> ReadPoint:
-    """A tag, too, reads with the table's current schema where it is called a branch."""
+    """A tag, too, reads with the table's current schema where it is called a branch. Raises ValidationError."""
     if name not in metadata.refs:
-        raise NotFoundError(f"Cannot use branch (does not exist): {name}.{nearest(name, metadata.refs)}", ref=name)
+        if name == MAIN:
+            return current(metadata)  # nothing was written to it yet
+        raise branch_not_found(name, metadata.refs)
     return replace(at_ref(metadata, name), schema=metadata.schema)
 
 
@@ -177,7 +179,7 @@ def optioned_point(found: Found, point: ReadPoint, options: Mapping[str, str], m
     if branch is None:
         return point
     if branch not in found.table.metadata.refs:
-        raise ValidationError(f"Cannot use branch (does not exist): {branch}.{nearest(branch, found.table.metadata.refs)}")
+        raise branch_not_found(branch, found.table.metadata.refs)
     if named is not None or (travels and found.selector.is_empty):
         return point  # a version or a time wins
     if travels and (found.selector.ref_type, found.selector.ref) != ("branch", branch):

@@ -7,23 +7,14 @@ from typing import TYPE_CHECKING
 from icesql.errors import UnsupportedError
 from icesql.session.names import Found
 from icesql.session.sql_errors import quoted
-from icesql.spec.types import (
-    DecimalType,
-    DoubleType,
-    FloatType,
-    IntegerType,
-    ListType,
-    LongType,
-    MapType,
-    NestedField,
-    StructType,
-    Type,
-    children,
-)
+from icesql.spec.promotion import can_promote
+from icesql.spec.types import ListType, MapType, NestedField, StructType, Type, children
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
 
+BEFORE_VERSION_3 = 2
+"""Spark and Iceberg's runtime allow no more in version 3: not date to timestamp."""
 _NARROW = ("tinyint", "byte", "smallint", "short")
 _SIZED = ("char", "varchar", "character")
 _NESTED = {
@@ -36,7 +27,7 @@ _NESTED = {
 def check_type_change(session: Session, found: Found, name: str, field: NestedField, wanted: Type, text: str) -> None:
     """``text``: the type as the statement spells it. Raises UnsupportedError where Spark or Iceberg does not allow the change."""
     is_cut = text.lower() in _NARROW or text.lower().startswith(_SIZED)
-    if not is_cut and (_same_shape(field.type, wanted) or _widens(field.type, wanted)):
+    if not is_cut and (_same_shape(field.type, wanted) or can_promote(field.type, wanted, BEFORE_VERSION_3)):
         return
     column = quoted(name.split("."))
     if type(wanted) in _NESTED:
@@ -84,15 +75,3 @@ def _same_shape(one: Type, other: Type) -> bool:
             for a, b in zip(ours, theirs, strict=True)
         )
     )
-
-
-def _widens(old: Type, new: Type) -> bool:
-    """The three that Spark and Iceberg both allow."""
-    match old, new:
-        case IntegerType(), LongType():
-            return True
-        case FloatType(), DoubleType():
-            return True
-        case DecimalType(precision=p, scale=s), DecimalType(precision=q, scale=t):
-            return s == t and q >= p
-    return False

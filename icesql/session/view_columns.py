@@ -11,17 +11,6 @@ from typing import Any
 from icesql.errors import SqlError
 
 
-def refuse_doubled(names: Sequence[str], key: Callable[[str], str]) -> None:
-    """Raises SqlError for two columns of one name."""
-    compared = list(map(key, names))
-    repeated = next((name for i, name in enumerate(compared) if name in compared[:i]), None)
-    if repeated is not None:
-        raise SqlError(
-            f"[COLUMN_ALREADY_EXISTS] The column `{repeated}` already exists. Choose another name or rename the existing "
-            f"column. SQLSTATE: 42711"
-        )
-
-
 def as_made(frame: Any, names: Sequence[str], schema: Any, key: Callable[[str], str], view: str) -> Any:
     """The query's columns called ``names``, under the names and types of ``schema``; the frame itself where nothing has changed.
 

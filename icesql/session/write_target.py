@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from icesql.errors import InvalidArgumentError, UnsupportedError, ValidationError, nearest
+from icesql.errors import InvalidArgumentError, UnsupportedError, ValidationError
 from icesql.session.ambiguous_columns import refuse_ambiguous
 from icesql.session.names import Found
+from icesql.session.sql_errors import branch_not_found
 from icesql.spec.snapshots import MAIN
 
 if TYPE_CHECKING:
@@ -134,9 +135,7 @@ def target_of(session: Session, found: Found, options: Mapping[str, str], *, ver
     if found.branch is not None and given is not None and given != found.branch:
         raise InvalidArgumentError(f"Explicitly configured branch [{found.branch}] and write option [{given}] are in conflict")
     if found.branch is not None and found.branch != MAIN and found.branch not in metadata.refs:
-        raise ValidationError(
-            f"Cannot use branch (does not exist): {found.branch}.{nearest(found.branch, metadata.refs)}", branch=found.branch
-        )
+        raise branch_not_found(found.branch, metadata.refs)
     wap_id, wap_branch = wap_of(session, metadata, explicit=found.branch or given)
     branch = found.branch or given or wap_branch
     if branch is not None and branch in metadata.refs and not metadata.refs[branch].is_branch:

@@ -59,6 +59,7 @@ def check_spec(spec: PartitionSpec, schema: Schema) -> None:
 
 
 def check_partition_source(source: Type) -> None:
+    """Raises ValidationError for structs, lists and maps."""
     if isinstance(source, _NESTED):
         raise ValidationError(f"Cannot partition by non-primitive source field: {source}")
 
@@ -91,8 +92,9 @@ def check_transform(transform: Transform, source: Type) -> None:
 
 
 def check_term(transform: Transform, source: Type, name: str) -> None:
-    """As ``check_transform``, for a column that a change to the spec or the sort order names."""
-    if not transform.is_identity and not can_transform(transform, source):
+    """As ``check_transform``, for a column that a change to the spec or the sort order names. Nested types as they are: ``check_spec`` and
+    ``check_sort_order`` say what is wrong with them."""
+    if not (transform.is_identity and isinstance(source, _NESTED)) and not can_transform(transform, source):
         raise ValidationError(f"Cannot bind: {transform} cannot transform {source} values from '{name}'", transform=transform, column=name)
 
 

@@ -70,8 +70,8 @@ def each_predicate_alone(spark: SparkSession) -> Iterator[bool]:
 
 
 def repeats_a_name(condition: str) -> bool:
-    """False if no column can be in two predicates of the condition."""
-    words = [word for word in re.findall(r"[^\W\d]\w*", condition.lower()) if word not in ("and", "or", "not", "is", "null")]
+    """False if no column is in two predicates of the condition. True where any word is there twice, be it in a text."""
+    words = [word for word in re.findall(r"\w+", condition.lower()) if word not in ("and", "or", "not", "is", "null")]
     return len(set(words)) < len(words)
 
 

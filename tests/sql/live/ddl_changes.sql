@@ -581,6 +581,7 @@ create table {ns}.u (id bigint generated always as identity) using iceberg;
 insert into {ns}.t (id, id) values (1, 2);
 -- error: Cannot use branch (does not exist): nope
 select * from {ns}.t.branch_nope;
+select * from {ns}.t.branch_main;
 -- error: Cannot delete from a metadata table
 delete from {ns}.t.files;
 -- error: INVALID_ROW_LEVEL_OPERATION_ASSIGNMENTS
