@@ -11,8 +11,8 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "connect": "icesql.session",
     "connect_catalog": "icesql.session.light",
-    "enable": "icesql.session.enable",
-    "disable": "icesql.session.enable",
+    "enable": "icesql.session.dataframe_api.enable",
+    "disable": "icesql.session.dataframe_api.enable",
     "Session": "icesql.session",
     "load_ipython_extension": "icesql.magic",
     "unload_ipython_extension": "icesql.magic",

@@ -9,7 +9,7 @@ from icesql.procedures.base import TABLE, Output, Parameter, Procedure, Row
 from icesql.procedures.context import ProcedureContext
 from icesql.procedures.import_sources import import_of
 from icesql.spec.snapshots import MAIN
-from icesql.table.import_files import ensure_name_mapping
+from icesql.table.maintenance.import_files import ensure_name_mapping
 
 
 def call(

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from icesql.procedures.base import TABLE, Output, Parameter, Procedure, Row
 from icesql.procedures.context import ProcedureContext
-from icesql.table.partition_statistics import compute_partition_statistics
-from icesql.table.table_statistics import snapshot_for_statistics
+from icesql.table.maintenance.partition_statistics import compute_partition_statistics
+from icesql.table.maintenance.table_statistics import snapshot_for_statistics
 
 
 def call(context: ProcedureContext, table: str, snapshot_id: int | None) -> Iterator[Row]:

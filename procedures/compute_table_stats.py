@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from icesql.procedures.base import TABLE, Output, Parameter, Procedure, Row
 from icesql.procedures.context import ProcedureContext
-from icesql.table.planning_modes import check_modes
-from icesql.table.read_numbers import check_splits
-from icesql.table.table_statistics import columns_for_statistics, compute_table_statistics, snapshot_for_statistics
+from icesql.table.maintenance.table_statistics import columns_for_statistics, compute_table_statistics, snapshot_for_statistics
+from icesql.table.scan.planning_modes import check_modes
+from icesql.table.scan.read_numbers import check_splits
 
 
 def call(context: ProcedureContext, table: str, snapshot_id: int | None, columns: list[str] | None) -> Iterator[Row]:
-    from icesql.spark.table_statistics import sketches_by
+    from icesql.spark.maintenance.table_statistics import sketches_by
 
     loaded = context.table(table)
     snapshot = snapshot_for_statistics(loaded.metadata, snapshot_id)

@@ -26,9 +26,9 @@ def call(
     identifier_columns: list[str] | None,
     net_changes: bool | None,
 ) -> Iterator[Row]:
-    from icesql.spark.changelog import changelog_frame
-    from icesql.spark.changelog_view import net_changes as netted
-    from icesql.spark.changelog_view import with_update_images, without_carried_over
+    from icesql.spark.read.changelog import changelog_frame
+    from icesql.spark.read.changelog_view import net_changes as netted
+    from icesql.spark.read.changelog_view import with_update_images, without_carried_over
 
     loaded, branch = context.table_and_branch(table)
     if branch is not None:

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from icesql.errors import InvalidArgumentError
 from icesql.procedures.base import TABLE, Output, Parameter, Procedure, Row
 from icesql.procedures.context import ProcedureContext
-from icesql.table.expire_snapshots import ExpirePlan, ExpireSnapshots
-from icesql.table.read_numbers import check_metadata_splits
+from icesql.table.changes.expire_snapshots import ExpirePlan, ExpireSnapshots
+from icesql.table.scan.read_numbers import check_metadata_splits
 from icesql.table.table import Table
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from icesql.errors import InvalidArgumentError
 from icesql.procedures.context import ProcedureContext
-from icesql.table.import_files import ImportFiles, Reader
-from icesql.table.import_source import FORMATS, source_partitions
+from icesql.table.maintenance.import_files import ImportFiles, Reader
+from icesql.table.maintenance.import_source import FORMATS, source_partitions
 from icesql.table.table import Table
 
 SESSION_CATALOG = "spark_catalog"
@@ -28,7 +28,7 @@ def import_of(
     if len(parts) == 2 and parts[0].lower() in FORMATS:
         partitions, columns, counts = source_partitions(table.io, parts[1], parts[0].lower()), None, False
     else:
-        from icesql.spark.import_files import partitions_of
+        from icesql.spark.maintenance.import_files import partitions_of
 
         source = session_table(context, parts)
         partitions, columns = partitions_of(context.spark, table.io, source), source.partition_columns
@@ -47,7 +47,7 @@ def import_of(
 
 
 def reader_of(context: ProcedureContext, table: Table, parallelism: int) -> Reader:
-    from icesql.spark.import_files import read_metrics
+    from icesql.spark.maintenance.import_files import read_metrics
 
     return lambda files: read_metrics(context.spark, table.io, table.metadata, files, parallelism)
 
@@ -60,7 +60,7 @@ def not_spark_s(catalog: str, verb: str) -> InvalidArgumentError:
 
 def session_table(context: ProcedureContext, parts: Sequence[str], verb: str = "import") -> Any:
     """A table of Spark's session catalog. Raises InvalidArgumentError for one of another catalog, NotFoundError."""
-    from icesql.spark.import_files import spark_table
+    from icesql.spark.maintenance.import_files import spark_table
 
     names = list(parts)
     if names[0].lower() == SESSION_CATALOG and len(names) > 1:

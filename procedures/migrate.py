@@ -42,7 +42,7 @@ def call(
 
 def _source(context: ProcedureContext, name: Identifier, taken_over: Table | None) -> Any:
     """The Spark table of that name. Raises AlreadyExistsError for one of ours, unless an earlier call that was killed made it."""
-    from icesql.spark.import_files import spark_table_exists
+    from icesql.spark.maintenance.import_files import spark_table_exists
 
     exists = len(name) == 2 and spark_table_exists(context.spark, *name)
     source = session_table(context, (SESSION_CATALOG, *name), "migrate") if exists or taken_over is None else None
@@ -55,7 +55,7 @@ def _source(context: ProcedureContext, name: Identifier, taken_over: Table | Non
 
 
 def _check_backup(context: ProcedureContext, source: Any, backup: str) -> None:
-    from icesql.spark.import_files import spark_table_exists
+    from icesql.spark.maintenance.import_files import spark_table_exists
 
     if spark_table_exists(context.spark, source.name[0], backup):
         raise AlreadyExistsError(
@@ -66,7 +66,7 @@ def _check_backup(context: ProcedureContext, source: Any, backup: str) -> None:
 
 def _take_over(context: ProcedureContext, source: Any, settings: dict[str, str], parallelism: int) -> int:
     """Ours is found before Spark's of the same name, so that at any moment there is one to be read."""
-    from icesql.spark.adopt_table import adopt
+    from icesql.spark.maintenance.adopt_table import adopt
 
     adoption = adopt(
         context.spark, source, context.catalog, source.name, properties=settings, location=source.location, parallelism=parallelism
@@ -85,7 +85,7 @@ def _taken_over(table: Table) -> int:
 
 
 def _put_aside(context: ProcedureContext, source: Any, backup: str, *, drop: bool) -> None:
-    from icesql.spark.import_files import forget_spark_table, put_spark_table_aside
+    from icesql.spark.maintenance.import_files import forget_spark_table, put_spark_table_aside
 
     if context.dry_run:
         context.planned(

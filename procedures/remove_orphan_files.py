@@ -10,8 +10,8 @@ from icesql.errors import InvalidArgumentError, ValidationError
 from icesql.procedures.base import TABLE, Output, Parameter, Procedure, Row
 from icesql.procedures.context import ProcedureContext
 from icesql.spec.properties import GC_ENABLED, property_as_bool
-from icesql.table.orphan_files import PrefixRules, orphans_among, partition_names, prefix_mismatch, reached_files, visible
-from icesql.table.read_numbers import check_metadata_splits
+from icesql.table.maintenance.orphan_files import PrefixRules, orphans_among, partition_names, prefix_mismatch, reached_files, visible
+from icesql.table.scan.read_numbers import check_metadata_splits
 from icesql.table.table import Table
 
 _DAY_MS = 86_400_000
@@ -73,7 +73,7 @@ def _check_interval(context: ProcedureContext, older_than_ms: int, now_ms: int) 
 
 def _candidates(context: ProcedureContext, table: Table, location: str | None, view: str | None, limit_ms: int) -> dict[str, int | None]:
     """Files that are old enough, with their sizes where known."""
-    from icesql.spark.orphan_files import files_of_view, listed_files
+    from icesql.spark.maintenance.orphan_files import files_of_view, listed_files
 
     root = (location or table.location).rstrip("/")
     if view is not None:

@@ -10,8 +10,8 @@ from icesql.procedures.context import ProcedureContext
 from icesql.procedures.row_filters import row_filter
 from icesql.procedures.sort_strategies import Strategy, strategy_of, writer_of
 from icesql.spec.snapshots import MAIN
-from icesql.table.rewrite_data_files import RewriteDataFiles
-from icesql.table.rewrite_options import data_rewrite_options
+from icesql.table.maintenance.rewrite_data_files import RewriteDataFiles
+from icesql.table.maintenance.rewrite_options import data_rewrite_options
 
 
 def call(

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from icesql.procedures.base import TABLE, Output, Parameter, Procedure, Row
 from icesql.procedures.context import ProcedureContext
 from icesql.spec.snapshots import MAIN
-from icesql.table.manifest_overlap import manifests_per_partition
-from icesql.table.rewrite_manifests import RewriteManifests
+from icesql.table.changes.rewrite_manifests import RewriteManifests
+from icesql.table.manifests.overlap import manifests_per_partition
 from icesql.table.table import Table
 
 

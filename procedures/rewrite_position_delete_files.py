@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from icesql.procedures.base import TABLE, Output, Parameter, Procedure, Row
 from icesql.procedures.context import ProcedureContext
 from icesql.procedures.row_filters import row_filter
-from icesql.table.rewrite_options import delete_rewrite_options
-from icesql.table.rewrite_position_deletes import RewritePositionDeletes
+from icesql.table.maintenance.rewrite_options import delete_rewrite_options
+from icesql.table.maintenance.rewrite_position_deletes import RewritePositionDeletes
 
 
 def call(context: ProcedureContext, table: str, options: dict[str, str] | None, where: str | None) -> Iterator[Row]:

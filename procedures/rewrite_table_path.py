@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from icesql.procedures.base import TABLE, Output, Parameter, Procedure, Row
 from icesql.procedures.context import ProcedureContext
-from icesql.table.path_prefix import PathPrefix
-from icesql.table.read_numbers import check_metadata_splits
-from icesql.table.rewrite_table_path import RewriteTablePath
+from icesql.table.maintenance.path_prefix import PathPrefix
+from icesql.table.maintenance.rewrite_table_path import RewriteTablePath
+from icesql.table.scan.read_numbers import check_metadata_splits
 
 
 def call(

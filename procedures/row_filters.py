@@ -12,7 +12,7 @@ from icesql.parser.parameters import sql_literal
 from icesql.parser.token_groups import behind_brackets, name_at
 from icesql.parser.tokens import Token, tokenize
 from icesql.procedures.context import ProcedureContext
-from icesql.table import metadata_columns
+from icesql.table.scan import metadata_columns
 from icesql.table.table import Table
 
 

@@ -18,7 +18,7 @@ def call(
     properties: dict[str, str] | None,
     parallelism: int | None,
 ) -> Iterator[Row]:
-    from icesql.spark.adopt_table import adopt
+    from icesql.spark.maintenance.adopt_table import adopt
 
     for name, value in (("source_table", source_table), ("table", table)):
         if not value:

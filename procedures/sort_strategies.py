@@ -11,9 +11,9 @@ from icesql.parser.sort_orders import ParsedSortOrder, parse_sort_order
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.sorting import UNSORTED, SortDirection, SortOrder
 from icesql.spec.types import GeographyType, GeometryType, ListType, MapType, StructType, VariantType
-from icesql.table.compatibility import check_sort_order
-from icesql.table.replace_sort_order import ReplaceSortOrder
-from icesql.table.rewrite_data_files import GroupWriter, RewriteDataFiles
+from icesql.table.changes.replace_sort_order import ReplaceSortOrder
+from icesql.table.maintenance.rewrite_data_files import GroupWriter, RewriteDataFiles
+from icesql.table.metadata.compatibility import check_sort_order
 
 _UNORDERED = (StructType, ListType, MapType, VariantType, GeometryType, GeographyType)
 
@@ -85,7 +85,7 @@ def _zorder_columns(metadata: TableMetadata, parsed: ParsedSortOrder) -> tuple[i
 
 
 def writer_of(spark: Any, rewrite: RewriteDataFiles, strategy: Strategy) -> GroupWriter:
-    from icesql.spark.rewrite_files import BinPack, Sorted, ZOrdered
+    from icesql.spark.maintenance.rewrite_files import BinPack, Sorted, ZOrdered
 
     if strategy.rewriter == "Z-ORDER":
         return ZOrdered(spark, rewrite, strategy.zorder)

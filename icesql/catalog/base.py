@@ -17,7 +17,7 @@ from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import UNPARTITIONED, PartitionSpec
 from icesql.spec.schema import Schema
 from icesql.spec.sorting import UNSORTED, SortOrder
-from icesql.table.create import new_metadata
+from icesql.table.metadata.create import new_metadata
 from icesql.table.operations import TableOperations, TableVersion
 from icesql.table.table import Table
 

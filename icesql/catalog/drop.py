@@ -8,10 +8,10 @@ from contextlib import contextmanager
 
 from icesql.errors import ValidationError
 from icesql.io.files import FileIO
-from icesql.table.location_provider import outside_files
+from icesql.table.manifests.location_provider import outside_files
+from icesql.table.manifests.reachable import reachable_files
 from icesql.table.operations import TableVersion
 from icesql.table.own_changes import note_change
-from icesql.table.reachable import reachable_files
 
 logger = logging.getLogger(__name__)
 

@@ -36,7 +36,7 @@ def run(
     if version:
         typer.echo(f"icesql {__version__}")
         raise typer.Exit
-    from icesql.session.output import FORMATS
+    from icesql.session.output.rows import FORMATS
 
     if form not in FORMATS:
         raise typer.BadParameter(f"not one of {', '.join(FORMATS)}: {form}", param_hint="--format")

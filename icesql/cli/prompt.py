@@ -19,8 +19,8 @@ from icesql.errors import IcesqlError
 from icesql.parser.references import table_references
 from icesql.parser.script import split
 from icesql.procedures.registry import NAMES, procedure
-from icesql.session.names import CHANGES, METADATA_TABLES
 from icesql.session.session import Session
+from icesql.session.state.names import CHANGES, METADATA_TABLES
 
 _KEYWORDS = """
     ADD ALTER AS ASC BEGIN BETWEEN BRANCH BY CALL CASE COLUMN COMMENT COMMIT CREATE DATABASE DAYS DELETE DESC DESCRIBE DISTINCT

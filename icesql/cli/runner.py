@@ -12,9 +12,9 @@ from icesql.cli.watching import watched
 from icesql.errors import IcesqlError
 from icesql.parser.script import ScriptStatement
 from icesql.session.interrupt import interruptible
-from icesql.session.output import print_rows
-from icesql.session.pruning_line import pruning_line, size_text
-from icesql.session.pruning_picture import print_picture
+from icesql.session.output.pruning_line import pruning_line, size_text
+from icesql.session.output.pruning_picture import print_picture
+from icesql.session.output.rows import print_rows
 from icesql.session.script import ScriptError, place_of, read_script, run_script, substituted
 from icesql.session.session import Session
 

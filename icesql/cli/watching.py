@@ -11,7 +11,7 @@ from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
 
 from icesql.procedures.progress import Progress
-from icesql.session.pruning_line import progress_line
+from icesql.session.output.pruning_line import progress_line
 from icesql.session.session import Session
 
 

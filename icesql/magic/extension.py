@@ -18,9 +18,9 @@ from icesql.magic.pruning_svg import pruning_svg
 from icesql.parser.script import split
 from icesql.session.connecting import connect
 from icesql.session.interrupt import interruptible
-from icesql.session.output import text as cell_text
-from icesql.session.pruning_line import pruning_line
-from icesql.session.run_call import sql_text
+from icesql.session.output.pruning_line import pruning_line
+from icesql.session.output.rows import text as cell_text
+from icesql.session.run.call import sql_text
 from icesql.session.session import Session
 
 SHOWN_ROWS = 200
@@ -50,7 +50,7 @@ class Result:
         return f"{table}{self.picture}{notes}<small>{html.escape(self.footer)}</small>"
 
     def __repr__(self) -> str:
-        from icesql.session.output import as_text
+        from icesql.session.output.rows import as_text
 
         return "\n".join([as_text(self.columns, self.rows).rstrip(), *self.notices, self.footer]).strip()
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from icesql.procedures.progress import Progress
-from icesql.session.pruning_line import progress_line
+from icesql.session.output.pruning_line import progress_line
 from icesql.session.session import Session
 
 _EVERY_SECONDS = 0.3

@@ -5,8 +5,8 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-from icesql.session.pruning_line import Planning
-from icesql.session.pruning_picture import Step, steps
+from icesql.session.output.pruning_line import Planning
+from icesql.session.output.pruning_picture import Step, steps
 
 _ROW, _BAR, _LABEL = 18, 260, 90
 

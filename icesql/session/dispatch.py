@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from icesql.parser import statements as s
-from icesql.session import run_ddl, run_dml, run_explain, run_namespaces, run_other, run_query, run_set, run_show, run_views
+from icesql.session.run import other as run_other
+from icesql.session.run import set as run_set
+from icesql.session.run.ddl import namespaces as run_namespaces
+from icesql.session.run.ddl import tables as run_ddl
+from icesql.session.run.ddl import views as run_views
+from icesql.session.run.dml import changes as run_dml
+from icesql.session.run.query import explain as run_explain
+from icesql.session.run.query import query as run_query
+from icesql.session.run.show import tables as run_show
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
@@ -14,7 +22,7 @@ if TYPE_CHECKING:
 def run_statement(session: Session, statement: s.Statement, args: Any = None) -> Any:
     """The DataFrame of one statement. ``args`` are parameters for Spark to fill in."""
     if session.transaction_in_progress is not None:
-        from icesql.session.transactions import check_can_wait
+        from icesql.session.state.transactions import check_can_wait
 
         check_can_wait(session, statement)
     match statement:
@@ -41,19 +49,19 @@ def run_statement(session: Session, statement: s.Statement, args: Any = None) ->
         case s.CommentOn():
             return run_ddl.run_comment(session, statement)
         case s.Call():
-            from icesql.session.run_call import run_call
+            from icesql.session.run.call import run_call
 
             return run_call(session, statement, args)
         case s.Explain():
             return run_explain.run_explain(session, statement, args)
         case s.ExecuteImmediate():
-            from icesql.session.run_immediate import run_immediate
+            from icesql.session.run.query.immediate import run_immediate
 
             return run_immediate(session, statement)
         case s.SetConfiguration() | s.ResetConfiguration():
             return run_set.run_set(session, statement)
         case s.BeginTransaction() | s.CommitTransaction() | s.RollbackTransaction():
-            from icesql.session.transactions import run_transaction
+            from icesql.session.state.transactions import run_transaction
 
             return run_transaction(session, statement)
         case s.DescribeTable() | s.DescribeProcedure() | s.DescribeFunction() | s.DescribeQuery() | s.ShowProcedures() | s.ShowFunctions():

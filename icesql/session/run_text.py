@@ -11,9 +11,9 @@ from icesql.parser.parse import parse
 from icesql.parser.script import is_script
 from icesql.parser.statements import Other, Query, Statement
 from icesql.session.dispatch import run_statement
-from icesql.session.double_quotes import with_back_ticks
-from icesql.session.identifier_clauses import with_plain_identifiers
-from icesql.session.parameters import bound_text, with_values
+from icesql.session.rewrite.double_quotes import with_back_ticks
+from icesql.session.rewrite.identifier_clauses import with_plain_identifiers
+from icesql.session.rewrite.parameters import bound_text, with_values
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -27,7 +27,7 @@ def run_text(session: Session, text: str, args: Mapping[str, Any] | Sequence[Any
     if '"' in text and session.conf("spark.sql.ansi.doubleQuotedIdentifiers") == session.conf("spark.sql.ansi.enabled", "true") == "true":
         text = with_back_ticks(text)
     if is_script(text):
-        from icesql.session.run_compound import run_compound
+        from icesql.session.run.query.compound import run_compound
 
         return run_compound(session, text, args)
     if args:

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from icesql.session.catalogs import SPARK_CATALOG, Catalogs
+from icesql.session.state.catalogs import SPARK_CATALOG, Catalogs
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from icesql.catalog.base import Catalog
     from icesql.procedures.context import PlannedAction
     from icesql.procedures.progress import Watcher
-    from icesql.session.frames import Frames
-    from icesql.session.merge_writer import MergeWriter
-    from icesql.session.names import Address, Found, Names
-    from icesql.session.pruning_line import Planning
-    from icesql.session.reader import Reader
-    from icesql.session.session_table import SessionTable
-    from icesql.session.temp_functions import TemporaryFunctions
-    from icesql.session.temp_views import TemporaryViews
-    from icesql.session.transactions import SessionTransaction
-    from icesql.session.writer import Writer
-    from icesql.spark.scripting import Script
+    from icesql.session.dataframe_api.merge_writer import MergeWriter
+    from icesql.session.dataframe_api.reader import Reader
+    from icesql.session.dataframe_api.session_table import SessionTable
+    from icesql.session.dataframe_api.writer import Writer
+    from icesql.session.output.pruning_line import Planning
+    from icesql.session.resolve.temp_functions import TemporaryFunctions
+    from icesql.session.resolve.temp_views import TemporaryViews
+    from icesql.session.state.frames import Frames
+    from icesql.session.state.names import Address, Found, Names
+    from icesql.session.state.transactions import SessionTransaction
+    from icesql.spark.jvm.scripting import Script
     from icesql.table.table import Table
 
 _numbers = itertools.count(1)
@@ -64,8 +64,8 @@ class Session:
     # What statements need is imported with the first of them: connecting should not take longer than Spark does.
     @cached_property
     def names(self) -> Names:
-        from icesql.session.default_catalog import take_default
-        from icesql.session.names import Names
+        from icesql.session.state.default_catalog import take_default
+        from icesql.session.state.names import Names
 
         names = Names(self.catalogs, self._made_in_transaction)
         names.default_catalog = take_default(self)
@@ -73,19 +73,19 @@ class Session:
 
     @cached_property
     def frames(self) -> Frames:
-        from icesql.session.frames import Frames
+        from icesql.session.state.frames import Frames
 
         return Frames(self)
 
     @cached_property
     def temporary_views(self) -> TemporaryViews:
-        from icesql.session.temp_views import TemporaryViews
+        from icesql.session.resolve.temp_views import TemporaryViews
 
         return TemporaryViews(self)
 
     @cached_property
     def temporary_functions(self) -> TemporaryFunctions:
-        from icesql.session.temp_functions import TemporaryFunctions
+        from icesql.session.resolve.temp_functions import TemporaryFunctions
 
         return TemporaryFunctions(self)
 
@@ -124,7 +124,7 @@ class Session:
     def call(self, procedure: str, **arguments: Any) -> DataFrame:
         """``session.call("rewrite_manifests", table="db.t")``. A name may be qualified; the current catalog, else ``local``, is the
         default."""
-        from icesql.session.run_call import call_by_name
+        from icesql.session.run.call import call_by_name
 
         with self._lock:
             self._begin()
@@ -145,7 +145,7 @@ class Session:
     def table(self, name: str) -> SessionTable:
         """A table by its dotted name: schema, snapshots, scan, builders, and ``to_df()``. Raises NotFoundError."""
         from icesql.parser.identifiers import parse_name
-        from icesql.session.session_table import SessionTable
+        from icesql.session.dataframe_api.session_table import SessionTable
 
         parts = parse_name(name)
         found = self.find(parts)
@@ -156,7 +156,7 @@ class Session:
     @property
     def read(self) -> Reader:
         """Options, then a table: ``session.read.option("branch", "audit").table("db.t")``."""
-        from icesql.session.reader import Reader
+        from icesql.session.dataframe_api.reader import Reader
 
         return Reader(self)
 
@@ -166,19 +166,19 @@ class Session:
 
     def write_to(self, frame: DataFrame, name: str) -> Writer:
         """A writer with DataFrameWriterV2's verbs: ``session.write_to(df, "db.t").append()``."""
-        from icesql.session.writer import Writer
+        from icesql.session.dataframe_api.writer import Writer
 
         return Writer(self, frame, name)
 
     def merge_into(self, frame: DataFrame, name: str, condition: Column) -> MergeWriter:
         """A writer with MergeIntoWriter's verbs: ``session.merge_into(df, "db.t", F.col("t.id") == df.id).whenMatched().delete()``."""
-        from icesql.session.merge_writer import MergeWriter
+        from icesql.session.dataframe_api.merge_writer import MergeWriter
 
         return MergeWriter(self, frame, name, condition)
 
     def transaction(self) -> SessionTransaction:
         """``with session.transaction(): ...``: what is done inside is committed together at the end, or not at all."""
-        from icesql.session.transactions import SessionTransaction
+        from icesql.session.state.transactions import SessionTransaction
 
         return SessionTransaction(self)
 
@@ -187,7 +187,7 @@ class Session:
     def nothing(self) -> DataFrame:
         """The result of a command without rows."""
         if self._nothing is None:
-            from icesql.session.results import NOTHING
+            from icesql.session.output.results import NOTHING
 
             self._nothing = NOTHING.frame(self.spark)
         return self._nothing
@@ -235,7 +235,7 @@ class Session:
     @contextmanager
     def view_of(self, frame: DataFrame) -> Iterator[str]:
         """The name of a temporary view that shows the frame while the block runs."""
-        from icesql.spark import short_views
+        from icesql.spark.jvm import short_views
 
         view = f"_ice_frame{next(_numbers)}"
         short_views.show(frame, view)
@@ -245,7 +245,7 @@ class Session:
             self.drop_views([view])
 
     def drop_views(self, names: Iterable[str]) -> None:
-        from icesql.spark import short_views
+        from icesql.spark.jvm import short_views
 
         for name in names:
             short_views.hide(self.spark, name)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from icesql.session.rewriting import Rewritten, line_and_column, offset_of
+from icesql.session.rewrite.places import Rewritten, line_and_column, offset_of
 
 _PLACE = re.compile(r"\bline (\d+),? pos(ition)? (\d+)")
 _VIEW = re.compile(r"`?_ice\d+`?")

@@ -1,6 +1,6 @@
 """Table metadata as one frozen value. Spec: "Table Metadata". Its JSON form is in ``icesql.spec.metadata_json``.
 
-A value never changes: every change is an update folded by ``icesql.table.updates.apply``.
+A value never changes: every change is an update folded by ``icesql.table.metadata.updates.apply``.
 """
 
 from __future__ import annotations

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 from icesql.errors import CommitFailedError, CommitStateUnknownError, IcesqlError, ValidationError
 from icesql.spec.metadata import TableMetadata
-from icesql.table.metadata_builder import MetadataBuilder
+from icesql.table.metadata.builder import MetadataBuilder
+from icesql.table.metadata.requirements import check_all
+from icesql.table.metadata.update_values import Update
 from icesql.table.operations import Change, ChangeSet, MetadataChange, TableOperations, TableVersion
 from icesql.table.own_changes import note_change
-from icesql.table.requirements import check_all
-from icesql.table.update_values import Update
 
 logger = logging.getLogger(__name__)
 

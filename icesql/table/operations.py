@@ -15,8 +15,8 @@ from icesql.io.files import FileIO
 from icesql.spec.metadata import TableMetadata
 
 if TYPE_CHECKING:
-    from icesql.table.requirements import Requirement
-    from icesql.table.updates import Update
+    from icesql.table.metadata.requirements import Requirement
+    from icesql.table.metadata.updates import Update
 
 
 @dataclass(frozen=True, slots=True)

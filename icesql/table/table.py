@@ -19,23 +19,23 @@ from icesql.table.operations import Change, TableOperations, TableVersion
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from icesql.table.append import AppendFiles
+    from icesql.table.changes.append import AppendFiles
+    from icesql.table.changes.delete_files import DeleteFiles
+    from icesql.table.changes.expire_snapshots import ExpireSnapshots
+    from icesql.table.changes.manage_snapshots import ManageSnapshots
+    from icesql.table.changes.overwrite import OverwriteFiles
+    from icesql.table.changes.replace_partitions import ReplacePartitions
+    from icesql.table.changes.replace_sort_order import ReplaceSortOrder
+    from icesql.table.changes.rewrite_files import RewriteFiles
+    from icesql.table.changes.rewrite_manifests import RewriteManifests
+    from icesql.table.changes.row_delta import RowDelta
+    from icesql.table.changes.update_properties import UpdateProperties
+    from icesql.table.changes.update_schema import UpdateSchema
+    from icesql.table.changes.update_spec import UpdatePartitionSpec
     from icesql.table.commit import Stage
-    from icesql.table.delete_files import DeleteFiles
-    from icesql.table.expire_snapshots import ExpireSnapshots
-    from icesql.table.manage_snapshots import ManageSnapshots
-    from icesql.table.overwrite import OverwriteFiles
-    from icesql.table.produce import ProduceSnapshot
-    from icesql.table.replace_partitions import ReplacePartitions
-    from icesql.table.replace_sort_order import ReplaceSortOrder
-    from icesql.table.rewrite_files import RewriteFiles
-    from icesql.table.rewrite_manifests import RewriteManifests
-    from icesql.table.row_delta import RowDelta
-    from icesql.table.scan import TableScan
+    from icesql.table.scan.table_scan import TableScan
+    from icesql.table.snapshot.produce import ProduceSnapshot
     from icesql.table.transaction import Transaction
-    from icesql.table.update_properties import UpdateProperties
-    from icesql.table.update_schema import UpdateSchema
-    from icesql.table.update_spec import UpdatePartitionSpec
 
 
 class Home(Protocol):
@@ -149,7 +149,7 @@ class Table:
         options: Mapping[str, str] | None = None,
     ) -> TableScan:
         """A scan of this version: ``.plan_files()``, ``.to_arrow()``. At most one of snapshot, ref (branch or tag) and time is given."""
-        from icesql.table.scan import TableScan
+        from icesql.table.scan.table_scan import TableScan
 
         return TableScan(
             self.io,
@@ -175,7 +175,7 @@ class Table:
 
         Raises ValidationError if they do not fit the schema.
         """
-        from icesql.table.arrow_write import append
+        from icesql.table.write.arrow_write import append
 
         return append(self, rows, branch=branch, summary=summary or {})
 
@@ -186,7 +186,7 @@ class Table:
 
         Raises ValidationError when another writer added or deleted matching rows meanwhile.
         """
-        from icesql.table.arrow_write import overwrite
+        from icesql.table.write.arrow_write import overwrite
 
         return overwrite(self, rows, self.expression(where), branch=branch, summary=summary or {})
 
@@ -194,7 +194,7 @@ class Table:
         self, where: Expression | str | None = None, *, branch: str = MAIN, summary: Mapping[str, str] | None = None
     ) -> TableVersion:
         """Delete the rows that match: whole files from metadata alone where that is proven, else by rewriting the files that hold some."""
-        from icesql.table.arrow_write import delete
+        from icesql.table.write.arrow_write import delete
 
         return delete(self, self.expression(where), branch=branch, summary=summary or {})
 
@@ -203,7 +203,7 @@ class Table:
 
         Raises ValidationError for a file that is in the table already or does not fit.
         """
-        from icesql.table.arrow_write import add_files
+        from icesql.table.write.arrow_write import add_files
 
         return add_files(self, list(locations), branch=branch, check_duplicates=check_duplicates)
 
@@ -211,7 +211,7 @@ class Table:
     def commit(self, change: ProduceSnapshot) -> TableVersion:
         """Commit one snapshot as described: the low-level way that all others end in."""
         from icesql.table.commit import commit
-        from icesql.table.snapshot_producer import SnapshotProducer
+        from icesql.table.snapshot.producer import SnapshotProducer
 
         return commit(self.operations, [SnapshotProducer(change, self.io, self.name)], base=self.version)
 
@@ -222,73 +222,73 @@ class Table:
         return Transaction(self.operations, self.version)
 
     def update_schema(self) -> UpdateSchema:
-        from icesql.table.update_schema import UpdateSchema
+        from icesql.table.changes.update_schema import UpdateSchema
 
         return UpdateSchema(self.operations, self.version)
 
     def update_spec(self) -> UpdatePartitionSpec:
-        from icesql.table.update_spec import UpdatePartitionSpec
+        from icesql.table.changes.update_spec import UpdatePartitionSpec
 
         return UpdatePartitionSpec(self.operations, self.version)
 
     def replace_sort_order(self) -> ReplaceSortOrder:
-        from icesql.table.replace_sort_order import ReplaceSortOrder
+        from icesql.table.changes.replace_sort_order import ReplaceSortOrder
 
         return ReplaceSortOrder(self.operations, self.version)
 
     def update_properties(self) -> UpdateProperties:
-        from icesql.table.update_properties import UpdateProperties
+        from icesql.table.changes.update_properties import UpdateProperties
 
         return UpdateProperties(self.operations, self.version)
 
     def manage_snapshots(self) -> ManageSnapshots:
-        from icesql.table.manage_snapshots import ManageSnapshots
+        from icesql.table.changes.manage_snapshots import ManageSnapshots
 
         return ManageSnapshots(self.operations, self.version)
 
     def new_append(self) -> AppendFiles:
-        from icesql.table.append import AppendFiles
+        from icesql.table.changes.append import AppendFiles
 
         return AppendFiles(self.operations, self.version)
 
     def new_fast_append(self) -> AppendFiles:
         """An append that never merges manifests: its cost does not grow with the table."""
-        from icesql.table.append import AppendFiles
+        from icesql.table.changes.append import AppendFiles
 
         return AppendFiles(self.operations, self.version, fast=True)
 
     def new_delete(self) -> DeleteFiles:
-        from icesql.table.delete_files import DeleteFiles
+        from icesql.table.changes.delete_files import DeleteFiles
 
         return DeleteFiles(self.operations, self.version)
 
     def new_overwrite(self) -> OverwriteFiles:
-        from icesql.table.overwrite import OverwriteFiles
+        from icesql.table.changes.overwrite import OverwriteFiles
 
         return OverwriteFiles(self.operations, self.version)
 
     def new_replace_partitions(self) -> ReplacePartitions:
-        from icesql.table.replace_partitions import ReplacePartitions
+        from icesql.table.changes.replace_partitions import ReplacePartitions
 
         return ReplacePartitions(self.operations, self.version)
 
     def new_row_delta(self) -> RowDelta:
-        from icesql.table.row_delta import RowDelta
+        from icesql.table.changes.row_delta import RowDelta
 
         return RowDelta(self.operations, self.version)
 
     def new_rewrite_files(self) -> RewriteFiles:
-        from icesql.table.rewrite_files import RewriteFiles
+        from icesql.table.changes.rewrite_files import RewriteFiles
 
         return RewriteFiles(self.operations, self.version)
 
     def rewrite_manifests(self) -> RewriteManifests:
-        from icesql.table.rewrite_manifests import RewriteManifests
+        from icesql.table.changes.rewrite_manifests import RewriteManifests
 
         return RewriteManifests(self.operations, self.version)
 
     def expire_snapshots(self) -> ExpireSnapshots:
-        from icesql.table.expire_snapshots import ExpireSnapshots
+        from icesql.table.changes.expire_snapshots import ExpireSnapshots
 
         return ExpireSnapshots(self.operations, self.version)
 

@@ -11,14 +11,14 @@ from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import UNPARTITIONED, PartitionSpec
 from icesql.spec.schema import Schema
 from icesql.spec.sorting import UNSORTED, SortOrder
-from icesql.table import update_values as u
 from icesql.table.commit import abandon, attempt_until_committed, check_same_table, failed_for_certain, finish, prepare, stage_of
-from icesql.table.create import replace_updates
-from icesql.table.metadata_builder import MetadataBuilder
+from icesql.table.metadata import update_values as u
+from icesql.table.metadata.builder import MetadataBuilder
+from icesql.table.metadata.create import replace_updates
+from icesql.table.metadata.requirements import check_all
 from icesql.table.operations import Change, TableOperations, TableVersion
-from icesql.table.produce import ProduceSnapshot
-from icesql.table.requirements import check_all
-from icesql.table.snapshot_producer import SnapshotProducer
+from icesql.table.snapshot.produce import ProduceSnapshot
+from icesql.table.snapshot.producer import SnapshotProducer
 
 Replacement = Callable[[TableMetadata], tuple[u.Update, ...]]
 

@@ -340,8 +340,8 @@ def test_several_tables_commit_together_or_not_at_all(metastore: Catalog) -> Non
 
 
 def _with_property(metadata: TableMetadata, key: str, value: str) -> TableMetadata:
-    from icesql.table.update_values import SetProperties
-    from icesql.table.updates import apply
+    from icesql.table.metadata.update_values import SetProperties
+    from icesql.table.metadata.updates import apply
 
     return apply(metadata, SetProperties({key: value}))
 

@@ -10,7 +10,7 @@ import pytest
 from icesql.catalog.base import Catalog
 from icesql.errors import CommitStateUnknownError, UnsupportedError, ValidationError
 from icesql.session.light import connect_catalog
-from icesql.table.delete_files import DeleteFiles
+from icesql.table.changes.delete_files import DeleteFiles
 from tests.catalog.tables import SCHEMA
 from tests.table.memory import data_file
 

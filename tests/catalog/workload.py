@@ -25,7 +25,7 @@ from icesql.expr.tree import Op, Predicate, Reference
 from icesql.io.manifests import read_manifest
 from icesql.spec.schema import Schema
 from icesql.spec.types import IntegerType, LongType, NestedField, StringType
-from icesql.table.manifest_access import manifests_of
+from icesql.table.manifests.access import manifests_of
 from icesql.table.table import Table
 from tests.catalog.faults import striking, striking_catalog
 
@@ -103,7 +103,7 @@ class Writer:
         """Two batches' files become one."""
         import pyarrow.parquet as pq
 
-        from icesql.table.arrow_write import write_rows
+        from icesql.table.write.arrow_write import write_rows
 
         chosen = tuple(self.chosen.sample(sorted(self.live), 2))
         files = [task.data_file for task in self.table.scan(Predicate(Op.IN, Reference("batch"), chosen)).plan_files().tasks]
@@ -142,7 +142,7 @@ def append_until_killed(properties: Mapping[str, str], journal: str, first: int,
 def processes() -> Any:
     """Clean processes without the cost of importing everything again."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.catalog.workload", "icesql.catalog.sql", "icesql.table.arrow_write", "psycopg"])
+    context.set_forkserver_preload(["tests.catalog.workload", "icesql.catalog.sql", "icesql.table.write.arrow_write", "psycopg"])
     return context
 
 

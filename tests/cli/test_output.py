@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from icesql.session.output import as_text
+from icesql.session.output.rows import as_text
 
 NAMES = ("id", "text", "when")
 ROWS = ((1, "a|b", datetime.datetime(2024, 1, 2, 3, 4)), (None, None, None), (Decimal("1.50"), "x,y", None))

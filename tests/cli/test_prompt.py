@@ -13,7 +13,7 @@ from prompt_toolkit.output import DummyOutput
 
 from icesql.cli.prompt import NameCompleter, is_complete, prompt_session
 from icesql.session.light import connect_catalog
-from icesql.session.names import Names
+from icesql.session.state.names import Names
 from icesql.spec.schema import Schema
 from icesql.spec.types import LongType, NestedField
 

@@ -12,8 +12,8 @@ from icesql.spec.files import DataFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.specs_json import spec_to_json
 from icesql.spec.types_json import schema_to_json
-from icesql.table.content_file_json import content_file_to_json
-from icesql.table.create import new_metadata
+from icesql.table.metadata.create import new_metadata
+from icesql.table.snapshot.content_file_json import content_file_to_json
 from tests.interop.history import history_of
 from tests.interop.icesql_steps import run_program
 from tests.interop.java_steps import Outcome, Try

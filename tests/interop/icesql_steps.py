@@ -13,8 +13,8 @@ from icesql.session.light import connect_catalog
 from icesql.spec.files import DataFile, ManifestContent
 from icesql.spec.snapshots import PartitionStatisticsFile, StatisticsFile
 from icesql.spec.types import LongType
+from icesql.table.changes.update_statistics import UpdateStatistics
 from icesql.table.table import Table
-from icesql.table.update_statistics import UpdateStatistics
 from tests.interop.java_steps import Outcome, Try
 from tests.interop.layout import newest_version, put_aside
 from tests.interop.programs import SCHEMA, Program, Step

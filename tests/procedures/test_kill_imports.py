@@ -17,7 +17,7 @@ import pytest
 
 import icesql
 from icesql.errors import IcesqlError
-from icesql.spark import import_files
+from icesql.spark.maintenance import import_files
 from tests.catalog.faults import StrikingFileIO, strike_in_store
 
 pytestmark = pytest.mark.spark

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from icesql.table.partition_statistics import compute_partition_statistics
-from icesql.table.table_statistics import columns_for_statistics, compute_table_statistics
+from icesql.table.maintenance.partition_statistics import compute_partition_statistics
+from icesql.table.maintenance.table_statistics import columns_for_statistics, compute_table_statistics
 from tests.oracle.client import Oracle
 from tests.table.maintained import delete_positions, new_table, paths, rows
 

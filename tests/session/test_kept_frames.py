@@ -11,7 +11,7 @@ import pytest
 
 from icesql.errors import NotFoundError, SqlError
 from icesql.session.session import Session
-from icesql.table import never_null
+from icesql.table.scan import never_null
 
 pytestmark = pytest.mark.spark
 

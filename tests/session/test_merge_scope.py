@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from icesql.session.merge_scope import qualified
+from icesql.session.rewrite.merge_scope import qualified
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from icesql.parser.references import references
-from icesql.session.named_columns import needed_columns
+from icesql.session.rewrite.named_columns import needed_columns
 
 COLUMNS = ("content", "file_path", "record_count", "partition")
 

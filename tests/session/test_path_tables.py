@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from icesql.session.path_tables import is_path
+from icesql.session.resolve.path_tables import is_path
 
 
 @pytest.mark.parametrize(

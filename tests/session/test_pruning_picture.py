@@ -6,9 +6,9 @@ import io
 
 from icesql.magic.pruning_svg import pruning_svg
 from icesql.procedures.progress import Progress
-from icesql.session.pruning_line import Planning, progress_line, pruning_line
-from icesql.session.pruning_picture import print_picture, steps
-from icesql.table.scan_report import ScanReport, Skipped
+from icesql.session.output.pruning_line import Planning, progress_line, pruning_line
+from icesql.session.output.pruning_picture import print_picture, steps
+from icesql.table.scan.report import ScanReport, Skipped
 
 REPORT = ScanReport(
     table_name="local.db.t",

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from icesql.parser.names import Span
-from icesql.session.rewriting import Edit, line_and_column, offset_of, padded, rewrite
+from icesql.session.rewrite.places import Edit, line_and_column, offset_of, padded, rewrite
 from tests.effort import examples
 
 

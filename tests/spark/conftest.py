@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import icesql
-from icesql.spark.store_assignment import assigned_frame
-from icesql.spark.types import from_spark
-from icesql.spark.write import WriteSettings, write_frame
+from icesql.spark.jvm.types import from_spark
+from icesql.spark.write.data_files import WriteSettings, write_frame
+from icesql.spark.write.store_assignment import assigned_frame
 from icesql.spec.partitioning import PartitionField, PartitionSpec
 from icesql.spec.transforms import Transform
 from icesql.table.table import Table

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import functions as F
 
-from icesql.spark.batches import LONG_ROW, MAX_BYTES_PER_BATCH, MAX_ROW_BYTES, short_rows, unmeasured_batches
-from icesql.spark.scan import scan_dataframe
+from icesql.spark.read.table_scan import scan_dataframe
+from icesql.spark.write.batches import LONG_ROW, MAX_BYTES_PER_BATCH, MAX_ROW_BYTES, short_rows, unmeasured_batches
 
 pytestmark = pytest.mark.spark
 
@@ -82,7 +82,7 @@ def test_rows_of_unknown_length_are_measured(spark, columns):
 
 @pytest.mark.parametrize("length", [1, 3 * LONG])
 def test_long_rows_are_written_once(spark, make_table, monkeypatch, length):
-    import icesql.spark.write as write
+    import icesql.spark.write.data_files as write
 
     monkeypatch.setattr(write, "SMALL_BYTES", -1)
     rows = spark.range(0, 400, 1, 4).selectExpr("id", f"repeat('x', IF(id = 250, {length}, 1)) AS s")

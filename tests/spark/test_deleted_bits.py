@@ -11,11 +11,11 @@ from pyroaring import BitMap64
 from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 
 from icesql.io.delete_files import write_position_deletes
-from icesql.spark.aggregates import aggregate_frame
-from icesql.spark.columns import DELETES, ROW_INDEX
-from icesql.spark.deleted_bits import NOTHING_DELETED, deleted_bits, holds_bits, size_in_bytes
-from icesql.spark.deletes import BITS_LIMIT_BYTES, DeletedPositions, for_the_jvm, is_deleted
-from icesql.spark.scan import scan_dataframe
+from icesql.spark.read.aggregates import aggregate_frame
+from icesql.spark.read.columns import DELETES, ROW_INDEX
+from icesql.spark.read.deleted_bits import NOTHING_DELETED, deleted_bits, holds_bits, size_in_bytes
+from icesql.spark.read.deletes import BITS_LIMIT_BYTES, DeletedPositions, for_the_jvm, is_deleted
+from icesql.spark.read.table_scan import scan_dataframe
 from tests.spark.conftest import append
 
 pytestmark = pytest.mark.spark

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from icesql.errors import ValidationError
+from icesql.spark.read.table_scan import scan_dataframe
 from icesql.spark.row_level import few_rows, found_rows, merge, update
 from icesql.spark.row_level.assignments import Assignment
 from icesql.spark.row_level.delete import delete_rows
@@ -12,7 +13,6 @@ from icesql.spark.row_level.merge import merge_rows
 from icesql.spark.row_level.merge_clauses import Action, Clause, Kind
 from icesql.spark.row_level.target import Target
 from icesql.spark.row_level.update import update_rows
-from icesql.spark.scan import scan_dataframe
 from icesql.spec.transforms import DAY, IDENTITY, bucket, truncate
 
 pytestmark = pytest.mark.spark

@@ -8,19 +8,19 @@ import pytest
 
 from icesql.errors import CorruptMetadataError
 from icesql.expr.tree import TRUE
-from icesql.spark import file_index
-from icesql.spark.aggregates import aggregate_frame
-from icesql.spark.bridge import Bridge, bridge_of
-from icesql.spark.changelog import changelog_frame, incremental_frame
-from icesql.spark.file_index import file_statuses
-from icesql.spark.metadata_frames import metadata_frame
-from icesql.spark.read_planning import ReadSettings
-from icesql.spark.relation import parquet_relation
-from icesql.spark.scan import Read, scan_dataframe
-from icesql.spark.types import to_spark_schema
+from icesql.spark.jvm.bridge import Bridge, bridge_of
+from icesql.spark.jvm.types import to_spark_schema
+from icesql.spark.read import file_index
+from icesql.spark.read.aggregates import aggregate_frame
+from icesql.spark.read.changelog import changelog_frame, incremental_frame
+from icesql.spark.read.file_index import file_statuses
+from icesql.spark.read.metadata_frames import metadata_frame
+from icesql.spark.read.read_planning import ReadSettings
+from icesql.spark.read.relation import parquet_relation
+from icesql.spark.read.table_scan import Read, scan_dataframe
 from icesql.spec.transforms import IDENTITY, bucket
 from icesql.spec.types import LongType
-from icesql.table import never_null
+from icesql.table.scan import never_null
 from tests.spark.conftest import append
 
 pytestmark = pytest.mark.spark

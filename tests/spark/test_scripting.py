@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from icesql.spark.scripting import version_numbers
+from icesql.spark.jvm.scripting import version_numbers
 
 
 @pytest.mark.parametrize(("older", "newer"), [("4.0.1", "4.1.0"), ("4.2.0", "4.10.0"), ("4.9.1", "4.10.0-SNAPSHOT"), ("9.0.0", "10.0.0")])

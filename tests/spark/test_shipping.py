@@ -11,8 +11,8 @@ from zipimport import zipimporter
 
 import pytest
 
-from icesql.spark import shipping
-from icesql.spark.task_imports import archives_forgotten
+from icesql.spark.workers import shipping
+from icesql.spark.workers.task_imports import archives_forgotten
 
 
 @pytest.fixture
@@ -44,7 +44,11 @@ def test_what_was_compiled_of_another_source_is_left_out(module):
 
 def test_all_rooms_that_tasks_import_are_shipped():
     names = zipfile.ZipFile(shipping._zip()).namelist()
-    assert {"icesql/spark/write_tasks.py", "icesql/spark/second_path_tasks.py", "icesql/table/location_provider.py"} <= set(names)
+    assert {
+        "icesql/spark/write/write_tasks.py",
+        "icesql/spark/read/fallback_tasks.py",
+        "icesql/table/manifests/location_provider.py",
+    } <= set(names)
     assert not any(name.startswith(("icesql/session", "icesql/catalog")) for name in names)
 
 

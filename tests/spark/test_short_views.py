@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import icesql
-from icesql.spark import short_views
+from icesql.spark.jvm import short_views
 
 pytestmark = pytest.mark.spark
 

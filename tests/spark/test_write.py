@@ -6,9 +6,9 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.errors import AnalysisException, SparkRuntimeException
 
-from icesql.spark.scan import scan_dataframe
-from icesql.spark.store_assignment import assigned_frame
-from icesql.spark.write import WriteSettings, write_frame
+from icesql.spark.read.table_scan import scan_dataframe
+from icesql.spark.write.data_files import WriteSettings, write_frame
+from icesql.spark.write.store_assignment import assigned_frame
 from icesql.spec.sorting import NullOrder, SortDirection, SortField, SortOrder
 from icesql.spec.transforms import IDENTITY, bucket
 from tests.spark.conftest import append
@@ -30,7 +30,7 @@ def test_an_insert_into_many_partitions_makes_one_file_each(spark, make_table):
 
 
 def test_small_results_are_written_in_the_driver(spark, make_table, monkeypatch):
-    import icesql.spark.write as write
+    import icesql.spark.write.data_files as write
 
     monkeypatch.setattr(write, "_write_in_tasks", lambda *given: pytest.fail("a Python worker was started"))
     rows = spark.sql("SELECT * FROM VALUES (1L, 'a'), (2L, NULL), (3L, 'a') AS t(id, p)")
@@ -40,7 +40,7 @@ def test_small_results_are_written_in_the_driver(spark, make_table, monkeypatch)
 
 @pytest.mark.parametrize("small", [True, False])
 def test_files_are_in_the_sort_order(spark, make_table, small, monkeypatch):
-    import icesql.spark.write as write
+    import icesql.spark.write.data_files as write
 
     monkeypatch.setattr(write, "is_small", lambda *given: small)  # rows that are not go through a shuffle by ranges
     rows = spark.sql("SELECT (id * 7919) % 1000 AS id, IF(id % 9 = 0, NULL, CAST(id % 2 AS INT)) AS p FROM range(0, 1000, 1, 3)")
@@ -85,7 +85,7 @@ def test_what_does_not_fit_has_sparks_own_errors(spark, make_table):
 
 
 def test_short_decimals_reach_tasks_as_longs(spark, make_table, monkeypatch):
-    import icesql.spark.write as write
+    import icesql.spark.write.data_files as write
 
     monkeypatch.setattr(write, "SMALL_BYTES", -1)
     values = "(1, -12.34, 99999999999999.9999, 12345678901234567890.12), (2, NULL, -0.0001, NULL), (3, 0, NULL, -0.01)"
@@ -100,7 +100,7 @@ def test_short_decimals_reach_tasks_as_longs(spark, make_table, monkeypatch):
 
 
 def test_rows_known_to_be_few_are_written_in_the_driver(spark, make_table, monkeypatch):
-    import icesql.spark.write as write
+    import icesql.spark.write.data_files as write
 
     rows = spark.range(30).toDF("id")
     table = make_table("t", rows.limit(0), [("id", bucket(4))])

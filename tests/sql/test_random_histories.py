@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from icesql.table import never_null
+from icesql.table.scan import never_null
 from tests.sql.histories.running import run_history
 
 SEQUENCES, A_TEST, STEPS = 200, 10, 4

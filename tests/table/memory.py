@@ -20,7 +20,7 @@ from icesql.spec.snapshots import MetadataLogEntry
 from icesql.spec.transforms import IDENTITY
 from icesql.spec.types import LongType, NestedField, StringType
 from icesql.spec.values import to_bytes
-from icesql.table.create import new_metadata
+from icesql.table.metadata.create import new_metadata
 from icesql.table.operations import TableVersion
 
 SCHEMA = Schema((NestedField(1, "id", LongType(), True), NestedField(2, "data", StringType()), NestedField(3, "p", LongType())))

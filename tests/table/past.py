@@ -14,12 +14,12 @@ from icesql.io.deletion_vectors import write_dvs
 from icesql.spec.snapshots import MAIN
 from icesql.spec.transforms import bucket
 from icesql.spec.types import LongType
-from icesql.table.arrow_write import write_rows
-from icesql.table.partition_statistics import compute_partition_statistics
-from icesql.table.rewrite_data_files import RewriteDataFiles
-from icesql.table.rewrite_options import data_rewrite_options
+from icesql.table.maintenance.partition_statistics import compute_partition_statistics
+from icesql.table.maintenance.rewrite_data_files import RewriteDataFiles
+from icesql.table.maintenance.rewrite_options import data_rewrite_options
+from icesql.table.maintenance.table_statistics import columns_for_statistics, compute_table_statistics
 from icesql.table.table import Table
-from icesql.table.table_statistics import columns_for_statistics, compute_table_statistics
+from icesql.table.write.arrow_write import write_rows
 from tests.table.maintained import rows
 
 STEPS = (

@@ -31,7 +31,7 @@ from icesql.spec.types import (
     TimestamptzType,
     Type,
 )
-from icesql.table.arrow_rows import by_partition, fitted
+from icesql.table.write.arrow_rows import by_partition, fitted
 from tests.effort import examples
 
 NESTED = Schema(

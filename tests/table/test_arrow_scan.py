@@ -17,8 +17,8 @@ from icesql.spec.partitioning import UNPARTITIONED, PartitionField, PartitionSpe
 from icesql.spec.schema import Schema
 from icesql.spec.transforms import IDENTITY
 from icesql.spec.types import DoubleType, IntegerType, LongType, NestedField, StringType, StructType
-from icesql.table.aggregates import Aggregate, AggregateFunction, aggregate_from_metadata
-from icesql.table.scan import TableScan
+from icesql.table.scan.aggregates import Aggregate, AggregateFunction, aggregate_from_metadata
+from icesql.table.scan.table_scan import TableScan
 from tests.table.forge import Forge
 
 SCHEMA = Schema((NestedField(1, "id", LongType()), NestedField(2, "p", StringType()), NestedField(3, "x", DoubleType())))

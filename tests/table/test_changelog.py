@@ -11,10 +11,10 @@ import pytest
 from icesql.errors import InvalidArgumentError
 from icesql.expr.tree import TRUE, And, Expression, Op, Predicate, Reference
 from icesql.spec.partitioning import UNPARTITIONED
-from icesql.table.changelog import ChangelogScan
-from icesql.table.incremental import IncrementalAppendScan
-from icesql.table.scan import TableScan
-from icesql.table.snapshot_ranges import SnapshotRange, append_range, changelog_range
+from icesql.table.scan.changelog import ChangelogScan
+from icesql.table.scan.incremental import IncrementalAppendScan
+from icesql.table.scan.snapshot_ranges import SnapshotRange, append_range, changelog_range
+from icesql.table.scan.table_scan import TableScan
 from tests.table.test_arrow_scan import BY_P, SCHEMA, RealForge, rows
 
 

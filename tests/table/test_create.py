@@ -16,14 +16,14 @@ from icesql.spec.snapshots import MAIN
 from icesql.spec.sorting import SortField, SortOrder
 from icesql.spec.transforms import DAY, HOUR, IDENTITY, bucket
 from icesql.spec.types import ListType, LongType, MapType, NestedField, StringType, StructType, TimestampType, UnknownType, VariantType
-from icesql.table.append import AppendFiles
-from icesql.table.create import new_metadata
-from icesql.table.location_provider import LocationProvider, location_provider
-from icesql.table.manage_snapshots import ManageSnapshots
-from icesql.table.overwrite import OverwriteFiles
+from icesql.table.changes.append import AppendFiles
+from icesql.table.changes.manage_snapshots import ManageSnapshots
+from icesql.table.changes.overwrite import OverwriteFiles
+from icesql.table.changes.update_properties import UpdateProperties
+from icesql.table.changes.update_schema import UpdateSchema
+from icesql.table.manifests.location_provider import LocationProvider, location_provider
+from icesql.table.metadata.create import new_metadata
 from icesql.table.transaction import Transaction
-from icesql.table.update_properties import UpdateProperties
-from icesql.table.update_schema import UpdateSchema
 from tests.table.memory import BY_P, SCHEMA, MemoryOperations, data_file, new_table
 from tests.table.test_snapshot_producer import live_files, metadata_files, names
 

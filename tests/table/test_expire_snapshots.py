@@ -14,18 +14,18 @@ from icesql.errors import CommitStateUnknownError, InvalidArgumentError, Validat
 from icesql.spec.files import DataFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import MAIN, PartitionStatisticsFile, Snapshot, SnapshotLogEntry, SnapshotRef, StatisticsFile
-from icesql.table.append import AppendFiles
-from icesql.table.delete_files import DeleteFiles
-from icesql.table.expire_snapshots import ExpireSnapshots
-from icesql.table.manage_snapshots import ManageSnapshots
+from icesql.table.changes.append import AppendFiles
+from icesql.table.changes.delete_files import DeleteFiles
+from icesql.table.changes.expire_snapshots import ExpireSnapshots
+from icesql.table.changes.manage_snapshots import ManageSnapshots
+from icesql.table.changes.overwrite import OverwriteFiles
+from icesql.table.changes.rewrite_manifests import RewriteManifests
+from icesql.table.changes.row_delta import RowDelta
+from icesql.table.changes.update_properties import UpdateProperties
+from icesql.table.changes.update_spec import UpdatePartitionSpec
+from icesql.table.changes.update_statistics import UpdateStatistics
+from icesql.table.manifests.reachable import reachable, reachable_files
 from icesql.table.operations import TableVersion
-from icesql.table.overwrite import OverwriteFiles
-from icesql.table.reachable import reachable, reachable_files
-from icesql.table.rewrite_manifests import RewriteManifests
-from icesql.table.row_delta import RowDelta
-from icesql.table.update_properties import UpdateProperties
-from icesql.table.update_spec import UpdatePartitionSpec
-from icesql.table.update_statistics import UpdateStatistics
 from tests.table.memory import BY_P, MemoryOperations, data_file, equality_deletes, memory_table, new_table, position_deletes
 
 EVER = 2**60

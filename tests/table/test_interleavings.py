@@ -9,12 +9,12 @@ import pytest
 
 from icesql.errors import ValidationError
 from icesql.spec.files import DataFile, ManifestContent
-from icesql.table.append import AppendFiles
-from icesql.table.manifest_access import live_entries, manifests_of
-from icesql.table.overwrite import OverwriteFiles
-from icesql.table.rewrite_files import RewriteFiles
-from icesql.table.row_delta import RowDelta
-from icesql.table.snapshot_update import SnapshotUpdate
+from icesql.table.changes.append import AppendFiles
+from icesql.table.changes.overwrite import OverwriteFiles
+from icesql.table.changes.rewrite_files import RewriteFiles
+from icesql.table.changes.row_delta import RowDelta
+from icesql.table.manifests.access import live_entries, manifests_of
+from icesql.table.snapshot.snapshot_update import SnapshotUpdate
 from tests.table.memory import MemoryFileIO, MemoryOperations, data_file, deletion_vector, memory_table
 
 ORDERS = sorted(set(itertools.permutations("AABBCC")))[::3]  # 30 of 90: the run must stay short

@@ -16,7 +16,7 @@ from icesql.catalog.loading import load_catalog
 from icesql.errors import ValidationError
 from icesql.io.locations import local_path
 from icesql.spec.files import FileContent
-from icesql.table.manifest_access import manifests_of
+from icesql.table.manifests.access import manifests_of
 from icesql.table.table import Table
 from tests.catalog.faults import striking_at, striking_catalog
 from tests.catalog.workload import processes

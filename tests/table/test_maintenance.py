@@ -16,18 +16,26 @@ from icesql.errors import CommitFailedError, IcesqlError, InvalidArgumentError, 
 from icesql.io.puffin import read_blob, read_puffin
 from icesql.spec.files import DataFile
 from icesql.spec.partitioning import PartitionSpec
-from icesql.table.dangling_deletes import DanglingDeletes
-from icesql.table.import_files import ImportFiles, ensure_name_mapping
-from icesql.table.import_source import source_partitions
-from icesql.table.orphan_files import PrefixMismatch, PrefixRules, list_in_threads, orphans_among, reached_files, units_of, visible
-from icesql.table.partition_statistics import compute_partition_statistics, partition_statistics
-from icesql.table.path_prefix import PathPrefix
-from icesql.table.rewrite_data_files import Group, RewriteDataFiles
-from icesql.table.rewrite_options import data_rewrite_options, delete_rewrite_options
-from icesql.table.rewrite_position_deletes import RewritePositionDeletes
-from icesql.table.rewrite_table_path import RewriteTablePath
+from icesql.table.maintenance.dangling_deletes import DanglingDeletes
+from icesql.table.maintenance.import_files import ImportFiles, ensure_name_mapping
+from icesql.table.maintenance.import_source import source_partitions
+from icesql.table.maintenance.orphan_files import (
+    PrefixMismatch,
+    PrefixRules,
+    list_in_threads,
+    orphans_among,
+    reached_files,
+    units_of,
+    visible,
+)
+from icesql.table.maintenance.partition_statistics import compute_partition_statistics, partition_statistics
+from icesql.table.maintenance.path_prefix import PathPrefix
+from icesql.table.maintenance.rewrite_data_files import Group, RewriteDataFiles
+from icesql.table.maintenance.rewrite_options import data_rewrite_options, delete_rewrite_options
+from icesql.table.maintenance.rewrite_position_deletes import RewritePositionDeletes
+from icesql.table.maintenance.rewrite_table_path import RewriteTablePath
+from icesql.table.maintenance.table_statistics import columns_for_statistics, compute_table_statistics
 from icesql.table.table import Table
-from icesql.table.table_statistics import columns_for_statistics, compute_table_statistics
 from tests.table.maintained import catalog_in, delete_positions, ids, new_table, paths, read_everything, rows
 
 VERSIONS = (1, 2, 3)

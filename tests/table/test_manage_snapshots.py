@@ -10,11 +10,11 @@ import pytest
 
 from icesql.errors import AlreadyExistsError, IcesqlError, InvalidArgumentError, NotFoundError, ValidationError
 from icesql.spec.snapshots import MAIN, RefType
-from icesql.table.append import AppendFiles
-from icesql.table.delete_files import DeleteFiles
-from icesql.table.manage_snapshots import ManageSnapshots
-from icesql.table.replace_partitions import ReplacePartitions
-from icesql.table.row_delta import RowDelta
+from icesql.table.changes.append import AppendFiles
+from icesql.table.changes.delete_files import DeleteFiles
+from icesql.table.changes.manage_snapshots import ManageSnapshots
+from icesql.table.changes.replace_partitions import ReplacePartitions
+from icesql.table.changes.row_delta import RowDelta
 from tests.table.memory import BY_P, MemoryOperations, data_file, equality_deletes, new_table
 from tests.table.test_snapshot_producer import live_files, names
 

@@ -15,8 +15,8 @@ from icesql.spec.partitioning import UNPARTITIONED, PartitionField, PartitionSpe
 from icesql.spec.schema import Schema
 from icesql.spec.transforms import DAY, IDENTITY, VOID, bucket
 from icesql.spec.types import DoubleType, LongType, NestedField, StringType, StructType, TimestamptzType
+from icesql.table.metadata.partition_types import union_partition_type
 from icesql.table.metadata_tables.registry import METADATA_TABLES, metadata_table, metadata_table_schema, scan_metadata_table
-from icesql.table.partition_types import union_partition_type
 from tests.table.test_arrow_scan import BY_P, SCHEMA, RealForge, rows
 from tests.table.test_changelog import merge_on_read
 

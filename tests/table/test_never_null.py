@@ -12,7 +12,7 @@ from icesql.spec.files import EntryStatus
 from icesql.spec.partitioning import UNPARTITIONED
 from icesql.spec.schema import Schema
 from icesql.spec.types import ListType, LongType, NestedField, StringType
-from icesql.table.never_null import FEWEST_ROWS, never_null
+from icesql.table.scan.never_null import FEWEST_ROWS, never_null
 from tests.table.forge import Forge
 
 SCHEMA = Schema(

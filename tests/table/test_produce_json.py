@@ -32,11 +32,12 @@ from icesql.spec.types import (
     UUIDType,
 )
 from icesql.spec.values import to_bytes
-from icesql.table.append import AppendFiles
+from icesql.table.changes.append import AppendFiles
+from icesql.table.changes.overwrite import OverwriteFiles
+from icesql.table.changes.row_delta import RowDelta
 from icesql.table.commit import commit
-from icesql.table.create import new_metadata
-from icesql.table.overwrite import OverwriteFiles
-from icesql.table.produce import (
+from icesql.table.metadata.create import new_metadata
+from icesql.table.snapshot.produce import (
     NotAllowedAddedDataFiles,
     NotAllowedAddedDeleteFiles,
     NotAllowedNewDeletesForDataFiles,
@@ -44,9 +45,8 @@ from icesql.table.produce import (
     RequiredDataFiles,
     RequiredDeleteFiles,
 )
-from icesql.table.produce_json import produce_from_json, produce_to_json
-from icesql.table.row_delta import RowDelta
-from icesql.table.snapshot_producer import SnapshotProducer
+from icesql.table.snapshot.produce_json import produce_from_json, produce_to_json
+from icesql.table.snapshot.producer import SnapshotProducer
 from tests.table.memory import BY_P, data_file, deletion_vector, equality_deletes, new_table, position_deletes
 from tests.table.test_snapshot_producer import live_files, names
 

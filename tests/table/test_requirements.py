@@ -9,8 +9,8 @@ import pytest
 from icesql.errors import CommitFailedError
 from icesql.spec.partitioning import PartitionSpec
 from icesql.spec.snapshots import MAIN, SnapshotRef
-from icesql.table import requirements as r
-from icesql.table import updates as u
+from icesql.table.metadata import requirements as r
+from icesql.table.metadata import updates as u
 from tests.table.memory import SCHEMA
 from tests.table.test_updates import on_main, table
 

@@ -9,11 +9,11 @@ import pytest
 from icesql.errors import InvalidArgumentError, ValidationError
 from icesql.io.manifests import read_manifest
 from icesql.spec.files import EntryStatus, ManifestContent
-from icesql.table.append import AppendFiles
-from icesql.table.delete_files import DeleteFiles
-from icesql.table.manifest_access import manifests_of
-from icesql.table.rewrite_manifests import RewriteManifests
-from icesql.table.row_delta import RowDelta
+from icesql.table.changes.append import AppendFiles
+from icesql.table.changes.delete_files import DeleteFiles
+from icesql.table.changes.rewrite_manifests import RewriteManifests
+from icesql.table.changes.row_delta import RowDelta
+from icesql.table.manifests.access import manifests_of
 from tests.table.memory import BY_P, MemoryOperations, data_file, equality_deletes, new_table
 
 
@@ -126,8 +126,8 @@ def test_a_manifest_to_replace_must_be_there(tmp_path: Path) -> None:
 
     from icesql.spec.snapshots import Operation
     from icesql.table.commit import commit
-    from icesql.table.produce import ProduceSnapshot
-    from icesql.table.snapshot_producer import SnapshotProducer
+    from icesql.table.snapshot.produce import ProduceSnapshot
+    from icesql.table.snapshot.producer import SnapshotProducer
 
     t = filled(tmp_path, 2)
     (first, *_) = manifests_of(t.io, t.metadata.current_snapshot)

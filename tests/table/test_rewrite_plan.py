@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from icesql.errors import InvalidArgumentError
 from icesql.spec.files import DataFile, FileContent
 from icesql.spec.metadata import TableMetadata
-from icesql.table.create import new_metadata
-from icesql.table.rewrite_options import RewriteOptions, data_rewrite_options, delete_rewrite_options
-from icesql.table.rewrite_plan import RewritePlan, expected_output_files, pack, plan_data_files
-from icesql.table.scan_tasks import FileScanTask
+from icesql.table.maintenance.rewrite_options import RewriteOptions, data_rewrite_options, delete_rewrite_options
+from icesql.table.maintenance.rewrite_plan import RewritePlan, expected_output_files, pack, plan_data_files
+from icesql.table.metadata.create import new_metadata
+from icesql.table.scan.tasks import FileScanTask
 from tests.effort import examples
 from tests.table.maintained import BY_P, SCHEMA
 

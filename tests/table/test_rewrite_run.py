@@ -13,11 +13,11 @@ import pytest
 from icesql.errors import CommitFailedError, CommitStateUnknownError, IcesqlError
 from icesql.io.file_systems import LocalFileIO
 from icesql.spec.files import DataFile
-from icesql.table.append import AppendFiles
-from icesql.table.rewrite_files import RewriteFiles
-from icesql.table.rewrite_options import RewriteOptions, data_rewrite_options
-from icesql.table.rewrite_plan import FileGroup
-from icesql.table.rewrite_run import RewriteRun, RewrittenGroup
+from icesql.table.changes.append import AppendFiles
+from icesql.table.changes.rewrite_files import RewriteFiles
+from icesql.table.maintenance.rewrite_options import RewriteOptions, data_rewrite_options
+from icesql.table.maintenance.rewrite_plan import FileGroup
+from icesql.table.maintenance.rewrite_run import RewriteRun, RewrittenGroup
 from tests.table.memory import data_file, new_table
 from tests.table.test_rewrite_plan import metadata
 

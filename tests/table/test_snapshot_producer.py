@@ -12,16 +12,16 @@ from icesql.expr.tree import TRUE, Op, Predicate, Reference
 from icesql.io.manifests import read_manifest
 from icesql.spec.files import DataFile, EntryStatus, ManifestContent
 from icesql.spec.snapshots import RefType
-from icesql.table.append import AppendFiles
-from icesql.table.delete_files import DeleteFiles
-from icesql.table.manage_snapshots import ManageSnapshots
-from icesql.table.manifest_access import live_entries, manifests_of
-from icesql.table.overwrite import OverwriteFiles
-from icesql.table.replace_partitions import ReplacePartitions
-from icesql.table.rewrite_files import RewriteFiles
-from icesql.table.row_delta import RowDelta
-from icesql.table.update_properties import UpdateProperties
-from icesql.table.update_spec import UpdatePartitionSpec
+from icesql.table.changes.append import AppendFiles
+from icesql.table.changes.delete_files import DeleteFiles
+from icesql.table.changes.manage_snapshots import ManageSnapshots
+from icesql.table.changes.overwrite import OverwriteFiles
+from icesql.table.changes.replace_partitions import ReplacePartitions
+from icesql.table.changes.rewrite_files import RewriteFiles
+from icesql.table.changes.row_delta import RowDelta
+from icesql.table.changes.update_properties import UpdateProperties
+from icesql.table.changes.update_spec import UpdatePartitionSpec
+from icesql.table.manifests.access import live_entries, manifests_of
 from tests.table.memory import BY_P, MemoryOperations, data_file, deletion_vector, equality_deletes, new_table, position_deletes
 
 VERSIONS = pytest.mark.parametrize("version", [1, 2, 3])

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from icesql.errors import InvalidArgumentError
 from icesql.spec.files import DataFile
-from icesql.table.scan_tasks import FileScanTask
-from icesql.table.splits import SplitOptions, plan_combined, split, split_options
+from icesql.table.scan.splits import SplitOptions, plan_combined, split, split_options
+from icesql.table.scan.tasks import FileScanTask
 from tests.effort import examples
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from icesql.errors import InvalidArgumentError
-from icesql.table.summary import with_totals
+from icesql.table.snapshot.summary import with_totals
 
 
 def test_totals_are_counted_not_given() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from icesql.spec.types import BinaryType, BooleanType, DecimalType, DoubleType, IntegerType, LongType, StringType, Type
 from icesql.spec.values import to_bytes
-from icesql.table.theta_sketch import NOMINAL, ThetaSketch, hashes_of, union
+from icesql.table.maintenance.theta_sketch import NOMINAL, ThetaSketch, hashes_of, union
 
 
 @pytest.mark.parametrize("length", [0, 1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 100])

@@ -28,9 +28,9 @@ from icesql.spec.types import (
     TimestampType,
     Type,
 )
-from icesql.table.schema_editor import SchemaEditor
-from icesql.table.update_properties import UpdateProperties
-from icesql.table.update_schema import NAME_MAPPING, UpdateSchema
+from icesql.table.changes.schema_editor import SchemaEditor
+from icesql.table.changes.update_properties import UpdateProperties
+from icesql.table.changes.update_schema import NAME_MAPPING, UpdateSchema
 from tests.effort import examples
 from tests.table.memory import BY_P, MemoryOperations, new_table
 
@@ -105,7 +105,7 @@ def test_types_widen_and_nothing_else(tmp_path: Path) -> None:
 def test_dates_become_timestamps_in_version_3_unless_a_partition_would_change(tmp_path: Path) -> None:
     from icesql.expr.tree import Reference
     from icesql.spec.transforms import DAY, bucket
-    from icesql.table.update_spec import UpdatePartitionSpec
+    from icesql.table.changes.update_spec import UpdatePartitionSpec
 
     dated = Schema((NestedField(1, "d", DateType()), NestedField(2, "e", DateType())))
     old, new = new_table(tmp_path / "2", schema=dated), new_table(tmp_path / "3", schema=dated, version=3)

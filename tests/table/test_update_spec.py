@@ -14,9 +14,9 @@ from icesql.spec.schema import Schema
 from icesql.spec.sorting import NullOrder, SortDirection
 from icesql.spec.transforms import DAY, HOUR, YEAR, Transform, bucket, truncate
 from icesql.spec.types import LongType, NestedField, StringType, StructType, TimestampType
-from icesql.table.replace_sort_order import ReplaceSortOrder
-from icesql.table.update_schema import UpdateSchema
-from icesql.table.update_spec import UpdatePartitionSpec
+from icesql.table.changes.replace_sort_order import ReplaceSortOrder
+from icesql.table.changes.update_schema import UpdateSchema
+from icesql.table.changes.update_spec import UpdatePartitionSpec
 from tests.table.memory import MemoryOperations, new_table
 
 SCHEMA = Schema(

@@ -15,8 +15,8 @@ from icesql.spec.snapshots import MAIN, PartitionStatisticsFile, RefType, Snapsh
 from icesql.spec.sorting import SortField, SortOrder
 from icesql.spec.transforms import IDENTITY, bucket
 from icesql.spec.types import IntegerType, LongType, NestedField, TimestampNanoType
-from icesql.table import updates as u
-from icesql.table.create import new_metadata
+from icesql.table.metadata import updates as u
+from icesql.table.metadata.create import new_metadata
 from tests.table.memory import BY_P, SCHEMA
 
 

@@ -10,9 +10,9 @@ from icesql.errors import CorruptMetadataError, InvalidArgumentError
 from icesql.spec.snapshots import BlobMetadata, EncryptedKey, PartitionStatisticsFile, RefType, Snapshot, SnapshotRef, StatisticsFile
 from icesql.spec.sorting import SortField, SortOrder
 from icesql.spec.transforms import bucket
-from icesql.table import requirements as r
-from icesql.table import updates as u
-from icesql.table.updates_json import requirement_from_json, requirement_to_json, update_from_json, update_to_json
+from icesql.table.metadata import requirements as r
+from icesql.table.metadata import updates as u
+from icesql.table.metadata.updates_json import requirement_from_json, requirement_to_json, update_from_json, update_to_json
 from tests.table.memory import BY_P, SCHEMA
 
 BIG = 2**62 + 1  # ids are 64 bits wide

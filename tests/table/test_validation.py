@@ -9,14 +9,14 @@ import pytest
 
 from icesql.errors import ValidationError
 from icesql.expr.tree import TRUE, Op, Predicate, Reference
-from icesql.table.append import AppendFiles
-from icesql.table.delete_files import DeleteFiles
-from icesql.table.expire_snapshots import ExpireSnapshots
-from icesql.table.overwrite import OverwriteFiles
-from icesql.table.replace_partitions import ReplacePartitions
-from icesql.table.rewrite_files import RewriteFiles
-from icesql.table.row_delta import RowDelta
-from icesql.table.snapshot_update import SnapshotUpdate
+from icesql.table.changes.append import AppendFiles
+from icesql.table.changes.delete_files import DeleteFiles
+from icesql.table.changes.expire_snapshots import ExpireSnapshots
+from icesql.table.changes.overwrite import OverwriteFiles
+from icesql.table.changes.replace_partitions import ReplacePartitions
+from icesql.table.changes.rewrite_files import RewriteFiles
+from icesql.table.changes.row_delta import RowDelta
+from icesql.table.snapshot.snapshot_update import SnapshotUpdate
 from tests.table.memory import BY_P, MemoryOperations, data_file, deletion_vector, equality_deletes, new_table, position_deletes
 
 A, B = data_file("a", (1,), ids=(0, 9)), data_file("b", (2,), ids=(10, 19))

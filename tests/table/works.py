@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from icesql.io.locations import local_path
-from icesql.table.orphan_files import PrefixRules, list_in_threads, orphans_among, reached_files, units_of, visible
-from icesql.table.rewrite_data_files import RewriteDataFiles
-from icesql.table.rewrite_options import data_rewrite_options, delete_rewrite_options
-from icesql.table.rewrite_position_deletes import RewritePositionDeletes
+from icesql.table.maintenance.orphan_files import PrefixRules, list_in_threads, orphans_among, reached_files, units_of, visible
+from icesql.table.maintenance.rewrite_data_files import RewriteDataFiles
+from icesql.table.maintenance.rewrite_options import data_rewrite_options, delete_rewrite_options
+from icesql.table.maintenance.rewrite_position_deletes import RewritePositionDeletes
 from icesql.table.table import Table
 
 EVER_MS = 2**53

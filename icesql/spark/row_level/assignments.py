@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from icesql.errors import NotFoundError, ValidationError, nearest
-from icesql.spark.columns import quoted
-from icesql.spark.defaults import sql_literal
+from icesql.spark.read.columns import quoted
+from icesql.spark.write.defaults import sql_literal
 from icesql.spec.schema import Schema
 from icesql.spec.types import NestedField, StructType
 

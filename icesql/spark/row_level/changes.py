@@ -16,21 +16,21 @@ from pyspark.sql import DataFrame
 from icesql.errors import InvalidArgumentError
 from icesql.io.delete_files import delete_format, write_position_deletes
 from icesql.io.deletion_vectors import write_dvs
-from icesql.spark.distribution import distribution_of
 from icesql.spark.row_level.few_rows import NewRows
 from icesql.spark.row_level.target import LAST_UPDATED, ROW_ID, Target
-from icesql.spark.write import WriteSettings, write_frame, write_rows
+from icesql.spark.write.data_files import WriteSettings, write_frame, write_rows
+from icesql.spark.write.distribution import distribution_of
 from icesql.spec.files import DataFile, FileContent
 from icesql.spec.paths import partition_path
 from icesql.spec.properties import DELETE_GRANULARITY, DELETE_TARGET_FILE_SIZE_BYTES, property_as_int, property_as_string
-from icesql.table.delete_index import referenced_path
-from icesql.table.location_provider import LocationProvider
-from icesql.table.overwrite import OverwriteFiles
-from icesql.table.read_numbers import check_splits
-from icesql.table.row_delta import RowDelta
-from icesql.table.scan_tasks import FileScanTask
-from icesql.table.snapshot_update import SnapshotUpdate
-from icesql.table.written_files import removed_if_it_fails
+from icesql.table.changes.overwrite import OverwriteFiles
+from icesql.table.changes.row_delta import RowDelta
+from icesql.table.manifests.location_provider import LocationProvider
+from icesql.table.scan.delete_index import referenced_path
+from icesql.table.scan.read_numbers import check_splits
+from icesql.table.scan.tasks import FileScanTask
+from icesql.table.snapshot.snapshot_update import SnapshotUpdate
+from icesql.table.write.written_files import removed_if_it_fails
 
 COPY_ON_WRITE, MERGE_ON_READ = "copy-on-write", "merge-on-read"
 

@@ -10,14 +10,14 @@ from pyspark.sql import SparkSession
 
 from icesql.expr.metrics import strict_metrics
 from icesql.expr.tree import AlwaysFalse, AlwaysTrue, Expression
-from icesql.spark.local_rows import is_local
+from icesql.spark.jvm.local_rows import is_local
 from icesql.spark.row_level.changes import RowLevelResult, change, check_changes, check_settings
 from icesql.spark.row_level.checks import require_deterministic
 from icesql.spark.row_level.file_numbers import FILE_NUMBER
 from icesql.spark.row_level.found_rows import POS, positions_by_file
 from icesql.spark.row_level.target import Target, exact_condition
-from icesql.table.delete_files import DeleteFiles
-from icesql.table.scan import TableScan
+from icesql.table.changes.delete_files import DeleteFiles
+from icesql.table.scan.table_scan import TableScan
 
 EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
 CONCLUSIONS = tuple(f"org.apache.spark.sql.catalyst.optimizer.{rule}" for rule in ("ConstantPropagation", "InferFiltersFromConstraints"))

@@ -9,10 +9,10 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from icesql.spark.local_rows import arrow_frame, collect_arrow, size_in_bytes
+from icesql.spark.jvm.local_rows import arrow_frame, collect_arrow, size_in_bytes
 from icesql.spark.row_level.found_rows import may_be_many, total
 from icesql.spark.row_level.target import Target
-from icesql.spark.write import SMALL_BYTES, SMALL_VALUES, TOO_LARGE
+from icesql.spark.write.data_files import SMALL_BYTES, SMALL_VALUES, TOO_LARGE
 from icesql.spec.types import GeographyType, GeometryType, TimeType, Type, VariantType, children
 
 FEW_VALUES = 4_000_000

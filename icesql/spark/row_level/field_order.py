@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
-from icesql.spark.columns import quoted
-from icesql.spark.defaults import quoted_string
+from icesql.spark.read.columns import quoted
+from icesql.spark.write.defaults import quoted_string
 
 NULL = "NULL"
 

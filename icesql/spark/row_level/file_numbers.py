@@ -7,8 +7,8 @@ from functools import cached_property
 
 from pyspark.sql.types import IntegerType, StructField
 
-from icesql.spark.columns import Constant
-from icesql.table.scan_tasks import ScannedFile
+from icesql.spark.read.columns import Constant
+from icesql.table.scan.tasks import ScannedFile
 
 FILE_NUMBER = "__file_number"
 

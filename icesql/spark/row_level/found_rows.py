@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from icesql.spark.columns import quoted
-from icesql.spark.local_rows import collect_arrow, size_in_bytes
+from icesql.spark.jvm.local_rows import collect_arrow, size_in_bytes
+from icesql.spark.read.columns import quoted
 from icesql.spark.row_level.file_numbers import FILE_NUMBER, FileNumbers
 from icesql.spec import metadata_columns
 from icesql.spec.snapshots import Snapshot

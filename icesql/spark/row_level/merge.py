@@ -13,7 +13,8 @@ from pyspark.sql import DataFrame
 
 from icesql.errors import ValidationError
 from icesql.expr.tree import TRUE
-from icesql.spark.columns import quoted
+from icesql.spark.jvm.types import sql_type, to_spark_type
+from icesql.spark.read.columns import quoted
 from icesql.spark.row_level.assignments import assigned_columns
 from icesql.spark.row_level.changes import COPY_ON_WRITE, RowLevelResult, change, check_changes, check_distribution, mode_of, written
 from icesql.spark.row_level.checks import require_deterministic, require_deterministic_columns
@@ -25,10 +26,9 @@ from icesql.spark.row_level.merge_clauses import Action, Clause, Kind, inserted_
 from icesql.spark.row_level.merge_metrics import copied_rows, merge_metrics
 from icesql.spark.row_level.merge_values import ACTION, MATCHED, Found, new_rows, partition_values, value_name
 from icesql.spark.row_level.target import ROW_ID, Target
-from icesql.spark.store_assignment import assigned_frame
-from icesql.spark.types import sql_type, to_spark_type
+from icesql.spark.write.store_assignment import assigned_frame
 from icesql.spec.types import ListType, MapType, PrimitiveType, StructType, Type
-from icesql.table.append import AppendFiles
+from icesql.table.changes.append import AppendFiles
 
 CARDINALITY = (
     "[MERGE_CARDINALITY_VIOLATION] The ON search condition of the MERGE statement matched a single row from the target table "

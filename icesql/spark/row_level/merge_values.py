@@ -15,14 +15,14 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StructField, StructType
 
-from icesql.spark.columns import quoted
-from icesql.spark.distribution import partition_columns
-from icesql.spark.local_rows import arrow_frame
+from icesql.spark.jvm.local_rows import arrow_frame
+from icesql.spark.jvm.types import to_spark_type
+from icesql.spark.read.columns import quoted
 from icesql.spark.row_level.few_rows import NewRows
 from icesql.spark.row_level.found_rows import FoundRows
 from icesql.spark.row_level.target import LAST_UPDATED, ROW_ID, Target
-from icesql.spark.store_assignment import assigned_frame, lineage_schema
-from icesql.spark.types import to_spark_type
+from icesql.spark.write.distribution import partition_columns
+from icesql.spark.write.store_assignment import assigned_frame, lineage_schema
 from icesql.spec.schema import Schema
 from icesql.spec.types import PrimitiveType
 

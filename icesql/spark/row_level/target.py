@@ -16,19 +16,19 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from icesql.expr.tree import TRUE, Expression, or_
-from icesql.spark import short_views
-from icesql.spark.bridge import bridge_of
-from icesql.spark.columns import quoted
-from icesql.spark.deletes import DeletedPositions
-from icesql.spark.filters import exact_filter
-from icesql.spark.read_planning import ReadSettings, ScanListener
+from icesql.spark.jvm import short_views
+from icesql.spark.jvm.bridge import bridge_of
+from icesql.spark.read.columns import quoted
+from icesql.spark.read.deletes import DeletedPositions
+from icesql.spark.read.filters import exact_filter
+from icesql.spark.read.read_planning import ReadSettings, ScanListener
+from icesql.spark.read.table_scan import Read
 from icesql.spark.row_level.file_numbers import FileNumbers
 from icesql.spark.row_level.found_rows import POS
-from icesql.spark.scan import Read
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.metadata_columns import FILE, LINEAGE, PARTITION, SPEC_ID
 from icesql.spec.snapshots import MAIN, Snapshot
-from icesql.table.scan_tasks import FileScanTask
+from icesql.table.scan.tasks import FileScanTask
 from icesql.table.table import Table
 
 ROW_ID, LAST_UPDATED = (field.name for field in LINEAGE)

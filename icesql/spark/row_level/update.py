@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
-from icesql.spark.columns import quoted
-from icesql.spark.distribution import with_partition_values
-from icesql.spark.local_rows import is_local
+from icesql.spark.jvm.local_rows import is_local
+from icesql.spark.read.columns import quoted
 from icesql.spark.row_level.assignments import Assignment, assigned_columns
 from icesql.spark.row_level.changes import MERGE_ON_READ, RowLevelResult, change, check_changes, mode_of
 from icesql.spark.row_level.checks import is_deterministic, require_deterministic
@@ -17,10 +16,11 @@ from icesql.spark.row_level.few_rows import NewRows, first_rows, in_driver, most
 from icesql.spark.row_level.file_numbers import FILE_NUMBER
 from icesql.spark.row_level.found_rows import POS, FoundRows, found_rows, may_be_many
 from icesql.spark.row_level.target import LAST_UPDATED, ROW_ID, Target
-from icesql.spark.store_assignment import assigned_frame, lineage_schema
+from icesql.spark.write.distribution import with_partition_values
+from icesql.spark.write.store_assignment import assigned_frame, lineage_schema
 from icesql.spec.schema import Schema
 from icesql.spec.types import IntegerType, LongType, NestedField
-from icesql.table.overwrite import OverwriteFiles
+from icesql.table.changes.overwrite import OverwriteFiles
 
 _PLACES = [FILE_NUMBER, POS]
 _PLACE_FIELDS = (NestedField(-1, FILE_NUMBER, IntegerType()), NestedField(-2, POS, LongType()))

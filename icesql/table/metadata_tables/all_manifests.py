@@ -10,7 +10,7 @@ import pyarrow as pa
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema
 from icesql.spec.types import BinaryType, IntegerType, LongType, StringType
-from icesql.table.manifest_access import manifests_of
+from icesql.table.manifests.access import manifests_of
 from icesql.table.metadata_tables.base import MetadataScan, MetadataTable, TimeTravel, column, table_of_rows
 from icesql.table.metadata_tables.manifest_rows import manifest_row, summaries_column
 

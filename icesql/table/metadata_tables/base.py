@@ -16,7 +16,7 @@ from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema
 from icesql.spec.snapshots import Snapshot
 from icesql.spec.types import NestedField, Type
-from icesql.table.snapshot_selection import Selected
+from icesql.table.scan.snapshot_selection import Selected
 
 
 class TimeTravel(Enum):

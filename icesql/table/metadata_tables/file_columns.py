@@ -21,8 +21,8 @@ from icesql.spec.types import (
     UnknownType,
     VariantType,
 )
+from icesql.table.metadata.partition_types import union_partition_type
 from icesql.table.metadata_tables.base import column
-from icesql.table.partition_types import union_partition_type
 
 READABLE_METRICS = "readable_metrics"
 _READABLE_ID = 1_000_000

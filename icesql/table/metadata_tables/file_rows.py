@@ -32,7 +32,7 @@ from icesql.spec.types import (
     Type,
 )
 from icesql.spec.values import from_bytes
-from icesql.table.column_predicates import Rows
+from icesql.table.manifests.column_predicates import Rows
 from icesql.table.metadata_tables.base import arrow_type
 from icesql.table.metadata_tables.file_columns import READABLE_METRICS, readable_leaves
 

@@ -14,11 +14,11 @@ from icesql.io.manifest_columns import ManifestColumns, read_manifest_columns
 from icesql.spec.files import ManifestContent, ManifestFile
 from icesql.spec.schema import Schema
 from icesql.spec.types import NestedField, StructType
-from icesql.table.column_predicates import Rows
-from icesql.table.manifest_access import manifests_of
+from icesql.table.manifests.access import manifests_of
+from icesql.table.manifests.column_predicates import Rows
 from icesql.table.metadata_tables.base import MetadataScan, empty_table, table_of_arrays
 from icesql.table.metadata_tables.file_rows import FileRows, is_light
-from icesql.table.planning import RowChoice, live_rows
+from icesql.table.scan.planning import RowChoice, live_rows
 
 EVERY_CONTENT = (ManifestContent.DATA, ManifestContent.DELETES)
 

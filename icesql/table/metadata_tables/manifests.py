@@ -7,7 +7,7 @@ import pyarrow as pa
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema
 from icesql.spec.types import IntegerType, LongType, StringType
-from icesql.table.manifest_access import with_counts
+from icesql.table.manifests.access import with_counts
 from icesql.table.metadata_tables.base import MetadataScan, MetadataTable, TimeTravel, column, table_of_rows
 from icesql.table.metadata_tables.file_scan import snapshot_manifests
 from icesql.table.metadata_tables.manifest_rows import manifest_row, summaries_column

@@ -13,14 +13,14 @@ from icesql.spec.files import FileContent
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema
 from icesql.spec.types import IntegerType, LongType, StructType, TimestamptzType
-from icesql.table.column_predicates import Rows
-from icesql.table.delete_index import partition_key
+from icesql.table.manifests.column_predicates import Rows
+from icesql.table.manifests.partition_groups import group_rows
+from icesql.table.metadata.partition_types import coercion, union_partition_type
 from icesql.table.metadata_tables.base import MetadataScan, MetadataTable, TimeTravel, column, table_of_rows
 from icesql.table.metadata_tables.file_columns import partition_column
 from icesql.table.metadata_tables.file_scan import columns_of, snapshot_manifests
-from icesql.table.partition_groups import group_rows
-from icesql.table.partition_types import coercion, union_partition_type
-from icesql.table.planning import live_rows
+from icesql.table.scan.delete_index import partition_key
+from icesql.table.scan.planning import live_rows
 
 
 def schema(metadata: TableMetadata) -> Schema:

@@ -24,8 +24,8 @@ from icesql.table.metadata_tables.base import (
 from icesql.table.metadata_tables.file_columns import partition_column
 from icesql.table.metadata_tables.file_rows import partition_array
 from icesql.table.metadata_tables.file_scan import columns_of, snapshot_manifests
-from icesql.table.planning import live_rows
-from icesql.table.position_sets import deleted_positions
+from icesql.table.scan.planning import live_rows
+from icesql.table.scan.position_sets import deleted_positions
 
 _MAX = 2**31 - 1
 

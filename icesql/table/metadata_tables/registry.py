@@ -33,9 +33,9 @@ from icesql.table.metadata_tables import (
     snapshots,
 )
 from icesql.table.metadata_tables.base import MetadataScan, MetadataTable, TimeTravel
-from icesql.table.narrowing import narrow_table
-from icesql.table.projection_schema import select_columns, with_columns
-from icesql.table.snapshot_selection import Selected, select_snapshot
+from icesql.table.scan.narrowing import narrow_table
+from icesql.table.scan.projection_schema import select_columns, with_columns
+from icesql.table.scan.snapshot_selection import Selected, select_snapshot
 
 METADATA_TABLES: dict[str, MetadataTable] = {
     module.TABLE.name: module.TABLE

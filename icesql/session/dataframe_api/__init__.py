@@ -1,0 +1,1 @@
+"""Spark's DataFrame readers, writers and ``spark.catalog`` over our tables."""

@@ -1,0 +1,223 @@
+"""``spark.catalog`` of an enabled Spark session: names of our catalogs are answered by icesql, all others by Spark as before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.catalog import Catalog, CatalogMetadata, Column, Database, Function, Table
+
+from icesql.parser.identifiers import parse_name
+from icesql.parser.parameters import quoted_pairs, quoted_string
+from icesql.session.dataframe_api.builders import is_table, read_table
+from icesql.session.resolve.time_travel import current
+from icesql.session.resolve.views import find_view
+from icesql.session.rewrite.places import quote
+from icesql.session.rewrite.system_functions import SYSTEM
+from icesql.session.run.show import describing
+from icesql.session.sql_errors import schema_not_found
+from icesql.spark.functions.system_functions import FUNCTIONS
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
+
+    from icesql.catalog.base import Catalog as OurCatalog
+    from icesql.catalog.base import Namespace
+    from icesql.session.session import Session
+    from icesql.spec.metadata import TableMetadata
+
+
+class EnabledCatalog(Catalog):  # type: ignore[misc]  # PySpark's classes are untyped to us
+    def __init__(self, session: Session) -> None:
+        super().__init__(session.spark)
+        self._session, self._names = session, session.names
+
+    # -- where the session is ------------------------------------------------------------------------------------
+    def currentCatalog(self) -> str:
+        return self._names.current_catalog
+
+    def setCurrentCatalog(self, catalogName: str) -> None:
+        self._session.sql(f"SET CATALOG {quote(catalogName)}")
+
+    def listCatalogs(self, pattern: str | None = None) -> list[CatalogMetadata]:
+        rows = self._session.sql("SHOW CATALOGS" + _like(pattern)).collect()
+        return [CatalogMetadata(name=row[0], description=None) for row in rows]
+
+    def currentDatabase(self) -> str:
+        if not self._names.is_ours:
+            return str(super().currentDatabase())
+        return describing.quoted_if_needed(*self._names.current_namespace)
+
+    def setCurrentDatabase(self, dbName: str) -> None:
+        """A namespace of the current catalog. Raises NotFoundError."""
+        if not self._names.is_ours:
+            super().setCurrentDatabase(dbName)
+            return
+        full = (self._names.current_catalog, *parse_name(dbName))
+        if not self._names.catalog().namespace_exists(full[1:]):
+            raise schema_not_found(full)
+        self._session.sql(f"USE {quote(*full)}")
+
+    # -- namespaces ----------------------------------------------------------------------------------------------
+    def listDatabases(self, pattern: str | None = None) -> list[Database]:
+        if not self._names.is_ours:
+            return list(super().listDatabases(pattern))
+        names = [row[0] for row in self._session.sql(f"SHOW NAMESPACES IN {quote(self._names.current_catalog)}{_like(pattern)}").collect()]
+        return [_database(self._names.catalog(), tuple(parse_name(name))) for name in names]
+
+    def getDatabase(self, dbName: str) -> Database:
+        """Raises NotFoundError."""
+        found = self._names.namespace(parse_name(dbName))
+        if found is None:
+            return super().getDatabase(dbName)
+        if not found[0].namespace_exists(found[1]):
+            raise schema_not_found(found[1])
+        return _database(*found)
+
+    def databaseExists(self, dbName: str) -> bool:
+        found = self._names.namespace(parse_name(dbName))
+        return bool(super().databaseExists(dbName)) if found is None else found[0].namespace_exists(found[1])
+
+    # -- tables --------------------------------------------------------------------------------------------------
+    def listTables(self, dbName: str | None = None, pattern: str | None = None) -> list[Table]:
+        """Those of a namespace (default: the current one), temporary views among them."""
+        found = self._names.namespace(None if dbName is None else parse_name(dbName))
+        if found is None:
+            return list(super().listTables(dbName, pattern))
+        namespace = quote(found[0].name, *found[1])
+        rows = self._session.sql(f"SHOW TABLES IN {namespace}{_like(pattern)}").collect()
+        return [_temporary(row[1]) if row[2] else self.getTable(f"{namespace}.{quote(row[1])}") for row in rows]
+
+    def getTable(self, tableName: str) -> Table:
+        """Raises NotFoundError."""
+        if not self._is_ours(tableName):
+            return super().getTable(tableName)
+        parts = parse_name(tableName)
+        address = self._names.address(parts)
+        found = self._session.find(parts)
+        view = None if address is None or found is not None else find_view(address)
+        if address is None or (found is None and view is None):
+            raise self._names.not_found(parts)
+        properties = view.properties if found is None and view is not None else self._session.require(parts).table.metadata.properties
+        kind = "VIEW" if found is None else "EXTERNAL" if properties.get("external") == "true" else "MANAGED"
+        return Table(
+            name=address.identifier[-1], catalog=address.catalog.name, namespace=list(address.namespace),
+            description=properties.get("comment"), tableType=kind, isTemporary=False,
+        )  # fmt: skip
+
+    def tableExists(self, tableName: str, dbName: str | None = None) -> bool:
+        """With ``dbName``: a table of Spark's own catalog, as PySpark has it."""
+        if dbName is not None or not self._is_ours(tableName):
+            return bool(super().tableExists(tableName, dbName))
+        parts = parse_name(tableName)
+        address = self._names.address(parts)
+        return self._session.find(parts) is not None or (address is not None and find_view(address) is not None)
+
+    def listColumns(self, tableName: str, dbName: str | None = None) -> list[Column]:
+        """Raises NotFoundError."""
+        if dbName is not None or not self._is_ours(tableName):
+            return list(super().listColumns(tableName, dbName))
+        found = self._session.find(parse_name(tableName))
+        transforms = set() if found is None or found.metadata_table is not None else _transforms(found.table.metadata)
+        return [
+            Column(
+                name=field.name, description=field.metadata.get("comment"), dataType=describing.type_text(field.dataType),
+                nullable=field.nullable, isPartition=(field.name, "identity") in transforms, isBucket=(field.name, "bucket") in transforms,
+                isCluster=False,
+            )
+            for field in read_table(self._session, tableName).schema.fields
+        ]  # fmt: skip
+
+    def createTable(
+        self,
+        tableName: str,
+        path: str | None = None,
+        source: str | None = None,
+        schema: StructType | None = None,
+        description: str | None = None,
+        **options: str,
+    ) -> DataFrame:
+        """Raises AlreadyExistsError."""
+        if not self._is_ours(tableName):
+            return super().createTable(tableName, path, source, schema, description, **options)
+        jvm: Any = self._session.spark._jvm
+        columns = "" if schema is None else f"({jvm.org.apache.spark.sql.types.DataType.fromJson(schema.json()).toDDL()})"
+        clauses = [
+            f"CREATE TABLE {quote(*parse_name(tableName))} {columns}".rstrip(),
+            f"USING {source}" if source else "",
+            f"OPTIONS ({quoted_pairs(options)})" if options else "",
+            f"COMMENT {quoted_string(description)}" if description else "",
+            f"LOCATION {quoted_string(path)}" if path else "",
+        ]
+        self._session.sql(" ".join(filter(None, clauses)))
+        return read_table(self._session, tableName)
+
+    # -- what is kept in memory ----------------------------------------------------------------------------------
+    def cacheTable(self, tableName: str, storageLevel: Any = None) -> None:
+        if not self._done("CACHE TABLE", tableName):
+            super().cacheTable(tableName, storageLevel)
+
+    def uncacheTable(self, tableName: str) -> None:
+        if not self._done("UNCACHE TABLE", tableName):
+            super().uncacheTable(tableName)
+
+    def isCached(self, tableName: str) -> bool:
+        if not self._is_ours(tableName):
+            return bool(super().isCached(tableName))
+        found = self._session.find(parse_name(tableName))
+        if found is None:
+            raise self._names.not_found(parse_name(tableName))
+        level = self._session.frames.scan(found, current(found.table.metadata), {}, follow=True).frame.storageLevel
+        return bool(level.useMemory or level.useDisk)
+
+    def refreshTable(self, tableName: str) -> None:
+        if not self._done("REFRESH TABLE", tableName):
+            super().refreshTable(tableName)
+
+    def recoverPartitions(self, tableName: str) -> None:
+        if not self._done("ALTER TABLE", tableName, "RECOVER PARTITIONS"):
+            super().recoverPartitions(tableName)
+
+    # -- functions -----------------------------------------------------------------------------------------------
+    def functionExists(self, functionName: str, dbName: str | None = None) -> bool:
+        parts = parse_name(functionName) if dbName is None else ()
+        if len(parts) == 3 and parts[0] in self._names.catalogs:
+            return parts[1].lower() == SYSTEM and parts[2].lower() in FUNCTIONS
+        return bool(super().functionExists(functionName, dbName))
+
+    def getFunction(self, functionName: str) -> Function:
+        parts = parse_name(functionName)
+        if len(parts) == 3 and self.functionExists(functionName):
+            return Function(name=parts[2], catalog=parts[0], namespace=[parts[1]], description=None, className="", isTemporary=False)
+        return super().getFunction(functionName)
+
+    def _is_ours(self, name: str) -> bool:
+        return is_table(self._session, name)
+
+    def _done(self, verb: str, name: str, action: str = "") -> bool:
+        """Run the statement about a table of ours; ``False`` for other names, of which Spark is to be asked."""
+        if self._is_ours(name):
+            self._session.sql(f"{verb} {quote(*parse_name(name))} {action}")
+            return True
+        return False
+
+
+def _like(pattern: str | None) -> str:
+    return "" if pattern is None else f" LIKE {quoted_string(pattern)}"
+
+
+def _transforms(metadata: TableMetadata) -> set[tuple[str | None, str]]:
+    """The columns that a table is partitioned by, each with what is made of it."""
+    return {(metadata.schema.names_by_id.get(field.source_id), field.transform.name) for field in metadata.spec.fields}
+
+
+def _temporary(name: str) -> Table:
+    return Table(name=name, catalog=None, namespace=[], description=None, tableType="TEMPORARY", isTemporary=True)
+
+
+def _database(catalog: OurCatalog, namespace: Namespace) -> Database:
+    properties = catalog.namespace_properties(namespace)
+    return Database(
+        name=describing.quoted_if_needed(*namespace), catalog=catalog.name, description=properties.get("comment"),
+        locationUri=properties.get("location", ""),
+    )  # fmt: skip

@@ -1,0 +1,200 @@
+"""A writer with the verbs of Spark's MergeIntoWriter. Its Columns become calls in the text of a MERGE statement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from icesql.errors import SqlError
+from icesql.parser.identifiers import parse_name
+from icesql.parser.statements import MergeKind
+from icesql.session.rewrite.places import quote
+from icesql.session.run.dml.merge import subquery_in_condition
+from icesql.spark.functions.column_functions import ColumnFunctions
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+    from icesql.session.session import Session
+
+_ORDER = (MergeKind.MATCHED, MergeKind.NOT_MATCHED, MergeKind.NOT_MATCHED_BY_SOURCE)
+_SUBQUERIES = frozenset({"ListQuery", "ScalarSubquery", "Exists"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    """``action``: DELETE, UPDATE or INSERT; ``assignments`` are ``None`` for ``*``."""
+
+    kind: MergeKind
+    condition: Column | None
+    action: str
+    assignments: Mapping[str, Column] | None = None
+
+
+class MergeWriter:
+    """``session.merge_into(df, "db.t", F.col("t.id") == df.id).whenMatched().updateAll().whenNotMatched().insertAll().merge()``"""
+
+    def __init__(self, session: Session, frame: DataFrame, name: str, condition: Column) -> None:
+        self._session, self._frame, self._name, self._condition = session, frame, name, condition
+        self._clauses: list[_Clause] = []
+        self._evolves = False
+
+    def whenMatched(self, condition: Column | None = None) -> WhenMatched:
+        return WhenMatched(self, MergeKind.MATCHED, condition)
+
+    def whenNotMatched(self, condition: Column | None = None) -> WhenNotMatched:
+        return WhenNotMatched(self, MergeKind.NOT_MATCHED, condition)
+
+    def whenNotMatchedBySource(self, condition: Column | None = None) -> WhenMatched:
+        return WhenMatched(self, MergeKind.NOT_MATCHED_BY_SOURCE, condition)
+
+    def withSchemaEvolution(self) -> MergeWriter:
+        self._evolves = True
+        return self
+
+    def merge(self) -> None:
+        """One commit. Raises as MERGE does."""
+        if not self._clauses:
+            raise SqlError(
+                "[NO_MERGE_ACTION_SPECIFIED] df.mergeInto needs to be followed by at least one of whenMatched/whenNotMatched/"
+                "whenNotMatchedBySource. SQLSTATE: 42K0E"
+            )
+        with self._session.view_of(self._frame) as view, ColumnFunctions(self._session.spark) as functions:
+            self._session.sql(_Text(self._session, self._frame, parse_name(self._name), view, functions).statement(self))
+
+    def _with(self, clause: _Clause) -> MergeWriter:
+        self._clauses.append(clause)
+        return self
+
+
+class _When:
+    def __init__(self, writer: MergeWriter, kind: MergeKind, condition: Column | None) -> None:
+        self._writer, self._kind, self._condition = writer, kind, condition
+
+    def _then(self, action: str, assignments: Mapping[str, Column] | None = None) -> MergeWriter:
+        return self._writer._with(_Clause(self._kind, self._condition, action, assignments))
+
+
+class WhenMatched(_When):
+    """Also for rows that no row of the source matches, which have no ``updateAll`` that could be done."""
+
+    def updateAll(self) -> MergeWriter:
+        return self._then("UPDATE")
+
+    def update(self, assignments: Mapping[str, Column]) -> MergeWriter:
+        return self._then("UPDATE", assignments)
+
+    def delete(self) -> MergeWriter:
+        return self._then("DELETE")
+
+
+class WhenNotMatched(_When):
+    def insertAll(self) -> MergeWriter:
+        return self._then("INSERT")
+
+    def insert(self, assignments: Mapping[str, Column]) -> MergeWriter:
+        return self._then("INSERT", assignments)
+
+
+class _Text:
+    """The SQL of a merge. ``view``: the temporary view that shows the frame."""
+
+    def __init__(self, session: Session, frame: DataFrame, table: tuple[str, ...], view: str, functions: ColumnFunctions) -> None:
+        self._frame, self._table, self._view, self._functions = frame, table, view, functions
+        self._key: Callable[[str], str] = str if session.is_case_sensitive else str.lower
+        found = session.find(table)
+        self._full_name = table if found is None else found.parts
+        columns = [] if found is None else [field.name for field in found.table.schema.fields]
+        self._columns, self._first_column = frozenset(self._keys(columns)), columns[0] if columns else ""
+
+    def statement(self, writer: MergeWriter) -> str:
+        evolution = "WITH SCHEMA EVOLUTION " if writer._evolves else ""
+        for place, condition in (("SEARCH", writer._condition), *((clause.action, clause.condition) for clause in writer._clauses)):
+            self._refuse_subquery(place, condition)
+        on = self._expression(writer._condition, MergeKind.MATCHED)
+        kinds = [[clause for clause in writer._clauses if clause.kind is kind] for kind in _ORDER]
+        clauses = [self._clause(clause, is_last=clause is kind[-1]) for kind in kinds for clause in kind]
+        return f"MERGE {evolution}INTO {quote(*self._table)} USING {self._view} ON {on} {' '.join(clauses)}"
+
+    def _clause(self, clause: _Clause, *, is_last: bool) -> str:
+        """SQL has a condition on all but the last clause of a kind; here the first without one takes all the rows that are left."""
+        condition = "" if is_last else " AND true"
+        if clause.condition is not None:
+            condition = f" AND {self._expression(clause.condition, clause.kind)}"
+        return f"WHEN {clause.kind.value.upper()}{condition} THEN {self._action(clause)}"
+
+    def _action(self, clause: _Clause) -> str:
+        if clause.action == "DELETE":
+            return "DELETE"
+        if clause.assignments is None:
+            return "INSERT *" if clause.action == "INSERT" else "UPDATE SET *"
+        if not clause.assignments:  # an UPDATE of nothing
+            first = quote(self._first_column)
+            return f"UPDATE SET {first} = {quote(self._table[-1])}.{first}"
+        keys = [quote(*parse_name(key)) for key in clause.assignments]
+        values = [self._value(value, clause.kind) for value in clause.assignments.values()]
+        if clause.action == "INSERT":
+            return f"INSERT ({', '.join(keys)}) VALUES ({', '.join(values)})"
+        return "UPDATE SET " + ", ".join(f"{key} = {value}" for key, value in zip(keys, values, strict=True))
+
+    def _refuse_subquery(self, place: str, condition: Column | None) -> None:
+        if condition is None:
+            return
+        expression = self._functions.expression(condition)
+        if not _SUBQUERIES.isdisjoint(self._functions.leaf_kinds(expression)):
+            raise subquery_in_condition(place, str(expression.toString()))
+
+    # -- Columns -------------------------------------------------------------------------------------------------
+    def _expression(self, column: Column, kind: MergeKind) -> str:
+        """A name of the source stays a name, for those who look at the statement; all else is a call."""
+        functions = self._functions
+        expression = functions.expression(column)
+        if any(kind.startswith("UnresolvedStar") for kind in functions.leaf_kinds(expression)):
+            raise SqlError(
+                f"[INVALID_USAGE_OF_STAR_OR_REGEX] Invalid usage of '*' in MergeIntoTable: {expression.toString()}. SQLSTATE: 42000"
+            )
+        if expression.nodeName() == "UnresolvedAttribute" and kind is not MergeKind.NOT_MATCHED_BY_SOURCE:
+            ((_, parts),) = functions.names(expression)
+            below = self._below_source(parts) if kind is MergeKind.NOT_MATCHED or self._below_target(parts) is None else None
+            if below is not None:
+                return quote(self._view, *below)
+        meant = {leaf: found for leaf, parts in functions.names(expression) if (found := self._meant(parts, kind)) is not None}
+        return functions.call(functions.replaced(expression, meant))
+
+    def _value(self, column: Column, kind: MergeKind) -> str:
+        expression = self._functions.expression(column)
+        names = [parts for _, parts in self._functions.names(expression)]
+        is_default = expression.nodeName() == "UnresolvedAttribute" and len(names[0]) == 1 and names[0][0].upper() == "DEFAULT"
+        return "DEFAULT" if is_default else self._expression(column, kind)
+
+    def _meant(self, parts: tuple[str, ...], kind: MergeKind) -> Any:
+        """The column that a name means, ``None`` where Spark is to say that, or that it means none or two."""
+        below = self._below_target(parts)
+        is_bare = below == parts
+        if below is not None and (not is_bare or kind is MergeKind.NOT_MATCHED_BY_SOURCE):
+            return self._functions.name((self._table[-1], *below))
+        if kind is MergeKind.NOT_MATCHED_BY_SOURCE or (is_bare and kind is MergeKind.MATCHED):
+            return None
+        return self._functions.column_of(self._frame, parts)
+
+    def _below_target(self, parts: tuple[str, ...]) -> tuple[str, ...] | None:
+        """The path below the table, if the name is one of its columns."""
+        for length in range(len(parts) - 1, -1, -1):
+            is_qualifier = self._keys(parts[:length]) == self._keys(self._full_name[len(self._full_name) - length :])
+            if is_qualifier and self._key(parts[length]) in self._columns:
+                return parts[length:]
+        return None
+
+    def _below_source(self, parts: tuple[str, ...]) -> tuple[str, ...] | None:
+        """The path below the frame, if the name is one of its columns and its first part names only that."""
+        found = self._functions.column_of(self._frame, parts)
+        known = self._keys(self._frame.columns)
+        for start in range(len(parts)) if found is not None else ():
+            if known.count(self._key(parts[start])) == 1:
+                below = self._functions.column_of(self._frame, parts[start:])
+                return parts[start:] if below is not None and below.semanticEquals(found) else None
+        return None
+
+    def _keys(self, parts: Sequence[str]) -> tuple[str, ...]:
+        return tuple(map(self._key, parts))

@@ -1,0 +1,167 @@
+"""A writer with the verbs of Spark's DataFrameWriterV2, for DataFrames of any origin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from icesql.errors import InvalidArgumentError, SqlError, UnsupportedError
+from icesql.expr.tree import TRUE, Expression
+from icesql.parser.filters import parse_filter
+from icesql.parser.identifiers import parse_name
+from icesql.session.resolve.path_tables import require_named
+from icesql.session.rewrite.places import quote
+from icesql.session.run.ddl.schemas import partition_spec
+from icesql.session.run.dml.write_target import SessionSettings, WriteTarget, asks_dynamic, target_of
+from icesql.session.sql_errors import table_exists, table_not_found
+from icesql.session.state.names import Address, Found
+from icesql.spark.jvm.types import from_spark
+from icesql.spark.read.filters import exact_filter
+from icesql.spark.row_level.checks import require_deterministic
+from icesql.spark.row_level.target import Target
+from icesql.spark.write.store_assignment import assigned_frame
+
+if TYPE_CHECKING:
+    from icesql.session.session import Session
+
+
+def write_rows(session: Session, target: WriteTarget, frame: Any, verb: str, where: Expression = TRUE) -> None:
+    """``append``, ``overwrite`` (of the rows that match) or ``overwritePartitions``; columns match by name. One commit."""
+    from icesql.session.run.dml import row_commits
+    from icesql.session.run.dml.insert import write
+    from icesql.session.run.dml.schema_merge import evolved, filled
+
+    target = evolved(session, target, frame)
+    match verb:
+        case "append":
+            builder: row_commits.RowCommit = row_commits.append(target)
+        case "overwrite" if where == TRUE and asks_dynamic(target.options):
+            builder = row_commits.replace_partitions(target)
+        case "overwrite":
+            builder = row_commits.overwrite(target, where)
+        case "overwritePartitions":
+            builder = row_commits.replace_partitions(target)
+        case _:
+            raise InvalidArgumentError(f"Cannot write: unknown verb: {verb}")
+    rows = assigned_frame(session.spark, filled(target, frame), target.table.metadata.schema, table_name=target.found.dotted, by_name=True)
+    row_commits.commit_rows(session, target, builder, write(session, target, rows))
+
+
+class Writer:
+    """``session.write_to(df, "db.t").option("branch", "audit").append()``; made by ``Session.write_to`` and, enabled, ``df.writeTo``."""
+
+    def __init__(self, session: Session, frame: Any, name: str) -> None:
+        self._session, self._frame, self._name = session, frame, name
+        self._options: dict[str, str] = {}
+        self._properties: dict[str, str] = {}
+        self._partitioning: tuple[str, ...] = ()
+        self._provider: str | None = None
+
+    # -- settings ------------------------------------------------------------------------------------------------
+    def using(self, provider: str) -> Writer:
+        self._provider = provider
+        return self
+
+    def option(self, key: str, value: Any) -> Writer:
+        self._options[key] = str(value).lower() if isinstance(value, bool) else str(value)
+        return self
+
+    def options(self, **options: Any) -> Writer:
+        for key, value in options.items():
+            self.option(key, value)
+        return self
+
+    def tableProperty(self, key: str, value: str) -> Writer:
+        self._properties[key] = value
+        return self
+
+    def partitionedBy(self, *terms: Any) -> Writer:
+        """Columns and transforms, as Columns (``F.days("ts")``) or as SQL text (``"bucket(16, id)"``)."""
+        self._partitioning = tuple(_term_text(term) for term in terms)
+        return self
+
+    def clusterBy(self, *columns: Any) -> Writer:
+        """Raises UnsupportedError: Iceberg's tables are partitioned."""
+        raise UnsupportedError(f"Transform is not supported: cluster_by({', '.join(map(str, columns))})")
+
+    # -- verbs ---------------------------------------------------------------------------------------------------
+    def append(self) -> None:
+        self._write("append")
+
+    def overwrite(self, condition: Any) -> None:
+        """Replace the rows for which the condition (a Column or SQL text) is true; if that is all of them and the option
+        ``overwrite-mode`` is ``dynamic``, those of the partitions that get rows."""
+        found = require_named(self._session, self._name)
+        where = parse_filter(condition) if isinstance(condition, str) else self._filter(found, condition)
+        write_rows(self._session, target_of(self._session, found, self._options), self._frame, "overwrite", where)
+
+    def overwritePartitions(self) -> None:
+        self._write("overwritePartitions")
+
+    def create(self) -> None:
+        self._make(create=True, replace=False)
+
+    def replace(self) -> None:
+        self._make(create=False, replace=True)
+
+    def createOrReplace(self) -> None:
+        self._make(create=True, replace=True)
+
+    def _filter(self, found: Found, condition: Any) -> Expression:
+        """A Column as Spark resolves it against the table. Raises SqlError for one that has no counterpart in filters of files."""
+        target = Target(
+            spark=self._session.spark, table=found.table, alias=found.address.identifier[-1], session=SessionSettings(self._session)
+        )
+        rows = target.read.shape().where(condition)
+        require_deterministic(rows)
+        where = exact_filter(rows, target.metadata.schema, target.read.columns.names)
+        if where is None:
+            raise SqlError(f"Cannot overwrite: the condition is no filter of files: {condition._jc.toString()}")
+        return where
+
+    def _write(self, verb: str) -> None:
+        found = require_named(self._session, self._name)
+        write_rows(self._session, target_of(self._session, found, self._options), self._frame, verb)
+
+    def _make(self, *, create: bool, replace: bool) -> None:
+        from icesql.parser.parse import parse
+        from icesql.parser.statements import CreateTable
+        from icesql.session.run.ddl.create_as import fill, stored_schema
+        from icesql.session.run.ddl.table_properties import table_properties
+
+        parts = parse_name(self._name)
+        address = self._session.names.target(parts)
+        if address is None:
+            raise InvalidArgumentError(f"Cannot write table: no catalog of ours holds it: {self._name}")
+        self._check_exists(address, create=create, replace=replace)
+        partitioned = f" PARTITIONED BY ({', '.join(self._partitioning)})" if self._partitioning else ""
+        given = {key: value for key, value in self._properties.items() if key not in ("location", "provider")}
+        provider = self._provider or self._properties.get("provider")
+        using = f" USING {quote(provider)}" if provider else ""
+        statement = parse(f"CREATE TABLE t{using}{partitioned} AS SELECT 1")
+        if not isinstance(statement, CreateTable):
+            raise SqlError(f"Invalid partition transformation: {', '.join(self._partitioning)}")
+        schema = from_spark(stored_schema(self._session, address, self._frame.schema))
+        properties: Mapping[str, str] = {**table_properties(self._session, statement), **given}
+        spec = partition_spec(statement.partitioning, schema)
+        stage: dict[str, Any] = {"spec": spec, "properties": properties, "location": self._properties.get("location")}
+        if replace:
+            transaction = address.catalog.stage_replace(address.identifier, schema, **stage, or_create=create)
+        else:
+            transaction = address.catalog.stage_create(address.identifier, schema, **stage)
+        fill(self._session, address, transaction, self._frame, overwrite=replace, options=self._options)
+
+    def _check_exists(self, address: Address, *, create: bool, replace: bool) -> None:
+        exists = self._session.names.is_table(address)
+        if exists and not replace:
+            raise table_exists(address.parts)
+        if not exists and not create:
+            raise table_not_found(address.parts)
+
+
+def _term_text(term: Any) -> str:
+    """``partition_transform_days(ts)`` and the like come from ``pyspark.sql.functions``."""
+    if isinstance(term, str):
+        return term
+    text = str(term._jc.toString())
+    return text.removeprefix("partition_transform_")

@@ -1,0 +1,50 @@
+"""What a stored view may not stand on: the session's temporary views and functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from icesql.errors import UnsupportedError
+from icesql.parser import statements as s
+from icesql.parser.token_groups import name_at
+from icesql.parser.tokens import Kind, tokenize
+from icesql.session.rewrite.places import quote
+from icesql.session.state.names import Address
+
+if TYPE_CHECKING:
+    from icesql.session.session import Session
+
+
+def refuse_temporary(session: Session, statement: s.CreateView, address: Address) -> None:
+    """Raises UnsupportedError for a query that names what ends with the session."""
+    for kind, name in _temporary(session, statement):
+        raise UnsupportedError(f"Cannot create view {address.dotted} that references temporary {kind}: [{name}]")
+
+
+def _temporary(session: Session, statement: s.CreateView) -> Iterator[tuple[str, str]]:
+    for reference in statement.references.tables:
+        parts = reference.parts
+        hidden = parts[0].lower() in statement.references.temporary  # by a WITH of the query
+        if (session.is_temporary_view(*parts) and not hidden) or _is_global(session, parts):
+            yield "view", ".".join(parts)
+    jvm = session.spark.sparkContext._jvm
+    catalog = session.spark._jsparkSession.sessionState().catalog()
+    for name in _called(statement.query.of(statement.text)):
+        if catalog.isTemporaryFunction(jvm.org.apache.spark.sql.catalyst.FunctionIdentifier(name)):
+            yield "function", name
+
+
+def _is_global(session: Session, parts: tuple[str, ...]) -> bool:
+    return len(parts) == 2 and parts[0].lower() == "global_temp" and bool(session.spark.catalog._jcatalog.tableExists(quote(*parts)))
+
+
+def _called(text: str) -> Iterator[str]:
+    """Names of one part before a bracket: functions, and some words of the grammar, which no function of a session is called."""
+    tokens = tokenize(text)
+    at = 0
+    while tokens[at].kind is not Kind.END:
+        name, end = name_at(tokens, at)
+        if len(name) == 1 and tokens[end].key == "(":
+            yield name[0]
+        at = max(end, at + 1)

@@ -1,0 +1,141 @@
+"""Views where a statement changes rows: Spark takes only a DELETE of whole files through a view that shows a table as it is, be it
+through other views."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from icesql.errors import InvalidArgumentError, SqlError, UnsupportedError
+from icesql.parser import statements as s
+from icesql.parser.names import References, TableReference
+from icesql.session.resolve.path_tables import require_named
+from icesql.session.resolve.temp_views import TemporaryView
+from icesql.session.resolve.views import SPARK_DIALECT, find_view, view_frame, view_references, written_in
+from icesql.session.rewrite.places import line_and_column, quote
+from icesql.session.run.dml.write_target import WriteTarget, target_of
+from icesql.session.run.query.query import StoredView, resolved, source_shown
+from icesql.session.sql_errors import quoted
+from icesql.session.state.names import Found, Selector
+
+if TYPE_CHECKING:
+    from icesql.session.session import Session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewTarget:
+    """A view that a statement names as its target. ``table``: what it shows as it is, ``None`` for any other query."""
+
+    table: Found | None
+
+    def refusal(self, operation: str) -> UnsupportedError:
+        """As Spark refuses UPDATE TABLE and MERGE INTO TABLE."""
+        table = "`unknown`" if self.table is None else quoted(self.table.address.parts)
+        return UnsupportedError(
+            f"[UNSUPPORTED_FEATURE.TABLE_OPERATION] The feature is not supported: Table {table} does not support {operation}. "
+            "Name the table, not a view of it. SQLSTATE: 0A000"
+        )
+
+
+def temporary_target(session: Session, parts: Sequence[str]) -> ViewTarget | None:
+    """``None`` for other names, those of temporary views that stand on nothing of ours among them."""
+    view = session.temporary_views.find(parts)
+    if view is None:
+        return None
+    session.temporary_views.refresh_view(view)
+    shown = session.spark_sql(f"TABLE {quote(*parts)}")
+    return _target(shown, _below_temporary(session, view))
+
+
+def stored_target(session: Session, parts: Sequence[str]) -> ViewTarget | None:
+    """For a name that leads to no table: ``None`` where no view of one of our catalogs is there either."""
+    address = session.names.address(parts)
+    stored = None if address is None else find_view(address)
+    if address is None or stored is None or stored.current_version.sql_for(SPARK_DIALECT) is None:
+        return None
+    return _target(view_frame(session, address, stored), _below_stored(session, StoredView(address, stored)))
+
+
+def insert_target(session: Session, statement: s.Insert) -> tuple[WriteTarget | None, s.Insert]:
+    """The table that a temporary view ``USING iceberg`` is, and the statement as it means that table; ``None`` for what is no such view.
+
+    Raises SqlError where the target is any other temporary view over our tables.
+    """
+    name, text = statement.target, statement.text
+    view = session.temporary_views.find(name.parts)
+    if view is None:
+        return None, statement
+    if view.over is None:
+        line, column = line_and_column(text, name.start)
+        raise SqlError(
+            f"[EXPECT_TABLE_NOT_VIEW.NO_ALTERNATIVE] 'INSERT' expects a table but {quoted(name.parts)} is a view. SQLSTATE: 42809",
+            text=text, line=line, column=column, length=name.end - name.start,
+        )  # fmt: skip
+    with session.names.at(view.catalog, view.namespace):
+        found = require_named(session, view.over.path)
+        target = target_of(session, found, {**_of_branch(found, view.over.options), **dict(statement.options)})
+    table = [field.name for field in target.table.schema.fields]
+    static = {key.column for key in statement.partition if key.value is not None}
+    if not statement.columns and not statement.by_name and list(view.query_columns) != table:
+        columns = tuple((column,) for column in view.query_columns if column in table and column not in static)
+        statement = replace(statement, columns=columns)
+    return target, statement
+
+
+def _of_branch(found: Found, options: Mapping[str, str]) -> dict[str, str]:
+    """A view of a branch as a version is written there. Raises InvalidArgumentError for a view of any other version."""
+    asked = dict(options)
+    version, timestamp = asked.pop("versionasof", None), asked.pop("timestampasof", None)
+    ref = None if version is None else found.table.metadata.refs.get(version)
+    if timestamp is not None or (version is not None and (ref is None or not ref.is_branch)):
+        raise InvalidArgumentError(f"Cannot write to table at a specific snapshot: {found.dotted}")
+    return asked if version is None else {"branch": version, **asked}
+
+
+def _target(shown: Any, below: tuple[Found, Any] | None) -> ViewTarget:
+    from icesql.spark.read.shown_whole import shows_whole
+
+    if below is None or not shows_whole(shown, below[1]):
+        return ViewTarget(table=None)
+    return ViewTarget(table=below[0])
+
+
+def _below_temporary(session: Session, view: TemporaryView) -> tuple[Found, Any] | None:
+    with session.names.at(view.catalog, view.namespace):
+        if view.over is not None and not view.text:
+            return require_named(session, view.over.path), view.over.frame(session)
+        return _below(session, view.text, view.references)
+
+
+def _below_stored(session: Session, source: StoredView) -> tuple[Found, Any] | None:
+    sql = source.view.current_version.sql_for(SPARK_DIALECT)
+    if sql is None:
+        return None
+    with written_in(session, source.address, source.view):
+        return _below(session, sql.sql, view_references(source.view))
+
+
+def _below(session: Session, text: str, references: References) -> tuple[Found, Any] | None:
+    """The one table that a query stands on, perhaps through other views, and the rows that it shows of it; ``None`` for none or several."""
+    if len(references.tables) != 1:
+        return None
+    reference = references.tables[0]
+    view = session.temporary_views.find(reference.parts)
+    if view is not None:
+        return _below_temporary(session, view)
+    source = resolved(session, text, reference)
+    if source is None or isinstance(source, StoredView):
+        return None if source is None else _below_stored(session, source)
+    shown, _, _ = source_shown(session, reference, source, text, frozenset(), [], follow=True)
+    return _as_written(source, reference), shown.frame
+
+
+def _as_written(found: Found, reference: TableReference) -> Found:
+    """A table that is read as of a branch is written there; one that is read as of another version is called so, and not written."""
+    travel = reference.time_travel
+    if travel is None:
+        return found
+    ref = found.table.metadata.refs.get(str(travel.value)) if travel.kind == "version" else None
+    kind = "branch" if ref is not None and ref.is_branch else "tag"
+    return replace(found, selector=Selector(ref=str(travel.value), ref_type=kind))

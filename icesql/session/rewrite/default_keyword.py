@@ -1,0 +1,67 @@
+"""``DEFAULT`` among the values of an INSERT: Spark resolves it only in commands it plans itself, so it is replaced here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from icesql.parser import statements as s
+from icesql.parser.token_groups import behind_brackets, items
+from icesql.parser.tokens import Kind, Token, tokenize
+from icesql.session.rewrite.places import Edit
+from icesql.session.run.query.query import BoundText, told_by_metadata
+from icesql.spark.write.defaults import sql_literal
+from icesql.spec.schema import Schema
+from icesql.spec.types import NestedField
+
+if TYPE_CHECKING:
+    from icesql.session.session import Session
+
+
+def with_defaults(session: Session, statement: s.Insert, schema: Schema, text: BoundText, args: Any) -> Any:
+    """The query's frame, ``DEFAULT`` in VALUES and in a select list filled in. Raises SqlError for one inside an expression."""
+    edits = list(_edits(statement, schema, case_sensitive=session.is_case_sensitive)) if "default" in statement.text.lower() else []
+    text.edits.extend(edits)
+    return told_by_metadata(session, text, text.frame(*statement.query, args=args))
+
+
+def _edits(statement: s.Insert, schema: Schema, *, case_sensitive: bool) -> Iterator[Edit]:
+    tokens = [token for token in tokenize(statement.text) if any(span.start <= token.start < span.end for span in statement.query)]
+    columns = _columns(statement, schema, case_sensitive=case_sensitive)
+    for group in _lists(tokens):
+        for index, item in enumerate(group):
+            if len(item) == 1 and item[0].key == "DEFAULT" and index < len(columns):  # Spark refuses one beyond the columns
+                field = columns[index]
+                yield Edit(item[0].start, item[0].end, sql_literal(field.type, field.write_default))
+
+
+def _columns(statement: s.Insert, schema: Schema, *, case_sensitive: bool) -> Sequence[NestedField]:
+    if statement.columns:
+        found = [schema.find(".".join(path), case_sensitive=case_sensitive) for path in statement.columns]
+        return [field for field in found if field is not None]
+    static = {p.column.lower() for p in statement.partition if p.value is not None}
+    return [field for field in schema.fields if field.name.lower() not in static]
+
+
+def _lists(tokens: Sequence[Token]) -> Iterator[list[list[Token]]]:
+    """The comma-separated lists behind VALUES (bracketed, or one value a row) and behind SELECT."""
+    for at, token in enumerate(tokens):
+        if token.kind is Kind.END:
+            return
+        if token.key == "SELECT":
+            yield items(tokens, at + 1, stops={"FROM", "WHERE", "UNION", ";"})
+        if token.key == "VALUES":
+            yield from _rows(tokens, at + 1)
+
+
+def _rows(tokens: Sequence[Token], at: int) -> Iterator[list[list[Token]]]:
+    while at < len(tokens):
+        if tokens[at].key == "(":
+            start, at = at + 1, behind_brackets(tokens, at)
+            yield items(tokens[start : at - 1])
+        else:
+            yield [[tokens[at]]]
+            at += 1
+        if at >= len(tokens) or tokens[at].key != ",":
+            return
+        at += 1

@@ -1,0 +1,125 @@
+"""Metadata columns (``_file``, ``_pos``, ...) in queries: there when named, hidden from ``SELECT *``.
+
+A view has no hidden columns, so a view over a table whose metadata columns the text names shows them, and stars in the same SELECT
+leave them out. PIVOT and UNPIVOT group by every column that they do not name, and show none of what they took: views that go through
+one show what it names only, and stars behind it are left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from icesql.parser.token_groups import behind_brackets
+from icesql.parser.tokens import Kind, Token, tokenize
+from icesql.session.rewrite.places import Edit, quote
+from icesql.spec.metadata import TableMetadata
+from icesql.spec.metadata_columns import LINEAGE
+from icesql.spec.schema import Schema
+from icesql.table.scan.metadata_columns import NAMES, metadata_column
+
+_BEFORE_STAR = frozenset({"SELECT", "DISTINCT", "ALL", ",", "*/"})
+_SET_OPERATORS = frozenset({"UNION", "INTERSECT", "MINUS", "EXCEPT"})
+_PIVOTS = frozenset({"PIVOT", "UNPIVOT"})
+_BEHIND_PIVOT = frozenset({"(", "INCLUDE", "EXCLUDE"})
+_LINEAGE = frozenset(field.name for field in LINEAGE)
+_KNOWN = frozenset(name.lower() for name in NAMES)
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """A reference's place and alias, and the metadata columns that its view shows."""
+
+    start: int
+    alias: str
+    columns: tuple[str, ...]
+
+
+def named_metadata_columns(text: str) -> frozenset[str]:
+    """Those that occur as identifiers in the text, in lower case."""
+    lowered = text.lower()
+    if not any(name in lowered for name in _KNOWN):
+        return frozenset()
+    return frozenset(token.name.lower() for token in tokenize(text) if token.is_identifier) & _KNOWN
+
+
+def named_for(text: str, start: int, named: frozenset[str]) -> frozenset[str]:
+    """Of the named ones those that the reference at ``start`` must show: all, or what its PIVOT names."""
+    if not named:
+        return named
+    tokens = tokenize(text)
+    pivot = _pivot_behind(tokens, scopes_of(tokens), start)
+    return named if pivot is None else frozenset(token.name.lower() for token in pivot if token.is_identifier) & named
+
+
+def _pivot_behind(tokens: Sequence[Token], scopes: Sequence[tuple[int, int]], start: int) -> Sequence[Token] | None:
+    """The first PIVOT or UNPIVOT clause behind the token at ``start``, in the same FROM."""
+    first = next(at for at, token in enumerate(tokens) if token.start == start)
+    for at in range(first + 1, len(tokens) - 1):
+        if scopes[at] == scopes[first] and tokens[at].key in _PIVOTS and tokens[at + 1].key in _BEHIND_PIVOT:
+            opened = next((i for i in range(at, len(tokens)) if tokens[i].key == "("), at)
+            return tokens[at : behind_brackets(tokens, opened)]
+    return None
+
+
+def shown_columns(metadata: TableMetadata, schema: Schema, named: Iterable[str], *, of_changes: bool = False) -> tuple[str, ...]:
+    """The metadata columns of the table among those named; a column of the table's own of that name comes first. ``of_changes``: those
+    of its ``changes``, which have no row lineage."""
+    wanted = [name for name in NAMES if name.lower() in set(named) and not (of_changes and name in _LINEAGE)]
+    return tuple(n for n in wanted if metadata_column(metadata, n) is not None and schema.find(n, case_sensitive=False) is None)
+
+
+def star_edits(text: str, hidden: Sequence[Hidden]) -> Iterator[Edit]:
+    """``*`` and ``t.*`` of a SELECT that reads such a view -> ``* EXCEPT (t._file)``."""
+    if not hidden:
+        return
+    tokens = tokenize(text)
+    scopes = scopes_of(tokens)
+    by_start = {token.start: scope for token, scope in zip(tokens, scopes, strict=True)}
+    in_scope: dict[tuple[int, int], list[Hidden]] = {}
+    for reference in hidden:
+        if _pivot_behind(tokens, scopes, reference.start) is None:
+            in_scope.setdefault(by_start[reference.start], []).append(reference)
+    for at, token in enumerate(tokens):
+        if token.key != "*" or at == 0 or scopes[at] not in in_scope:
+            continue
+        before = tokens[at - 1].key
+        if before in _BEFORE_STAR:
+            yield from _except(tokens, at, in_scope[scopes[at]])
+        elif before == "." and at > 1:
+            alias = tokens[at - 2].name.lower()
+            yield from _except(tokens, at, [h for h in in_scope[scopes[at]] if h.alias.lower() == alias])
+
+
+def scopes_of(tokens: Sequence[Token]) -> list[tuple[int, int]]:
+    """For each token the bracket it is in, and the how-manieth query of a set operation there."""
+    stack, parts = [0], {0: 0}
+    brackets = 0
+    scopes = []
+    for at, token in enumerate(tokens):
+        if token.key == "(":
+            scopes.append((stack[-1], parts[stack[-1]]))
+            brackets += 1
+            stack.append(brackets)
+            parts[brackets] = 0
+            continue
+        if token.key == ")" and len(stack) > 1:
+            stack.pop()
+        elif token.key in _SET_OPERATORS and not (token.key == "EXCEPT" and at and tokens[at - 1].key == "*"):
+            parts[stack[-1]] += 1
+        scopes.append((stack[-1], parts[stack[-1]]))
+    return scopes
+
+
+def _except(tokens: Sequence[Token], at: int, hidden: Sequence[Hidden]) -> Iterator[Edit]:
+    names = ", ".join(f"{quote(h.alias)}.{quote(column)}" for h in hidden for column in h.columns)
+    if not names:
+        return
+    following = tokens[at + 1]
+    if following.key == "EXCEPT" and tokens[at + 2].key == "(":
+        yield Edit(tokens[at + 2].end, tokens[at + 2].end, names + ", ")
+    elif following.kind is Kind.END or following.key != "EXCEPT":
+        yield Edit(tokens[at].end, tokens[at].end, f" EXCEPT ({names})")
+
+
+__all__ = ["Hidden", "named_for", "named_metadata_columns", "scopes_of", "shown_columns", "star_edits"]

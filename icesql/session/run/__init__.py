@@ -1,0 +1,1 @@
+"""Running resolved statements; one module a family."""

@@ -1,0 +1,1 @@
+"""Statements that make, change and drop tables, views and namespaces."""

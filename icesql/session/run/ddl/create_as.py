@@ -1,0 +1,122 @@
+"""CREATE TABLE ... AS SELECT and its REPLACE forms: the table and its first rows in one commit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from icesql.errors import AlreadyExistsError, SqlError
+from icesql.expr.tree import TRUE
+from icesql.parser import statements as s
+from icesql.session.run.ddl.schemas import partition_spec, refuse_doubled
+from icesql.session.run.ddl.table_properties import table_properties
+from icesql.session.run.dml.write_target import SessionSettings, asks_dynamic, engine_summary, given_summary, wap_of
+from icesql.session.run.query.query import bound, told_by_metadata
+from icesql.session.sql_errors import table_exists, table_not_found
+from icesql.session.state.names import Address
+from icesql.session.state.transactions import make_table
+
+if TYPE_CHECKING:
+    from icesql.session.session import Session
+    from icesql.spec.metadata import TableMetadata
+    from icesql.table.transaction import Transaction
+
+
+def create_as_select(session: Session, statement: s.CreateTable, address: Address, args: Any = None) -> Any:
+    """CTAS appends; a replacing statement overwrites, even when it creates. A failure leaves nothing behind."""
+    if statement.columns and len(statement.columns) > len(statement.partition_columns):
+        raise SqlError("Operation not allowed: Schema may not be specified in a Create Table As Select (CTAS) statement.")
+    exists = session.names.is_table(address)
+    if exists and not statement.replace:
+        if statement.if_not_exists:
+            return session.nothing
+        raise table_exists(address.parts)
+    if not exists and statement.replace and not statement.create:
+        raise table_not_found(address.parts, text=statement.text, offset=statement.table.start)
+    session.temporary_views.refresh(statement.references)
+    with bound(session, statement.text, statement.references) as text:
+        frame = told_by_metadata(session, text, text.frame(*statement.query, args=args))
+        _create(session, statement, address, frame)
+    return session.nothing
+
+
+def _create(session: Session, statement: s.CreateTable, address: Address, frame: Any) -> None:
+    from icesql.spark.jvm.types import from_spark
+
+    schema = from_spark(stored_schema(session, address, frame.schema))
+    spec = partition_spec(statement.partitioning, schema, case_sensitive=session.is_case_sensitive)
+    stage: dict[str, Any] = {"spec": spec, "location": statement.location, "properties": table_properties(session, statement)}
+    try:
+        if statement.replace:
+            transaction = address.catalog.stage_replace(address.identifier, schema, **stage, or_create=statement.create)
+        else:
+            transaction = address.catalog.stage_create(address.identifier, schema, **stage)
+        fill(session, address, transaction, frame, overwrite=statement.replace)
+    except AlreadyExistsError:
+        raise table_exists(address.parts) from None
+
+
+def fill(
+    session: Session, address: Address, transaction: Transaction, frame: Any, *, overwrite: bool, options: Mapping[str, str] | None = None
+) -> None:
+    """Write the rows into the staged table, and commit both, or let the session's transaction do so. ``options``: of the write."""
+    from icesql.spark.write.data_files import WriteSettings, write_frame
+    from icesql.table.changes.append import AppendFiles
+    from icesql.table.changes.overwrite import OverwriteFiles
+    from icesql.table.changes.replace_partitions import ReplacePartitions
+
+    asked = {key.lower(): value for key, value in (options or {}).items()}
+    replacing = ReplacePartitions if asks_dynamic(asked) else OverwriteFiles
+    try:
+        builder: Any = (replacing if overwrite else AppendFiles)(transaction.operations)
+        builder.owning_files().set_all({**engine_summary(session), **given_summary(session, asked)})
+        _follow_wap(session, transaction.metadata, builder)
+        settings = WriteSettings(options=asked, session=SessionSettings(session))
+        files = write_frame(session.spark, frame, transaction.metadata, transaction.io, settings)
+        if isinstance(builder, OverwriteFiles):
+            builder.overwrite_by_row_filter(TRUE)
+        if overwrite:
+            for file in files:
+                builder.add_file(file)
+        else:
+            builder.append_files(files)
+        transaction.add(builder)
+    except BaseException:
+        transaction.abandon()
+        raise
+    make_table(session, address, transaction)
+
+
+def _follow_wap(session: Session, metadata: TableMetadata, builder: Any) -> None:
+    """The first rows, too, are staged or go to the branch that the session asks for, where the table takes part in that."""
+    wap_id, branch = wap_of(session, metadata)
+    if branch is not None:
+        builder.to_branch(branch)
+    elif wap_id is not None:
+        builder.stage_only()
+        builder.set_all({"wap.id": wap_id})
+
+
+def stored_schema(session: Session, address: Address, schema: Any) -> Any:
+    """Columns come out nullable unless the catalog says otherwise; comments stay.
+
+    Raises SqlError for two columns of one name, and for one without.
+    """
+    nullable = address.catalog.properties.get("use-nullable-query-schema", "true").lower() != "false"
+    refuse_doubled((field.name for field in schema.fields), str if session.is_case_sensitive else str.lower)
+    if "" in schema.names:
+        raise SqlError("Cannot create table: the name of a column is empty: ``")
+    return _as_nullable(schema) if nullable else schema
+
+
+def _as_nullable(type_: Any) -> Any:
+    """The Spark type with nothing required at any depth."""
+    from pyspark.sql.types import ArrayType, MapType, StructField, StructType
+
+    if isinstance(type_, StructType):
+        return StructType([StructField(f.name, _as_nullable(f.dataType), True, f.metadata) for f in type_.fields])
+    if isinstance(type_, ArrayType):
+        return ArrayType(_as_nullable(type_.elementType), True)
+    if isinstance(type_, MapType):
+        return MapType(_as_nullable(type_.keyType), _as_nullable(type_.valueType), True)
+    return type_

@@ -1,0 +1,212 @@
+"""Statements that make, replace, change and drop tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from icesql.errors import AlreadyExistsError, NotFoundError, UnsupportedError
+from icesql.parser import statements as s
+from icesql.session.rewrite.places import quote
+from icesql.session.run.ddl.alter import run_alter
+from icesql.session.run.ddl.column_defaults import refuse_defaults
+from icesql.session.run.ddl.create_as import create_as_select
+from icesql.session.run.ddl.schemas import partition_spec, table_schema
+from icesql.session.run.ddl.table_properties import table_properties
+from icesql.session.run.query.query import run_query
+from icesql.session.sql_errors import not_iceberg, table_exists, table_not_found
+from icesql.session.state.catalogs import SPARK_CATALOG
+from icesql.session.state.names import Address, Found
+from icesql.session.state.transactions import make_table
+from icesql.spec.schema import Schema
+
+if TYPE_CHECKING:
+    from icesql.session.session import Session
+
+
+def run_ddl(session: Session, statement: s.Statement, args: Any = None) -> Any:
+    match statement:
+        case s.CreateTable():
+            return _create(session, statement, args)
+        case s.CreateTableLike():
+            return _create_like(session, statement)
+        case s.DropTable():
+            return _drop(session, statement)
+        case s.AlterTable():
+            return _alter(session, statement)
+    raise AssertionError(type(statement).__name__)
+
+
+# -- CREATE and REPLACE ------------------------------------------------------------------------------------------------
+def _create(session: Session, statement: s.CreateTable, args: Any) -> Any:
+    address = session.names.target(statement.table.parts)
+    if address is None or _is_sparks_own(address, statement):
+        return run_query(session, statement.text, statement.references, args)
+    refuse_defaults(session, statement.columns, statement.table.dotted)
+    if statement.query:
+        return create_as_select(session, statement, address, args)
+    schema = table_schema(statement.columns, case_sensitive=session.is_case_sensitive)
+    spec = partition_spec(statement.partitioning, schema, case_sensitive=session.is_case_sensitive)
+    properties = table_properties(session, statement)
+    if _leave_alone(session, statement, address):
+        return session.nothing
+    stage: dict[str, Any] = {"spec": spec, "location": statement.location, "properties": properties}
+    try:
+        if statement.replace:
+            made = address.catalog.stage_replace(address.identifier, schema, **stage, or_create=statement.create)
+        else:
+            made = address.catalog.stage_create(address.identifier, schema, **stage)
+        make_table(session, address, made)
+    except AlreadyExistsError:
+        if not statement.if_not_exists:
+            raise table_exists(address.parts) from None
+    except NotFoundError as error:
+        raise (table_not_found(address.parts) if statement.replace and not statement.create else error) from None
+    return session.nothing
+
+
+def _is_sparks_own(address: Address, statement: s.CreateTable) -> bool:
+    """True for a table of the session catalog in another format: beside ours, it keeps Spark's tables."""
+    return address.catalog.name == SPARK_CATALOG and (statement.provider or "iceberg").lower() != "iceberg"
+
+
+def _leave_alone(session: Session, statement: s.CreateTable, address: Address) -> bool:
+    """True for IF NOT EXISTS of what is there. Raises AlreadyExistsError, or NotFoundError for REPLACE of what is not."""
+    exists = session.names.find_at(address) is not None
+    if exists and not statement.replace:
+        if statement.if_not_exists:
+            return True
+        raise table_exists(address.parts)
+    if not exists and statement.replace and not statement.create:
+        raise table_not_found(address.parts, text=statement.text, offset=statement.table.start)
+    return False
+
+
+def _create_like(session: Session, statement: s.CreateTableLike) -> Any:
+    """An addition of ours: schema, partitioning, sort order and properties of the source; no rows, no history."""
+    address = session.names.target(statement.table.parts)
+    if address is None:
+        return session.spark_sql(statement.text)
+    if session.names.is_table(address):
+        if statement.if_not_exists:
+            return session.nothing
+        raise table_exists(address.parts)
+    found = session.find(statement.source.parts)
+    properties = dict(statement.properties)
+    if found is None:
+        schema = _spark_schema(session, statement)
+        make_table(
+            session, address, address.catalog.stage_create(address.identifier, schema, location=statement.location, properties=properties)
+        )
+        return session.nothing
+    source = found.table.metadata
+    inherited = {"format-version": str(source.format_version), **source.properties, **properties}
+    copy = address.catalog.stage_create(
+        address.identifier,
+        source.schema,
+        spec=source.spec,
+        sort_order=source.sort_order,
+        location=statement.location,
+        properties=inherited,
+    )
+    make_table(session, address, copy)
+    return session.nothing
+
+
+def _spark_schema(session: Session, statement: s.CreateTableLike) -> Schema:
+    from icesql.spark.jvm.types import from_spark
+
+    return from_spark(session.spark_sql(f"SELECT * FROM {quote(*statement.source.parts)}").schema)
+
+
+# -- DROP --------------------------------------------------------------------------------------------------------------
+def _drop(session: Session, statement: s.DropTable) -> Any:
+    parts = statement.table.parts
+    address = session.names.address(parts)
+    if address is None or session.is_temporary_view(*parts):
+        return session.spark_sql(statement.text)
+    try:
+        address.catalog.drop_table(address.identifier, purge=statement.purge)
+    except NotFoundError:
+        found = session.find(parts)
+        if found is not None and found.metadata_table is not None:
+            return session.nothing  # the runtime says nothing and does nothing
+        if session.falls_back_to_spark(parts):
+            return session.spark_sql(statement.text)
+        if not statement.if_exists:
+            raise session.names.not_found(parts, text=statement.text, offset=statement.table.start) from None
+    return session.nothing
+
+
+# -- ALTER -------------------------------------------------------------------------------------------------------------
+_ACTIONS: dict[type, str] = {
+    s.AddPartitionField: "add partition field to",
+    s.DropPartitionField: "drop partition field from",
+    s.ReplacePartitionField: "replace partition field in",
+    s.WriteOrder: "set write distribution and ordering of",
+    s.SetIdentifierFields: "set identifier fields in",
+    s.DropIdentifierFields: "drop identifier fields in",
+    s.CreateBranch: "create or replace branch on",
+    s.CreateTag: "create tag on",
+    s.DropBranch: "drop branch on",
+    s.DropTag: "drop tag on",
+}
+
+
+def _alter(session: Session, statement: s.AlterTable) -> Any:
+    parts = statement.table.parts
+    if session.names.address(parts) is None or session.is_temporary_view(*parts):
+        if type(statement) in _ACTIONS:
+            raise _not_ours(session, statement)
+        return session.spark_sql(statement.text)
+    found = session.find(parts)
+    if found is None:
+        if session.falls_back_to_spark(parts) and type(statement) not in _ACTIONS:
+            return session.spark_sql(statement.text)
+        from icesql.session.resolve.views import alter_as_view
+
+        return alter_as_view(session, statement)
+    if found.metadata_table is not None:
+        raise UnsupportedError(f"Cannot alter table: it is a metadata table: {statement.table.dotted}")
+    if not found.is_plain and type(statement) not in _ACTIONS:  # Iceberg's own statements are about the table behind a version
+        raise table_not_found(parts, text=statement.text, offset=statement.table.start)
+    run_alter(session, statement, found)
+    return session.nothing
+
+
+def _not_ours(session: Session, statement: s.AlterTable) -> Exception:
+    """Iceberg's statement about a table of Spark's, or about nothing."""
+    from pyspark.errors import AnalysisException
+
+    try:
+        session.spark_sql(f"DESCRIBE TABLE {quote(*statement.table.parts)}")
+    except AnalysisException:
+        return table_not_found(statement.table.parts, text=statement.text, offset=statement.table.start)
+    return not_iceberg(_ACTIONS[type(statement)], statement.table.parts)
+
+
+# -- COMMENT ON --------------------------------------------------------------------------------------------------------
+def run_comment(session: Session, statement: s.CommentOn) -> Any:
+    """COMMENT ON TABLE, NAMESPACE or COLUMN; null empties a table's comment."""
+    parts = statement.name.parts
+    if statement.kind == "namespace":
+        where = session.names.namespace(parts)
+        if where is None:
+            return session.spark_sql(statement.text)
+        catalog, namespace = where
+        catalog.update_namespace_properties(namespace, updates={"comment": statement.comment or ""})
+        return session.nothing
+    table_parts = parts[:-1] if statement.kind == "column" else parts
+    if session.names.address(table_parts) is None:
+        return session.spark_sql(statement.text)
+    found = session.require(table_parts, text=statement.text, offset=statement.name.start)
+    if not found.is_plain:
+        raise table_not_found(table_parts, text=statement.text, offset=statement.name.start)
+    _comment(found, statement)
+    return session.nothing
+
+
+def _comment(found: Found, statement: s.CommentOn) -> None:
+    if statement.kind == "column":
+        found.table.update_schema().update_column_doc(statement.name.parts[-1], statement.comment).commit()
+        return
+    found.table.update_properties().set("comment", statement.comment or "").commit()

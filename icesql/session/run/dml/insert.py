@@ -1,0 +1,282 @@
+"""INSERT INTO, INSERT OVERWRITE and INSERT ... REPLACE WHERE: the query runs, tasks write its rows, one commit takes them in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any
+
+from icesql.errors import IcesqlError, SqlError, UnsupportedError, nearest
+from icesql.expr.binding import bind
+from icesql.expr.tree import TRUE, Expression, Op, Predicate, Reference, and_
+from icesql.parser import statements as s
+from icesql.parser.filters import parse_filter
+from icesql.session.resolve.view_targets import insert_target
+from icesql.session.run.ddl.schemas import refuse_doubled
+from icesql.session.run.dml import row_commits
+from icesql.session.run.dml.row_commits import RowCommit, commit_rows, isolation_level
+from icesql.session.run.dml.schema_merge import accepts_any_schema, evolved, filled
+from icesql.session.run.dml.write_target import SessionSettings, WriteTarget, asks_dynamic, write_target
+from icesql.session.run.query.query import BoundText, bound, run_query
+from icesql.session.sql_errors import quoted
+from icesql.spark.write.data_files import WriteSettings, write_frame
+from icesql.spark.write.store_assignment import assigned_frame
+from icesql.spec.files import DataFile
+from icesql.spec.schema import Schema
+from icesql.spec.types import NestedField, TimestamptzType, Type
+
+if TYPE_CHECKING:
+    from icesql.session.session import Session
+
+_OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
+
+
+def run_insert(session: Session, statement: s.Insert, args: Any = None) -> Any:
+    """Nothing of the table changes unless all rows were written. Raises Spark's errors for columns and types that do not fit."""
+    options = dict(statement.options)
+    target, statement = insert_target(session, statement)
+    target = target or write_target(session, statement.target.parts, text=statement.text, offset=statement.target.start, options=options)
+    if target is None:
+        return run_query(session, statement.text, statement.references, args)
+    if statement.if_not_exists:
+        raise UnsupportedError(
+            f"[UNSUPPORTED_FEATURE.INSERT_PARTITION_SPEC_IF_NOT_EXISTS] INSERT INTO {quoted(target.found.address.parts)} with IF "
+            f"NOT EXISTS in the PARTITION spec. SQLSTATE: 0A000"
+        )
+    if statement.mode is not s.InsertMode.APPEND:
+        isolation_level(target)
+    static = _static_partition(session, statement, target)
+    session.temporary_views.refresh(statement.references)
+    with bound(session, statement.text, statement.references) as text:
+        frame = _query_frame(session, statement, target, text, args)
+        written = evolved(session, target, _under_given_names(statement, target, frame))
+        schema = written.table.metadata.schema
+        values = {name: _static_value(schema, name, text.sql(span)) for name, span in static.items()}
+        fitted = _fitted(session, statement, written, filled(written, frame), values)
+        builder = _row_commit(session, statement, written, values)
+        commit_rows(session, written, builder, write(session, written, fitted))
+    return session.nothing
+
+
+def run_multi_insert(session: Session, statement: s.MultiInsert, args: Any = None) -> Any:
+    """``FROM x INSERT ... INSERT ...``: one after the other, as Spark commits them."""
+    for insert in statement.inserts:
+        run_insert(session, insert, args)
+    return session.nothing
+
+
+def write(session: Session, target: WriteTarget, frame: Any, **settings: Any) -> list[DataFile]:
+    """Write the rows as data files of the target's table, none committed."""
+    wanted = WriteSettings(
+        options=target.options,
+        session=SessionSettings(session),
+        spec_id=target.output_spec_id,
+        sort_order_id=target.output_sort_order_id,
+        **settings,
+    )
+    return write_frame(session.spark, frame, target.table.metadata, target.table.io, wanted)
+
+
+# -- the rows ----------------------------------------------------------------------------------------------------------
+def _query_frame(session: Session, statement: s.Insert, target: WriteTarget, text: BoundText, args: Any) -> Any:
+    from icesql.session.rewrite.default_keyword import with_defaults
+
+    return with_defaults(session, statement, target.table.metadata.schema, text, args)
+
+
+def _static_partition(session: Session, statement: s.Insert, target: WriteTarget) -> dict[str, s.Span]:
+    """Table column -> expression of ``PARTITION (p = v)``. Raises SqlError for what is no identity-partition column, or is named twice."""
+    metadata = target.table.metadata
+    names = {metadata.schema.names_by_id.get(f.source_id, ""): f for f in metadata.spec.fields if f.transform.is_identity}
+    key = str if session.is_case_sensitive else str.lower
+    known = {key(name): name for name in names}
+    static: dict[str, s.Span] = {}
+    seen: set[str] = set()
+    for partition in statement.partition:
+        name = known.get(key(partition.column))
+        if name is None:
+            raise SqlError(
+                f"[NON_PARTITION_COLUMN] PARTITION clause cannot contain the non-partition column: {quoted([partition.column])}."
+                f"{nearest(partition.column, names)} SQLSTATE: 42000"
+            )
+        if name in seen:
+            raise SqlError(f"[DUPLICATE_KEY] Found duplicate keys {quoted([name])}. SQLSTATE: 23505")
+        seen.add(name)
+        if partition.value is not None:
+            static[name] = partition.value
+    listed = {key(".".join(path)) for path in statement.columns}
+    for name in static:
+        if key(name) in listed:
+            raise _both_static_and_given(name)
+    return static
+
+
+def _both_static_and_given(name: str) -> SqlError:
+    return SqlError(
+        f"[STATIC_PARTITION_COLUMN_IN_INSERT_COLUMN_LIST] Static partition column {quoted([name])} is also specified in the column list. "
+        "SQLSTATE: 42713"
+    )
+
+
+def _fitted(session: Session, statement: s.Insert, target: WriteTarget, frame: Any, static: Mapping[str, str]) -> Any:
+    """The query's rows with exactly the table's columns. ``static``: SQL of the values that the PARTITION clause gives."""
+    schema = target.table.metadata.schema
+    name = target.found.dotted
+    columns = [_column_name(session, schema, path) for path in statement.columns]
+    refuse_doubled(columns, str)
+    if not static and not columns:
+        by_name = statement.by_name or accepts_any_schema(target)
+        return assigned_frame(session.spark, frame, schema, table_name=name, by_name=by_name)
+    if statement.by_name:
+        return assigned_frame(session.spark, _with_static(session, frame, static), schema, table_name=name, by_name=True)
+    if columns and not static and not _is_values(statement):
+        return assigned_frame(session.spark, frame, schema, table_name=name, by_name=True, columns=columns)
+    columns = columns or [field.name for field in schema.fields if field.name not in static]
+    named = _with_static(session, _renamed(session, frame, schema, columns, name), static)
+    if len(set(named.columns)) < len(named.columns) or _lacks_defaults(session, schema, named.columns):
+        return assigned_frame(session.spark, named, schema, table_name=name, by_name=True)
+    return assigned_frame(session.spark, _in_order(named, schema), schema, table_name=name)
+
+
+def _is_values(statement: s.Insert) -> bool:
+    """VALUES take the types of the columns they are for, so the fields of their structs count by position; a query's by name."""
+    return statement.query[-1].of(statement.text).lstrip().upper().startswith("VALUES")
+
+
+def _lacks_defaults(session: Session, schema: Schema, given: Sequence[str]) -> bool:
+    """Whether a column is left out for which there is no value."""
+    nulls = session.conf("spark.sql.defaultColumn.useNullsForMissingDefaultValues", "true") == "true"
+    missing = [field for field in schema.fields if field.name not in given]
+    return any(field.write_default is None and (field.required or not nulls) for field in missing)
+
+
+def _in_order(frame: Any, schema: Schema) -> Any:
+    """The table's columns in its order; those left out have their defaults. Fields of structs stay in theirs: they count by position."""
+    from pyspark.sql import functions as F
+
+    from icesql.spark.jvm.types import to_spark_type
+    from icesql.spark.write.defaults import sql_literal
+
+    def left_out(field: NestedField) -> Any:
+        if field.write_default is None:
+            return F.lit(None).cast(to_spark_type(field.type))  # the strict policy takes no null without a type
+        return F.expr(sql_literal(field.type, field.write_default))
+
+    given = set(frame.columns)
+    return frame.select(
+        *(F.col(quoted([field.name])) if field.name in given else left_out(field).alias(field.name) for field in schema.fields)
+    )
+
+
+def _renamed(session: Session, frame: Any, schema: Schema, columns: Sequence[str], name: str) -> Any:
+    """By position to the given columns. Raises Spark's arity error."""
+    if len(frame.columns) != len(columns):
+        part = Schema(tuple(schema.field(column) for column in columns), schema.schema_id)
+        return assigned_frame(session.spark, frame, part, table_name=name, columns=columns)
+    return frame.toDF(*columns)
+
+
+def _with_static(session: Session, frame: Any, static: Mapping[str, str]) -> Any:
+    from pyspark.sql import functions as F
+
+    key = str if session.is_case_sensitive else str.lower
+    given = {key(name) for name in frame.columns}
+    for name, value in static.items():
+        if key(name) in given:
+            raise _both_static_and_given(name)
+        frame = frame.withColumn(name, F.expr(value))
+    return frame
+
+
+def _static_value(schema: Schema, name: str, text: str) -> str:
+    """SQL of a PARTITION value in its column's type. Values of a partition are text, as in paths, until they are cast."""
+    from icesql.spark.jvm.types import sql_type
+
+    return f"CAST(CAST({text} AS STRING) AS {sql_type(schema.field(name).type)})"
+
+
+def _column_name(session: Session, schema: Schema, path: Sequence[str]) -> str:
+    name = ".".join(path)
+    found = schema.find(name, case_sensitive=session.is_case_sensitive) if len(path) == 1 else None
+    if found is None:
+        from icesql.session.sql_errors import unresolved_column
+
+        raise unresolved_column(path, [field.name for field in schema.fields])
+    return found.name
+
+
+# -- the commit --------------------------------------------------------------------------------------------------------
+def _under_given_names(statement: s.Insert, target: WriteTarget, frame: Any) -> Any:
+    """The rows as a table that accepts any schema checks them: under the names of the statement's column list."""
+    names = [".".join(path) for path in statement.columns]
+    return frame.toDF(*names) if accepts_any_schema(target) and len(names) == len(frame.columns) else frame
+
+
+def _row_commit(session: Session, statement: s.Insert, target: WriteTarget, static: Mapping[str, str]) -> RowCommit:
+    match statement.mode:
+        case s.InsertMode.APPEND:
+            return row_commits.append(target)
+        case s.InsertMode.REPLACE_WHERE:
+            assert statement.where is not None
+            return row_commits.overwrite(target, _replaced_rows(session, target, statement.where.of(statement.text)))
+        case s.InsertMode.OVERWRITE:
+            if _is_dynamic(session, target, static):
+                return row_commits.replace_partitions(target)
+            return row_commits.overwrite(target, _static_filter(session, target.table.metadata.schema, static))
+    raise AssertionError(statement.mode)
+
+
+def _replaced_rows(session: Session, target: WriteTarget, where: str) -> Expression:
+    """The condition of REPLACE WHERE. What our own parser does not know (times as text, functions of constants) Spark folds.
+
+    Raises SqlError and its kin for a condition that is no filter of files.
+    """
+    if where.strip(" ()").upper() == "NULL":
+        raise SqlError(f"Cannot overwrite: cannot translate expression to source filter: {where}")
+    try:
+        expression = parse_filter(where)
+        bind(target.table.schema, expression)
+        return expression
+    except IcesqlError as error:
+        if "Cannot find field" in str(error):
+            raise
+        found = _folded(session, target, where)
+        if found is None:
+            raise
+        return found
+
+
+def _folded(session: Session, target: WriteTarget, where: str) -> Expression | None:
+    from icesql.spark.row_level.checks import require_deterministic
+    from icesql.spark.row_level.found_rows import POS
+    from icesql.spark.row_level.target import Target, exact_condition
+
+    rows = Target(spark=session.spark, table=target.table, alias="__icesql_replaced", session=SessionSettings(session))
+    try:
+        found = rows.matching([POS], where)
+        require_deterministic(found)
+        return exact_condition(rows, where, found)
+    finally:
+        rows.close()
+
+
+def _is_dynamic(session: Session, target: WriteTarget, static: Mapping[str, str]) -> bool:
+    """The option asks for it only where all rows would go, and cannot undo what the session asks for."""
+    return (not static and asks_dynamic(target.options)) or (session.conf(_OVERWRITE_MODE) or "").lower() == "dynamic"
+
+
+def _static_filter(session: Session, schema: Schema, static: Mapping[str, str]) -> Expression:
+    values = {name: _evaluated(session, schema.field(name).type, text) for name, text in static.items()}
+    parts = [
+        Predicate(Op.IS_NULL, Reference(name)) if value is None else Predicate(Op.EQ, Reference(name), (value,))
+        for name, value in values.items()
+    ]
+    return and_(TRUE, *parts)
+
+
+def _evaluated(session: Session, type_: Type, text: str) -> Any:
+    """The value of a constant of that type. Spark hands instants over without their zone, so they are asked for in microseconds."""
+    if not isinstance(type_, TimestamptzType):
+        return session.spark_sql(f"SELECT {text} AS value").collect()[0][0]
+    micros = session.spark_sql(f"SELECT unix_micros({text}) AS value").collect()[0][0]
+    return None if micros is None else datetime.fromtimestamp(0, timezone.utc) + timedelta(microseconds=micros)

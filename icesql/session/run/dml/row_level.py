@@ -1,0 +1,146 @@
+"""DELETE, UPDATE and MERGE: the statement's expressions, with views for our tables in them, go to the row-level engine; one commit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from icesql.errors import UnsupportedError
+from icesql.io.delete_files import check_delete_format
+from icesql.parser import statements as s
+from icesql.session.resolve.view_targets import stored_target, temporary_target
+from icesql.session.rewrite.refused_expressions import refuse_expressions
+from icesql.session.run.dml.write_target import SessionSettings, WriteTarget, target_of, write_target
+from icesql.session.run.query.query import BoundText, bound
+from icesql.session.spark_errors import user_positions
+from icesql.session.sql_errors import MissingTableError
+from icesql.spark.row_level.target import Target
+from icesql.spark.write.defaults import sql_literal
+from icesql.table.scan.planning_modes import check_modes
+
+if TYPE_CHECKING:
+    from icesql.session.session import Session
+
+_OPERATIONS = {s.Delete: "DELETE FROM TABLE", s.Update: "UPDATE TABLE", s.Merge: "MERGE INTO TABLE"}
+_VERBS = {s.Delete: "delete from", s.Update: "modify", s.Merge: "modify"}
+
+
+def run_row_level(session: Session, statement: s.Delete | s.Update | s.Merge, args: Any = None) -> Any:
+    """Nothing is visible before the commit; an error leaves the table as it was."""
+    name = statement.target
+    target, is_view = _target(session, statement)
+    if target is None:
+        from icesql.session.run.query.query import run_query
+
+        return run_query(session, statement.text, statement.references, args)
+    properties = target.table.metadata.properties
+    if not isinstance(statement, s.Delete) or statement.condition is None:
+        check_modes(properties, session.conf)
+        check_delete_format(properties)
+    refuse_expressions(statement, properties.get(f"write.{type(statement).__name__.lower()}.mode", "copy-on-write").lower())
+    alias = statement.alias or name.parts[-1]
+    session.temporary_views.refresh(statement.references)
+    with bound(
+        session, statement.text, statement.references, target=(name, target.found, alias) if statement.alias is None else None
+    ) as text:
+        with user_positions(session.spark, text.rewritten(), statement.text):
+            result = _changed(session, statement, target, alias, text, whole_files=is_view)
+        if result.builder is not None:
+            _commit(session, target, result)
+    return session.nothing
+
+
+def _target(session: Session, statement: s.Delete | s.Update | s.Merge) -> tuple[WriteTarget | None, bool]:
+    """What is changed, and whether it is changed through a view. ``None``: it is Spark's."""
+    name, verb = statement.target, _VERBS[type(statement)]
+    through = temporary_target(session, name.parts)
+    if through is None:
+        try:
+            return write_target(session, name.parts, text=statement.text, offset=name.start, options={}, verb=verb), False
+        except MissingTableError:
+            through = stored_target(session, name.parts)
+            if through is None:
+                raise
+    if through.table is None or not isinstance(statement, s.Delete):
+        raise through.refusal(_OPERATIONS[type(statement)])
+    return target_of(session, through.table, {}, verb=verb), True
+
+
+def _commit(session: Session, target: WriteTarget, result: Any) -> None:
+    where = target.unstaged() if result.metadata_only else target
+    builder = where.applied(result.builder)
+    builder.set_all({key: str(value) for key, value in result.metrics.items()})
+    session.commit(where, builder)
+
+
+def _changed(session: Session, statement: s.Statement, target: WriteTarget, alias: str, text: BoundText, *, whole_files: bool) -> Any:
+    ctes = getattr(statement, "ctes", None)
+    row_target = Target(
+        spark=session.spark,
+        table=target.table,
+        alias=alias,
+        branch=target.branch,
+        ctes="" if ctes is None else text.sql(ctes),
+        options=target.options,
+        session=SessionSettings(session),
+        listener=session.frames.told,
+    )
+    match statement:
+        case s.Delete():
+            from icesql.spark.row_level.delete import delete_rows
+
+            condition = None if statement.condition is None else _truth(text.sql(statement.condition))
+            return delete_rows(row_target, condition, before_rows=partial(_check_rows, session, target, statement, whole_files))
+        case s.Update():
+            from icesql.spark.row_level.update import update_rows
+
+            names = Qualifiers(target, alias, is_alias=statement.alias is not None, rows=row_target)
+            assignments = [assignment_of(names, assignment, text) for assignment in statement.assignments]
+            return update_rows(row_target, assignments, None if statement.condition is None else _truth(text.sql(statement.condition)))
+        case s.Merge():
+            from icesql.session.run.dml.merge import merge
+
+            return merge(session, statement, target, row_target, text)
+    raise AssertionError(type(statement).__name__)
+
+
+def _check_rows(session: Session, target: WriteTarget, statement: s.Delete, whole_files: bool) -> None:
+    """Raises for what only a DELETE of rows asks: a planning mode and a format that are known, and a table rather than a view of one."""
+    check_modes(target.table.metadata.properties, session.conf)
+    check_delete_format(target.table.metadata.properties)
+    if whole_files and statement.condition is not None:
+        raise UnsupportedError(f"Cannot delete from table {target.found.dotted} where {statement.condition.of(statement.text)}")
+
+
+def _truth(condition: str) -> str:
+    """A bare ``NULL`` is of no type, which Spark does not take for a condition; it is never true."""
+    return "CAST(NULL AS BOOLEAN)" if condition.strip(" ()").upper() == "NULL" else condition
+
+
+class Qualifiers:
+    """The names by which assignment keys may call the target."""
+
+    def __init__(self, target: WriteTarget, alias: str, *, is_alias: bool, rows: Target) -> None:
+        self.schema, self.key = target.table.metadata.schema, rows.key
+        self.is_case_sensitive = rows.is_case_sensitive
+        full = tuple(self.key(part) for part in target.found.address.parts)
+        self._known = {(self.key(alias),)} | (set() if is_alias else {full[start:] for start in range(len(full))})
+
+    def column(self, parts: Sequence[str]) -> tuple[str, ...]:
+        """The path below the table, its qualifier taken off. Longer qualifiers are tried first."""
+        lowered = tuple(self.key(part) for part in parts)
+        for length in range(len(parts) - 1, 0, -1):
+            if lowered[:length] in self._known:
+                return tuple(parts[length:])
+        return tuple(parts)
+
+
+def assignment_of(names: Qualifiers, assignment: s.Assignment, text: BoundText) -> Any:
+    from icesql.spark.row_level.assignments import Assignment
+
+    column = names.column(assignment.column)
+    if not assignment.is_default:
+        return Assignment(column=column, value=text.sql(assignment.value))
+    field = names.schema.find(".".join(column), case_sensitive=names.is_case_sensitive)
+    return Assignment(column=column, value="NULL" if field is None else sql_literal(field.type, field.write_default))

@@ -1,0 +1,193 @@
+"""Where a statement writes: the table, a branch of it, staged or not, and what its snapshot's summary says of the writer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from icesql.errors import InvalidArgumentError, UnsupportedError, ValidationError
+from icesql.session.resolve.ambiguous_columns import refuse_ambiguous
+from icesql.session.sql_errors import branch_not_found
+from icesql.session.state.names import Found
+from icesql.spec.snapshots import MAIN
+
+if TYPE_CHECKING:
+    from icesql.session.session import Session
+    from icesql.spec.metadata import TableMetadata
+    from icesql.table.snapshot.snapshot_update import SnapshotUpdate
+    from icesql.table.table import Table
+
+Builder = TypeVar("Builder", bound="SnapshotUpdate")
+WAP_ENABLED = "write.wap.enabled"
+_SUMMARY_PREFIX = "snapshot-property."
+_ENGINE_KEYS = frozenset({"spark.app.id", "engine-name", "engine-version", "app-id", "app-name", "iceberg-version"})
+_SESSION_PREFIX = "spark.sql.iceberg.snapshot-property."
+
+
+class SessionSettings(Mapping[str, str]):
+    """Spark's settings, asked for one at a time when needed."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def __getitem__(self, key: str) -> str:
+        found = self._session.conf(key)
+        if found is None:
+            raise KeyError(key)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 1  # as a whole it is never empty: what it holds is asked for by key
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteTarget:
+    """``branch`` may not exist yet where it was named by an option or by ``spark.wap.branch``: the commit makes it."""
+
+    found: Found
+    branch: str = MAIN
+    wap_id: str | None = None
+    summary: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict)
+    """Keys in lower case."""
+
+    @property
+    def table(self) -> Table:
+        return self.found.table
+
+    @property
+    def base_snapshot_id(self) -> int | None:
+        """What the branch shows before the write; a branch that does not exist shows main."""
+        head = self.table.metadata.head(self.branch) or self.table.metadata.current_snapshot
+        return None if head is None else head.snapshot_id
+
+    @property
+    def output_spec_id(self) -> int | None:
+        """The spec by which the option ``output-spec-id`` asks to write. Raises InvalidArgumentError for one that the table has not."""
+        text = self.options.get("output-spec-id")
+        if text is None:
+            return None
+        if not text.isdigit() or int(text) not in self.table.metadata.specs_by_id:
+            raise InvalidArgumentError(f"Output spec id {text} is not a valid spec id for table")
+        return int(text)
+
+    @property
+    def output_sort_order_id(self) -> int | None:
+        """The sort order that the option ``output-sort-order-id`` says the rows are in. Raises InvalidArgumentError for one that the
+        table has not."""
+        text = self.options.get("output-sort-order-id")
+        if text is None:
+            return None
+        from icesql.spark.write.distribution import integer
+
+        order_id = integer(text)
+        if order_id not in {order.order_id for order in self.table.metadata.sort_orders}:
+            raise InvalidArgumentError(
+                f"Cannot use output sort order id {order_id} because the table does not contain a sort order with that id"
+            )
+        return order_id
+
+    def unstaged(self) -> WriteTarget:
+        """The same for changes that metadata alone decides: those are never staged, and take no summary properties of the session's."""
+        return replace(self, wap_id=None, summary={k: v for k, v in self.summary.items() if k in _ENGINE_KEYS})
+
+    def applied(self, builder: Builder) -> Builder:
+        """The builder set to commit here."""
+        if self.branch != MAIN:
+            builder.to_branch(self.branch)
+        if self.wap_id is not None:
+            builder.stage_only()
+        builder.set_all(self.summary)
+        return builder
+
+
+def asks_dynamic(options: Mapping[str, str]) -> bool:
+    """Whether a write that would replace all rows is to replace those of its partitions only. ``options``: keys in lower case."""
+    return options.get("overwrite-mode", "").lower() == "dynamic"
+
+
+def write_target(
+    session: Session, parts: tuple[str, ...], *, text: str, offset: int, options: Mapping[str, str], verb: str = "write to"
+) -> WriteTarget | None:
+    """``None`` if the name is Spark's. Raises NotFoundError, and UnsupportedError for what cannot be written (a tag, a metadata table)."""
+    if session.names.address(parts) is None or session.is_temporary_view(*parts):
+        return None
+    found = session.find(parts)
+    if found is None:
+        if session.falls_back_to_spark(parts):
+            return None
+        raise session.names.not_found(parts, text=text, offset=offset)
+    return target_of(session, found, options, verb=verb)
+
+
+def target_of(session: Session, found: Found, options: Mapping[str, str], *, verb: str = "write to") -> WriteTarget:
+    metadata = found.table.metadata
+    options = {key.lower(): value for key, value in options.items()}
+    if found.metadata_table is not None:
+        raise UnsupportedError(f"Cannot {verb} a metadata table: {found.dotted}.{found.metadata_table}: table does not support writes")
+    if not found.selector.is_empty and found.branch is None:
+        found = _branch_called_a_tag(found, verb)
+    given = options.get("branch")
+    if found.branch is not None and given is not None and given != found.branch:
+        raise InvalidArgumentError(f"Explicitly configured branch [{found.branch}] and write option [{given}] are in conflict")
+    if found.branch is not None and found.branch != MAIN and found.branch not in metadata.refs:
+        raise branch_not_found(found.branch, metadata.refs)
+    wap_id, wap_branch = wap_of(session, metadata, explicit=found.branch or given)
+    branch = found.branch or given or wap_branch
+    if branch is not None and branch in metadata.refs and not metadata.refs[branch].is_branch:
+        raise InvalidArgumentError(f"Cannot {verb} {branch}: it is a tag, not a branch. Tags cannot be targets for producing snapshots")
+    if verb != "truncate":
+        refuse_ambiguous(session, metadata.schema)
+    summary = {**engine_summary(session), **given_summary(session, options)}
+    if wap_id is not None:
+        summary["wap.id"] = wap_id
+    return WriteTarget(found=found, branch=branch or MAIN, wap_id=wap_id, summary=summary, options=options)
+
+
+def wap_of(session: Session, metadata: TableMetadata, explicit: str | None = None) -> tuple[str | None, str | None]:
+    """``spark.wap.id`` and ``spark.wap.branch`` where the table has write.wap.enabled.
+
+    Raises ValidationError for both at once, unless a branch is named explicitly, which goes before ``spark.wap.branch``.
+    """
+    if metadata.properties.get(WAP_ENABLED, "false").lower() != "true":
+        return None, None
+    wap_id, branch = session.conf("spark.wap.id"), session.wap_branch
+    if wap_id is not None and branch is not None and explicit is None:
+        raise ValidationError(f"Cannot set both WAP ID and branch, but got ID [{wap_id}] and branch [{branch}]")
+    return wap_id, branch
+
+
+def _branch_called_a_tag(found: Found, verb: str) -> Found:
+    """``t.tag_x`` where ``x`` is a branch means the branch, as in reads. Raises InvalidArgumentError for every other selector."""
+    ref = found.selector.ref
+    if ref is not None and ref not in found.table.metadata.refs:
+        raise InvalidArgumentError(f"Cannot find matching snapshot ID or reference name for version {ref}")
+    if ref is None or not found.table.metadata.refs[ref].is_branch:
+        raise InvalidArgumentError(f"Cannot {verb} table with time travel: {found.dotted}")
+    return replace(found, selector=replace(found.selector, ref_type="branch"))
+
+
+def engine_summary(session: Session) -> dict[str, str]:
+    """Who made a snapshot, with the keys that Iceberg's runtime writes."""
+    if session.engine is None:
+        from icesql import __version__
+
+        context: Any = session.spark.sparkContext
+        session.engine = {
+            "spark.app.id": str(context.applicationId),
+            "engine-name": "spark",
+            "engine-version": str(context.version),
+            "app-id": str(context.applicationId),
+            "app-name": str(context.appName),
+            "iceberg-version": f"icesql {__version__}",
+        }
+    return dict(session.engine)
+
+
+def given_summary(session: Session, options: Mapping[str, str]) -> dict[str, str]:
+    found = {key[len(_SUMMARY_PREFIX) :]: value for key, value in options.items() if key.startswith(_SUMMARY_PREFIX)}
+    return {**session.snapshot_properties(), **found}

@@ -1,0 +1,1 @@
+"""Queries, EXPLAIN, and the scripts and texts that hold queries."""

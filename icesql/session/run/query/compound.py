@@ -1,0 +1,112 @@
+"""BEGIN ... END scripts: Spark's own interpreter walks through them, and each statement in them is run as any other is run here.
+
+What Spark asks itself (conditions, the queries of FOR, values of variables) reads our tables through temporary views, made again whenever
+a table has changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from icesql.errors import IcesqlError, UnsupportedError
+from icesql.parser import statements as s
+from icesql.parser.parameters import bind_parameters
+from icesql.parser.parse import parse
+from icesql.session.run.query.immediate import immediate_text
+from icesql.session.run.query.script_reads import ScriptReads
+
+if TYPE_CHECKING:
+    from icesql.session.session import Session
+    from icesql.spark.jvm.scripting import Script
+
+_BY_PLACE = (
+    "[UNSUPPORTED_FEATURE.SQL_SCRIPTING_WITH_POSITIONAL_PARAMETERS] The feature is not supported: Positional parameters are not supported "
+    "with SQL Scripting. SQLSTATE: 0A000"
+)
+_BLANK = r"(?:\s|--[^\n]*\n|/\*.*?\*/)"
+_NAME = r"(?:`(?:[^`]|``)+`|\w+)"
+_TAKEN = rf"(?:SQLSTATE{_BLANK}+(?:VALUE{_BLANK}+)?(?:'[^']*'|\"[^\"]*\")|NOT{_BLANK}+FOUND|{_NAME}(?:{_BLANK}*\.{_BLANK}*{_NAME})*)"
+_HANDLER = re.compile(
+    rf"DECLARE{_BLANK}+(?:EXIT|CONTINUE){_BLANK}+HANDLER{_BLANK}+FOR{_BLANK}+{_TAKEN}(?:{_BLANK}*,{_BLANK}*{_TAKEN})*{_BLANK}+", re.I | re.S
+)
+_CONDITION = re.compile(r"\s*\[([A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\]")
+
+
+def run_compound(session: Session, text: str, args: Any = None) -> Any:
+    """The rows of the script's last query; what it did before an error stays done. Raises what no handler of the script takes."""
+    from icesql.spark.jvm.scripting import Script, asked_places, parsed_script, statement_places, version_numbers
+
+    if version_numbers(session.spark.version) < (4, 1):
+        raise UnsupportedError(f"Cannot run script: BEGIN ... END needs Spark 4.1 or later: {session.spark.version}")
+    if args and not isinstance(args, Mapping):
+        raise UnsupportedError(_BY_PLACE)
+    text = bind_parameters(text, args) if args else text
+    body = parsed_script(session.spark, text)
+    if body is None:
+        return session.spark_sql(text)
+    places = statement_places(body)
+    reads = ScriptReads(session, text, asked_places(body))
+    if reads.edits:
+        body = parsed_script(session.spark, reads.text)
+    # the same statements stand in the same order in the user's text and in the one that Spark walks through
+    found = dict(zip((start for start, _ in statement_places(body)), places, strict=True))
+    with ExitStack() as stack:
+        stack.callback(reads.close)
+        script = Script(session.spark, body, reads.user_text)
+        stack.enter_context(script.running())
+        stack.enter_context(_at_work(session, script))
+        return _walked(session, script, reads, text, found)
+
+
+def _walked(session: Session, script: Script, reads: ScriptReads, text: str, places: Mapping[int, tuple[int, int]]) -> Any:
+    result = session.nothing
+    for statement in script.steps(reads.refresh):
+        place = places.get(script.place(statement))
+        session.forget_settings()
+        if place is None:
+            script.run(statement)
+            continue
+        try:
+            rows = _rows(session, _alone(text, *place))
+            if rows is not None:
+                result = script.rows_kept(rows)
+        except IcesqlError as error:
+            _handled(script, error)
+        except Exception as error:
+            script.handle(error)
+    return result
+
+
+def _alone(text: str, start: int, end: int) -> str:
+    """The statement with blanks for all that stands before it, so that its places are those of the script."""
+    handler = _HANDLER.match(text, start, end)
+    start = handler.end() if handler else start  # Spark lets the only statement of a handler begin where the handler does
+    return re.sub(r"[^\n]", " ", text[:start]) + text[start:end]
+
+
+def _rows(session: Session, text: str) -> Any | None:
+    """What the statement gives, if it is a query, or one in a string; commands' rows are not the script's."""
+    statement = parse(text)
+    inside = immediate_text(session, statement) if isinstance(statement, s.ExecuteImmediate) else None
+    frame = session.run(text)
+    return frame if isinstance(statement if inside is None else parse(inside), s.Query) else None
+
+
+def _handled(script: Script, error: IcesqlError) -> None:
+    """Handlers take errors by Spark's conditions; ours name them where Spark would raise them. Raises the error where none takes it."""
+    condition = _CONDITION.match(str(error))
+    if condition is None or not script.takes(condition[1], str(error)):
+        raise error
+
+
+@contextmanager
+def _at_work(session: Session, script: Script) -> Iterator[None]:
+    """The session runs the script's statements while the block lasts."""
+    before, session.script = session.script, script
+    try:
+        yield
+    finally:
+        session.script = before

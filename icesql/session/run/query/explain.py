@@ -1,0 +1,123 @@
+"""EXPLAIN: Spark's plans of queries over our tables, and EXPLAIN PRUNING, which says what each predicate removed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from icesql.errors import InvalidArgumentError, NotFoundError, ValidationError
+from icesql.parser import statements as s
+from icesql.parser.names import References
+from icesql.session.output.results import Columns
+from icesql.session.resolve.views import find_view
+from icesql.session.rewrite.places import Edit, rewrite
+from icesql.session.run.query.query import bound
+
+if TYPE_CHECKING:
+    from icesql.session.session import Session
+
+PLAN = Columns("plan string")
+
+
+def run_explain(session: Session, statement: s.Explain, args: Any = None) -> Any:
+    """Nothing is executed, whatever is explained. A statement that cannot be planned is explained by its error, as in Spark."""
+    if statement.mode == "PRUNING":
+        from icesql.session.run.query.explain_pruning import explain_pruning
+
+        return explain_pruning(session, statement, args)
+    try:
+        return _explain(session, statement, args)
+    except (NotFoundError, InvalidArgumentError, ValidationError) as error:
+        lines = f"Error occurred during query planning: \n{error}".splitlines()
+        return PLAN.frame(session.spark, [(line,) for line in lines])
+
+
+def _explain(session: Session, statement: s.Explain, args: Any) -> Any:
+    inner = statement.statement
+    if isinstance(inner, s.Query | s.DescribeQuery):
+        return _explain_query(session, statement, inner.references, args)
+    if isinstance(inner, s.Call):
+        return _explain_call(session, statement, inner, args)
+    query = _query_of(inner)
+    if query is not None:
+        return _explain_change(session, statement, inner, query, args)
+    named = _named_by(session, inner)
+    if named is None:
+        return session.spark_sql(statement.text, args)
+    kind = "AlterTable" if isinstance(inner, s.AlterTable) else type(inner).__name__
+    return PLAN.frame(session.spark, [(f"== Physical Plan ==\n{kind} {named}\n\n",)])
+
+
+def _explain_query(session: Session, statement: s.Explain, references: References, args: Any) -> Any:
+    body = statement.body.of(statement.text)
+    session.temporary_views.refresh(references)
+    with bound(session, body, references) as query:
+        done = rewrite(statement.text, [Edit(statement.body.start, statement.body.end, query.rewritten().text)])
+        return session.spark_sql(done.text, args)
+
+
+def _query_of(statement: s.Statement) -> References | None:
+    match statement:
+        case s.CreateTable() if not statement.query:
+            return None
+        case s.Insert() | s.Delete() | s.Update() | s.Merge() | s.CreateTable():
+            return statement.references
+    return None
+
+
+def _named_by(session: Session, inner: Any) -> str | None:
+    """What of ours a command is about; ``None`` for what is Spark's. Raises NotFoundError for a table that the command needs."""
+    for attribute in ("namespace", "parent", "name"):
+        name = getattr(inner, attribute, None)
+        if isinstance(name, s.TableName):
+            found = session.names.namespace(name.parts)
+            return None if found is None else ".".join((found[0].name, *found[1]))
+    name = getattr(inner, "table", None) or getattr(inner, "target", None) or getattr(inner, "view", None)
+    if not isinstance(name, s.TableName) or session.is_temporary_view(*name.parts):
+        return None
+    address = session.names.address(name.parts)
+    if address is not None and isinstance(inner, s.AlterTable | s.DescribeTable | s.TruncateTable) and find_view(address) is None:
+        session.require(name.parts, text=inner.text, offset=name.start)
+    return None if address is None else address.dotted
+
+
+def _explain_change(session: Session, statement: s.Explain, inner: Any, references: References, args: Any) -> Any:
+    """The plan of the rows that the change would read, under a line that names the change."""
+    target = getattr(inner, "target", None) or inner.table
+    if session.names.address(target.parts) is None:
+        return session.spark_sql(statement.text, args)
+    mode = f"EXPLAIN {statement.mode} " if statement.mode else "EXPLAIN "
+    spans = inner.query if isinstance(inner, s.Insert | s.CreateTable) else None
+    with bound(session, inner.text, references) as query:
+        if spans:
+            plan = session.spark_sql(mode + query.sql(*spans), args).collect()[0][0]
+        else:
+            found = session.require(target.parts, text=inner.text, offset=target.start)
+            condition = getattr(inner, "condition", None)
+            plan = _plan_of_target(session, mode, found, inner, query, condition, args)
+    kind = type(inner).__name__
+    return PLAN.frame(session.spark, [(f"{kind} {'.'.join(session.names.address(target.parts).parts)}\n{plan}",)])  # type: ignore[union-attr]
+
+
+def _plan_of_target(session: Session, mode: str, found: Any, inner: Any, query: Any, condition: Any, args: Any) -> str:
+    from icesql.session.resolve.time_travel import current
+
+    view = "_ice_explained"
+    session.frames.scan(found, current(found.table.metadata), {}).frame.createOrReplaceTempView(view)
+    try:
+        alias = inner.alias or found.address.identifier[-1]
+        if isinstance(inner, s.Merge):
+            text = f"SELECT * FROM {view} AS `{alias}` JOIN {query.sql(inner.source)} ON {query.sql(condition)}"
+        else:
+            text = f"SELECT * FROM {view} AS `{alias}`" + (f" WHERE {query.sql(condition)}" if condition is not None else "")
+        return str(session.spark_sql(mode + text, args).collect()[0][0])
+    finally:
+        session.drop_views([view])
+
+
+def _explain_call(session: Session, statement: s.Explain, call: s.Call, args: Any) -> Any:
+    """The call as it would run, arguments bound: checked, not executed."""
+    from icesql.session.run.call import bind_call
+
+    catalog, procedure, arguments = bind_call(session, call, args)
+    shown = ", ".join("null" if value is None else str(value) for value in (arguments[p.name] for p in procedure.parameters))
+    return PLAN.frame(session.spark, [(f"== Physical Plan ==\nCall {catalog}.system.{procedure.name}({shown})\n\n",)])

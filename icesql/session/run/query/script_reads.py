@@ -1,0 +1,137 @@
+"""What Spark itself asks of our tables while it walks through a script: conditions, queries of FOR, values of variables.
+
+Each table there stands for a temporary view, which is made again before each step if what it shows has changed.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from icesql.errors import CorruptMetadataError, IcesqlError
+from icesql.parser.names import Place, TableReference
+from icesql.parser.references import references
+from icesql.parser.substitute import Aliases, Replacement, view_edits
+from icesql.session.resolve.time_travel import read_point
+from icesql.session.rewrite.current_names import current_name_edits
+from icesql.session.rewrite.hidden_columns import Hidden, named_for, named_metadata_columns, shown_columns, star_edits
+from icesql.session.rewrite.places import Edit, quote, rewrite
+from icesql.session.rewrite.system_functions import function_edits
+from icesql.session.run.query.query import resolved, source_shown
+from icesql.session.spark_errors import moved
+from icesql.session.sql_errors import quoted
+from icesql.session.state.names import CHANGES
+
+if TYPE_CHECKING:
+    from icesql.session.session import Session
+
+_numbers = itertools.count(1)
+_VIEW = re.compile(r"`?(_icescript\d+)`?")
+
+
+@dataclass(slots=True)
+class _Read:
+    """One mention of a table in ``text``. ``shown``: what its view shows now, ``None`` where nothing is there."""
+
+    view: str
+    text: str
+    reference: TableReference
+    metadata_columns: tuple[str, ...] = ()
+    shown: Any = None
+
+
+class ScriptReads:
+    """``text`` is the script as Spark is to walk through it."""
+
+    def __init__(self, session: Session, text: str, places: Sequence[tuple[int, int]]) -> None:
+        self._session, self._user_text = session, text
+        self._reads: list[_Read] = []
+        self.edits: list[Edit] = [edit for start, end in places for edit in self._edits(text[start:end], start)]
+        self._rewritten = rewrite(text, self.edits)
+        self.text = self._rewritten.text
+
+    def _edits(self, piece: str, start: int) -> list[Edit]:
+        found, session = references(piece), self._session
+        replacements: dict[int, Replacement] = {}
+        reads = []
+        for reference in found.tables:
+            if reference.place is not Place.TARGET and self._is_ours(reference):
+                reads.append(_Read(f"_icescript{next(_numbers)}", piece, reference, self._metadata_columns(reference, piece)))
+                replacements[reference.start] = Replacement(view=quote(reads[-1].view), full_name=self._full_name(reference))
+        self._reads += reads
+        aliases = Aliases(found, replacements)
+        hidden = [
+            Hidden(r.reference.start, r.reference.alias or aliases.of(replacements[r.reference.start].full_name), r.metadata_columns)
+            for r in reads
+            if r.metadata_columns
+        ]
+        edits = [
+            *view_edits(found, replacements, aliases, {}),
+            *star_edits(piece, hidden),
+            *function_edits(session, piece),
+            *current_name_edits(session, piece),
+        ]
+        return [Edit(edit.start + start, edit.end + start, edit.replacement) for edit in edits]
+
+    def _metadata_columns(self, reference: TableReference, piece: str) -> tuple[str, ...]:
+        """Those that the text names, where a table is there already."""
+        named = named_metadata_columns(piece)
+        found = self._session.find(reference.parts) if named and reference.place is Place.FROM else None
+        if found is None or found.metadata_table not in (None, CHANGES):
+            return ()
+        try:
+            point = read_point(found, reference.time_travel, piece, self._session.microseconds)
+        except IcesqlError:
+            return ()
+        named = named_for(piece, reference.start, named)
+        return shown_columns(found.table.metadata, point.schema, named, of_changes=found.metadata_table == CHANGES)
+
+    def _is_ours(self, reference: TableReference) -> bool:
+        """Whether it is, or may become, a table of ours: what a short name means can change with USE and with temporary views."""
+        session = self._session
+        if session.names.address(reference.parts) is not None or session.temporary_views.find(reference.parts) is not None:
+            return True
+        return bool(reference.parts) and re.search(r"\buse\b", self._user_text, re.I) is not None
+
+    def _full_name(self, reference: TableReference) -> tuple[str, ...]:
+        address = self._session.names.address(reference.parts)
+        return reference.parts if address is None else address.parts
+
+    def refresh(self) -> None:
+        for read in self._reads:
+            frame = self._frame(read)
+            if frame is None and read.shown is not None:
+                self._session.drop_views([read.view])
+            elif frame is not None and frame is not read.shown:
+                frame.createOrReplaceTempView(read.view)
+            read.shown = frame
+
+    def _frame(self, read: _Read) -> Any | None:
+        """What it shows now, ``None`` where nothing is there. Raises CorruptMetadataError, of which Spark would know nothing."""
+        from pyspark.errors import PySparkException
+
+        session, reference = self._session, read.reference
+        try:
+            source = resolved(session, read.text, reference)
+            if source is not None:
+                return source_shown(session, reference, source, read.text, frozenset(read.metadata_columns), [])[0].frame
+            view = session.temporary_views.find(reference.parts)
+            if view is not None:
+                session.temporary_views.refresh_view(view)
+            return session.spark_sql(f"TABLE {'.'.join(map(quote, reference.parts))}")
+        except CorruptMetadataError:
+            raise
+        except (IcesqlError, PySparkException):
+            return None  # Spark says so when it comes to what reads it
+
+    def user_text(self, message: str) -> str:
+        """Spark's message with the user's names and places."""
+        names = {read.view: quoted(read.reference.parts) for read in self._reads}
+        message = _VIEW.sub(lambda match: names.get(match[1], match[0]), message)
+        return moved(message, self._rewritten, self._user_text) if self.edits else message
+
+    def close(self) -> None:
+        self._session.drop_views(read.view for read in self._reads if read.shown is not None)

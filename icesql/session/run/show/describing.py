@@ -1,0 +1,148 @@
+"""How Spark describes a table: transforms, sort orders, properties, types as text."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from icesql.session.rewrite.places import quote
+from icesql.session.state.names import CHANGES, Found
+from icesql.spec import types as t
+from icesql.spec.java_sets import hash_set_order
+from icesql.spec.metadata import TableMetadata
+from icesql.spec.partitioning import PartitionSpec
+from icesql.spec.schema import Schema
+from icesql.spec.snapshots import Snapshot
+from icesql.spec.sorting import NullOrder, SortOrder
+from icesql.spec.transforms import Transform
+
+MAX_FIELDS = 25  # spark.sql.debug.maxToStringFields
+HIDDEN_PROPERTIES = ("comment", "collation", "location", "provider", "owner")
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_TIME = {"year": "years", "month": "months", "day": "days", "hour": "hours"}
+
+
+def quoted_if_needed(*parts: str) -> str:
+    """A dotted name, those of its parts in back-ticks that must be."""
+    return ".".join(part if _PLAIN_NAME.fullmatch(part) else quote(part) for part in parts)
+
+
+def column_text(schema: Schema, field_id: int) -> str:
+    """Dotted name of a column, parts quoted where they must be."""
+    return quoted_if_needed(*(_path(schema.as_struct(), field_id) or (str(field_id),)))
+
+
+def _path(struct: t.StructType, field_id: int) -> tuple[str, ...] | None:
+    for field in struct.fields:
+        if field.id == field_id:
+            return (field.name,)
+        inner = _path(field.type, field_id) if isinstance(field.type, t.StructType) else None
+        if inner is not None:
+            return (field.name, *inner)
+    return None
+
+
+def transform_text(transform: Transform, column: str) -> str:
+    """As Spark spells partition transforms: ``bucket(4, id)``, ``truncate(3, s)``, ``days(ts)``, plain for identity."""
+    if transform.is_identity:
+        return column
+    if transform.width is not None:
+        return f"{transform.name}({transform.width}, {column})"
+    return f"{_TIME.get(transform.name, transform.name)}({column})"
+
+
+def partitioning(spec: PartitionSpec, schema: Schema) -> list[str]:
+    """One text a partition field; void fields are not shown."""
+    return [transform_text(f.transform, column_text(schema, f.source_id)) for f in spec.fields if not f.transform.is_void]
+
+
+def sort_order_text(order: SortOrder, schema: Schema) -> str:
+    shown = []
+    for field in order.fields:
+        column = schema.names_by_id.get(field.source_id) or str(field.source_id)
+        nulls = "NULLS FIRST" if field.null_order is NullOrder.NULLS_FIRST else "NULLS LAST"
+        text = (
+            f"truncate({column}, {field.transform.width})"
+            if field.transform.name == "truncate"
+            else transform_text(field.transform, column)
+        )
+        shown.append(f"{text} {field.direction.value.upper()} {nulls}")
+    return ", ".join(shown)
+
+
+def partition_struct_names(metadata: TableMetadata) -> list[str]:
+    """``position_deletes`` is itself partitioned by the fields of its partition struct that the current spec has."""
+    from icesql.table.metadata.partition_types import union_partition_type
+
+    current = {field.field_id for field in metadata.spec.fields}
+    return [field.name for field in union_partition_type(metadata).fields if field.id in current]
+
+
+def table_properties(found: Found) -> dict[str, str]:
+    """What SHOW TBLPROPERTIES reports: the stored properties and those that tell of the table's state."""
+    if found.metadata_table == CHANGES:
+        return {}
+    metadata = found.table.metadata
+    properties = {} if found.metadata_table else {k: v for k, v in metadata.properties.items() if k not in HIDDEN_PROPERTIES}
+    properties["format"] = f"iceberg/{metadata.properties.get('write.format.default', 'parquet')}"
+    properties["current-snapshot-id"] = "none" if metadata.current_snapshot is None else str(metadata.current_snapshot.snapshot_id)
+    if found.metadata_table == "position_deletes":
+        return {**{k: v for k, v in metadata.properties.items() if k.startswith("write.")}, **properties}
+    if found.metadata_table:
+        return properties
+    properties["format-version"] = str(metadata.format_version)
+    if not metadata.sort_order.is_unsorted:
+        properties["sort-order"] = sort_order_text(metadata.sort_order, metadata.schema)
+    if metadata.schema.identifier_field_ids:
+        properties["identifier-fields"] = f"[{','.join(hash_set_order(metadata.schema.identifier_names()))}]"
+    return properties
+
+
+def properties_text(found: Found) -> str:
+    return "[" + ",".join(f"{k}={v}" for k, v in sorted(table_properties(found).items())) + "]"
+
+
+def type_text(type_: Any) -> str:
+    """Spark's ``simpleString`` as the JVM gives it: structs of more than 25 fields are cut."""
+    from pyspark.sql import types as T
+
+    if isinstance(type_, T.StructType):
+        shown = [f"{field.name}:{type_text(field.dataType)}" for field in type_.fields]
+        if len(shown) > MAX_FIELDS:
+            kept = MAX_FIELDS - 1
+            shown = [*shown[:kept], f"... {len(shown) - kept} more fields"]
+        return f"struct<{','.join(shown)}>"
+    if isinstance(type_, T.ArrayType):
+        return f"array<{type_text(type_.elementType)}>"
+    if isinstance(type_, T.MapType):
+        return f"map<{type_text(type_.keyType)},{type_text(type_.valueType)}>"
+    return str(type_.simpleString())
+
+
+def default_size(type_: t.Type) -> int:
+    """Bytes a value is assumed to take (Spark's ``defaultSize``)."""
+    match type_:
+        case t.StructType(fields=fields):
+            return sum(default_size(field.type) for field in fields)
+        case t.ListType(element=element):
+            return default_size(element)
+        case t.MapType(key=key, value=value):
+            return default_size(key) + default_size(value)
+        case t.DecimalType(precision=precision):
+            return 8 if precision <= 18 else 16
+    return _DEFAULT_SIZES.get(type(type_), 8)
+
+
+_DEFAULT_SIZES: dict[type, int] = {
+    t.BooleanType: 1, t.IntegerType: 4, t.LongType: 8, t.FloatType: 4, t.DoubleType: 8, t.DateType: 4,
+    t.StringType: 20, t.UUIDType: 20, t.BinaryType: 100, t.FixedType: 100, t.VariantType: 2048, t.UnknownType: 1,
+}  # fmt: skip
+
+
+def records(snapshot: Snapshot | None) -> int:
+    return int(snapshot.summary.get("total-records", "0")) if snapshot is not None else 0
+
+
+def statistics_text(metadata: TableMetadata, snapshot: Snapshot | None) -> str:
+    rows = records(snapshot)
+    return f"{rows * default_size(metadata.schema.as_struct())} bytes, {rows} rows"

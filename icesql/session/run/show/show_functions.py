@@ -1,0 +1,42 @@
+"""SHOW FUNCTIONS and DESCRIBE FUNCTION in our catalogs: Spark's own, and the seven of ``system``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from icesql.errors import UnsupportedError
+from icesql.parser import statements as s
+from icesql.session.output.results import Columns
+from icesql.session.rewrite.system_functions import SYSTEM
+from icesql.session.run.show.patterns import matches
+from icesql.session.sql_errors import schema_not_found
+from icesql.spark.functions.system_functions import FUNCTIONS
+
+if TYPE_CHECKING:
+    from icesql.session.session import Session
+
+SHOWN = Columns("function string!")
+
+
+def show_functions(session: Session, statement: s.ShowFunctions | s.DescribeFunction) -> Any:
+    if isinstance(statement, s.DescribeFunction):
+        if session.names.address(statement.function.parts) is None or len(statement.function.parts) == 1:
+            return session.spark_sql(statement.text)
+        catalog = session.names.address(statement.function.parts)
+        assert catalog is not None
+        raise UnsupportedError(
+            f"[MISSING_CATALOG_ABILITY.FUNCTIONS] Catalog {catalog.catalog.name} does not support functions. SQLSTATE: 0A000"
+        )
+    where = session.names.namespace(None if statement.namespace is None else statement.namespace.parts)
+    if where is None:
+        return session.spark_sql(statement.text)
+    catalog_found, namespace = where
+    if namespace not in ((), (SYSTEM,)) and not catalog_found.namespace_exists(namespace):
+        raise schema_not_found((catalog_found.name, *namespace))
+    rows: list[str] = []
+    if statement.kind != "USER":
+        rows = [row[0] for row in session.spark_sql("SHOW SYSTEM FUNCTIONS").collect() if matches(row[0], statement.pattern)]
+    if statement.kind != "SYSTEM" and namespace in ((), (SYSTEM,)):
+        ours = [name for name in FUNCTIONS if matches(name, statement.pattern)]
+        rows += [".".join((catalog_found.name, *namespace, name)) for name in ours]
+    return SHOWN.frame(session.spark, [(name,) for name in rows])

@@ -1,0 +1,297 @@
+"""SHOW and DESCRIBE of tables, functions and procedures, with Spark's columns and rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from icesql.errors import NotFoundError, SqlError
+from icesql.parser import statements as s
+from icesql.session.output.results import Columns
+from icesql.session.resolve.time_travel import read_point
+from icesql.session.run.query.query import run_query
+from icesql.session.run.show import describing
+from icesql.session.run.show.patterns import matches
+from icesql.session.run.show.show_create import create_table_text
+from icesql.session.sql_errors import no_partition_management, not_for_v2, quoted
+from icesql.session.state.names import CHANGES, Found
+from icesql.spec.metadata_columns import DELETED, FILE, LINEAGE, PARTITION, POS, SPEC_ID
+from icesql.spec.types import StructType
+
+if TYPE_CHECKING:
+    from icesql.session.session import Session
+
+TABLES = Columns("namespace string!", "tableName string!", "isTemporary boolean!")
+TABLES_EXTENDED = Columns("namespace string!", "tableName string!", "isTemporary boolean!", "information string!")
+PROPERTIES = Columns("key string!", "value string!")
+COLUMN_NAMES = Columns("col_name string!")
+CREATE_STATEMENT = Columns("createtab_stmt string!")
+PARTITIONS = Columns("partition string!")
+DESCRIPTION = Columns("col_name string!", "data_type string!", "comment string")
+COLUMN_DESCRIPTION = Columns("info_name string!", "info_value string!")
+
+
+def run_show(session: Session, statement: s.Statement, args: Any = None) -> Any:
+    match statement:
+        case s.ShowTables():
+            return _show_tables(session, statement)
+        case s.DescribeQuery():
+            return run_query(session, statement.text, statement.references, args)
+        case s.ShowProcedures() | s.DescribeProcedure():
+            from icesql.session.run.show.show_procedures import describe_procedure, show_procedures
+
+            return (
+                show_procedures(session, statement) if isinstance(statement, s.ShowProcedures) else describe_procedure(session, statement)
+            )
+        case s.ShowFunctions() | s.DescribeFunction():
+            from icesql.session.run.show.show_functions import show_functions
+
+            return show_functions(session, statement)
+        case s.ShowColumns():
+            return _of_table(session, statement, _column_parts(session, statement))
+        case s.ShowTableProperties() | s.ShowCreateTable() | s.ShowPartitions() | s.DescribeTable():
+            return _of_table(session, statement, statement.table.parts)
+    raise AssertionError(type(statement).__name__)
+
+
+def _of_table(session: Session, statement: Any, parts: Sequence[str]) -> Any:
+    if session.names.address(parts) is None or session.is_temporary_view(*parts):
+        return session.spark_sql(statement.text)
+    found = session.find(parts)
+    if found is None:
+        from icesql.session.resolve.views import show_view
+
+        return show_view(session, statement, parts)
+    match statement:
+        case s.ShowColumns():
+            return COLUMN_NAMES.frame(session.spark, [(field.name,) for field in spark_fields(session, found)])
+        case s.ShowTableProperties():
+            return _show_properties(session, statement, found)
+        case s.ShowCreateTable():
+            if statement.as_serde:
+                raise not_for_v2("SHOW CREATE TABLE AS SERDE")
+            return CREATE_STATEMENT.frame(session.spark, [(create_table_text(session, found),)])
+        case s.ShowPartitions():
+            return _show_partitions(session, found)
+        case s.DescribeTable():
+            return _describe(session, statement, found)
+    raise AssertionError(type(statement).__name__)
+
+
+def spark_fields(session: Session, found: Found) -> list[Any]:
+    """The columns a query of ``found`` would have."""
+    if found.metadata_table is not None:
+        return list(session.frames.scan(found, read_point(found, None, "", session.microseconds), {}).frame.schema.fields)
+    from icesql.spark.jvm.types import to_spark_schema
+
+    point = read_point(found, None, "", session.microseconds)
+    return list(to_spark_schema(point.schema).fields)
+
+
+# -- SHOW --------------------------------------------------------------------------------------------------------------
+def _show_tables(session: Session, statement: s.ShowTables) -> Any:
+    where = session.names.namespace(None if statement.namespace is None else statement.namespace.parts)
+    if where is None:
+        return session.spark_sql(statement.text)
+    catalog, namespace = where
+    try:
+        tables = catalog.list_tables(namespace)
+    except NotFoundError:
+        raise NotFoundError(f"Namespace does not exist: {'.'.join(namespace)}") from None
+    if session.transaction_in_progress is not None:
+        tables = sorted([*tables, *session.transaction_in_progress.names_made(catalog, namespace)])
+    named = [t for t in tables if matches(t[-1], statement.pattern)]
+    shown = describing.quoted_if_needed(*namespace)
+    if not statement.extended:
+        return TABLES.frame(session.spark, [(shown, t[-1], False) for t in named])
+    if statement.partition is not None:
+        raise not_for_v2("SHOW TABLE EXTENDED ... PARTITION")
+    extended = []
+    for identifier in named:
+        found = session.find((catalog.name, *identifier))
+        if found is not None:
+            extended.append((shown, identifier[-1], False, _information(session, found)))
+    return TABLES_EXTENDED.frame(session.spark, extended)
+
+
+def _information(session: Session, found: Found) -> str:
+    """Spark's text, in which it spreads the characters of the properties."""
+    from icesql.spark.jvm.types import to_spark_schema
+
+    metadata = found.table.metadata
+    lines = [
+        f"Catalog: {found.address.catalog.name}",
+        f"Namespace: {'.'.join(found.address.namespace)}",
+        f"Table: {found.address.identifier[-1]}",
+        "Type: MANAGED",
+        *([f"Comment: {metadata.properties['comment']}"] if "comment" in metadata.properties else []),
+        f"Location: {metadata.location}",
+        "Provider: iceberg",
+        *([f"Owner: {metadata.properties['owner']}"] if "owner" in metadata.properties else []),
+        f"Table Properties: [{', '.join(describing.properties_text(found))}]",
+        f"Schema: {to_spark_schema(metadata.schema).treeString()}",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _show_properties(session: Session, statement: s.ShowTableProperties, found: Found) -> Any:
+    properties = describing.table_properties(found)
+    if statement.key is None:
+        return PROPERTIES.frame(session.spark, sorted(properties.items()))
+    missing = f"Table {_full_name(found)} does not have property: {statement.key}"
+    return PROPERTIES.frame(session.spark, [(statement.key, properties.get(statement.key, missing))])
+
+
+def _column_parts(session: Session, statement: s.ShowColumns) -> tuple[str, ...]:
+    """The namespace counts where the table's name has none, and must be the table's own: without its catalog."""
+    parts, namespace = statement.table.parts, statement.namespace
+    if namespace is None:
+        return parts
+    if len(parts) == 1:
+        parts = (*namespace.parts, *parts)
+    address = session.names.address(parts)
+    inner = () if address is None else address.identifier[:-1]
+    key = str if session.is_case_sensitive else str.lower
+    if address is not None and tuple(map(key, inner)) != tuple(map(key, namespace.parts)):
+        raise SqlError(
+            f"[SHOW_COLUMNS_WITH_CONFLICT_NAMESPACE] SHOW COLUMNS with conflicting namespaces: {quoted(namespace.parts)} != "
+            f"{quoted(inner)}: name the table with its catalog and namespace instead. SQLSTATE: 42K05"
+        )
+    return parts
+
+
+def _show_partitions(session: Session, found: Found) -> Any:
+    """Partition paths of the current files, an addition of ours: Iceberg's runtime refuses SHOW PARTITIONS."""
+    from icesql.errors import ValidationError
+    from icesql.session.run.show.partitions import partition_paths
+
+    if not found.is_plain:
+        raise no_partition_management(found.address.parts)
+    if found.table.metadata.spec.is_unpartitioned:
+        raise ValidationError(f"Cannot show partitions: table is not partitioned: {found.dotted}")
+    return PARTITIONS.frame(session.spark, [(path,) for path in partition_paths(found.table)])
+
+
+# -- DESCRIBE ----------------------------------------------------------------------------------------------------------
+def _describe(session: Session, statement: s.DescribeTable, found: Found) -> Any:
+    if statement.as_json:
+        raise not_for_v2("DESCRIBE TABLE AS JSON")
+    if statement.partition is not None:
+        raise no_partition_management(found.address.parts)
+    fields = spark_fields(session, found)
+    if statement.column is not None:
+        return describe_column(session, statement.column, found.parts, fields)
+    rows: list[tuple[str, str, str | None]] = [_field_row(field) for field in fields]
+    if found.metadata_table is None:
+        rows += _partition_rows(found, fields)
+    elif found.metadata_table == "position_deletes":
+        rows += _partition_struct_rows(found, fields)
+    if statement.extended:
+        rows += _detail_rows(session, found, fields)
+    return DESCRIPTION.frame(session.spark, rows)
+
+
+def _field_row(field: Any) -> tuple[str, str, str | None]:
+    return field.name, describing.type_text(field.dataType), field.metadata.get("comment")
+
+
+def describe_column(session: Session, column: Sequence[str], table: Sequence[str], fields: Sequence[Any]) -> Any:
+    """The column under the name that it was asked for; the table's name, or its end, may stand before it."""
+    from icesql.errors import UnsupportedError
+    from icesql.session.sql_errors import unresolved_column
+
+    by_name = {field.name.lower(): field for field in fields}
+    given = column
+    for count in range(1, len(column)):
+        if column[0].lower() not in by_name and [*map(str.lower, column[:count])] == [*map(str.lower, table[-count:])]:
+            column = column[count:]
+            break
+    field = by_name.get(column[0].lower())
+    if field is None:
+        raise unresolved_column(given, [f.name for f in fields])
+    if len(column) > 1:
+        raise UnsupportedError(f"DESC TABLE COLUMN does not support nested column: {'.'.join(column)}.")
+    rows = [
+        ("col_name", column[0]),
+        ("data_type", describing.type_text(field.dataType)),
+        ("comment", field.metadata.get("comment", "NULL")),
+    ]
+    return COLUMN_DESCRIPTION.frame(session.spark, rows)
+
+
+def _partition_rows(found: Found, fields: Sequence[Any]) -> list[tuple[str, str, str | None]]:
+    metadata = found.table.metadata
+    shown = [field for field in metadata.spec.fields if not field.transform.is_void]
+    if not shown:
+        return []
+    by_name = {field.name: field for field in fields}
+    if all(field.transform.is_identity and metadata.schema.names_by_id.get(field.source_id) in by_name for field in shown):
+        columns = [by_name[metadata.schema.names_by_id[field.source_id]] for field in shown]
+        described = [(describing.quoted_if_needed(name), text, comment) for name, text, comment in map(_field_row, columns)]
+        return [("# Partition Information", "", ""), ("# col_name", "data_type", "comment"), *described]
+    texts = describing.partitioning(metadata.spec, metadata.schema)
+    return [("", "", ""), ("# Partitioning", "", ""), *((f"Part {number}", text, "") for number, text in enumerate(texts))]
+
+
+def _partition_struct_rows(found: Found, fields: Sequence[Any]) -> list[tuple[str, str, str | None]]:
+    names = describing.partition_struct_names(found.table.metadata)
+    parts = [part for field in fields if field.name == "partition" for part in field.dataType.fields if part.name in names]
+    if not parts:
+        return []
+    described = [(f"partition.{describing.quoted_if_needed(name)}", text, comment) for name, text, comment in map(_field_row, parts)]
+    return [("# Partition Information", "", ""), ("# col_name", "data_type", "comment"), *described]
+
+
+def _detail_rows(session: Session, found: Found, fields: Sequence[Any]) -> list[tuple[str, str, str | None]]:
+    metadata = found.table.metadata
+    stored = metadata.properties if found.metadata_table is None else {}
+    name = _full_name(found)
+    rows: list[tuple[str, str, str | None]] = [("", "", ""), ("# Metadata Columns", "", "")]
+    rows += [*((column, text, "") for column, text in _metadata_columns(found)), ("", "", "")]
+    rows += [("# Detailed Table Information", "", ""), ("Name", name, ""), ("Type", "MANAGED", "")]
+    rows += [(key.capitalize(), stored[key], "") for key in ("comment", "collation") if key in stored]
+    if found.metadata_table != CHANGES:
+        rows += [("Location", metadata.location, ""), ("Provider", "iceberg", "")]
+    if "owner" in stored:
+        rows.append(("Owner", stored["owner"], ""))
+    rows.append(("Table Properties", describing.properties_text(found), ""))
+    rows.append(("Statistics", _statistics(session, found, fields), None))
+    return rows
+
+
+def _full_name(found: Found) -> str:
+    return found.dotted if found.metadata_table is None else f"{found.dotted}.{found.metadata_table}"
+
+
+def _statistics(session: Session, found: Found, fields: Sequence[Any]) -> str:
+    metadata = found.table.metadata
+    if found.metadata_table is None:
+        return describing.statistics_text(metadata, read_point(found, None, "", session.microseconds).snapshot)
+    if found.metadata_table != CHANGES:
+        from pyspark.sql.types import StructType as SparkStruct
+
+        kind = session.spark._jvm.org.apache.spark.sql.types.DataType.fromJson(SparkStruct(list(fields)).json())
+        point = read_point(found, None, "", session.microseconds)
+        of_table = found.metadata_table == "position_deletes" and not metadata.spec.is_unpartitioned
+        rows = describing.records(point.snapshot) if of_table else session.frames.scan(found, point, {}).frame.count()
+        return f"{rows * kind.defaultSize()} bytes, {rows} rows"
+    from icesql.table.scan.changelog import ChangelogScan, changelog_schema
+    from icesql.table.scan.snapshot_ranges import changelog_range
+
+    scan = ChangelogScan(found.table.io, metadata, changelog_range(metadata, {}), name=found.table.name)
+    rows = sum(task.task.data_file.record_count for task in scan.plan())
+    return f"{rows * describing.default_size(changelog_schema(metadata).as_struct())} bytes, {rows} rows"
+
+
+def _metadata_columns(found: Found) -> list[tuple[str, str]]:
+    from icesql.spark.jvm.types import to_spark_struct
+    from icesql.table.metadata.partition_types import union_partition_type
+
+    metadata = found.table.metadata
+    union = union_partition_type(metadata) if found.metadata_table in (None, "position_deletes", CHANGES) else StructType(())
+    partition = describing.type_text(to_spark_struct(union))
+    columns = [(SPEC_ID.name, "int"), (PARTITION, partition), (FILE.name, "string"), (POS.name, "bigint"), (DELETED.name, "boolean")]
+    if metadata.format_version >= 3 and found.metadata_table is None:
+        columns += [(field.name, "bigint") for field in LINEAGE]
+    return columns

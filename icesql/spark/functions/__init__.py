@@ -1,0 +1,1 @@
+"""Functions that a Spark session gets from us, or that stand for its columns in SQL text."""

@@ -1,0 +1,1 @@
+"""Maintenance jobs that Spark runs: rewrites, listings, imports, statistics."""

@@ -1,0 +1,177 @@
+"""Reading what Spark's Parquet reader cannot: Avro and ORC files, Parquet files without field ids, and types it lacks (design decision 2).
+
+Still planned lazily: a relation gives one row a file, the pickled task, and ``mapInArrow`` turns tasks into rows. Filters are not pushed
+through ``mapInArrow``: ``second_path_filters`` finds those of a statement, and a caller that knows a filter passes it as ``where``.
+"""
+
+from __future__ import annotations
+
+import pickle
+import threading
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql.types import BinaryType, StructField, StructType
+
+from icesql.expr.tree import Expression
+from icesql.io.files import FileIO
+from icesql.spark.jvm.arrow_schema import to_arrow_schema
+from icesql.spark.jvm.bridge import bridge_of
+from icesql.spark.read.columns import Constant, shown_schema
+from icesql.spark.read.fallback_filters import note_relation
+from icesql.spark.read.fallback_tasks import TASK_COLUMN, ReadJob, read_tasks
+from icesql.spark.read.file_index import FileSet, PythonFileIndex
+from icesql.spark.read.read_planning import constants_table, paths_and_sizes
+from icesql.spark.workers.shipping import ship
+from icesql.spec import properties as P
+from icesql.spec import types as I
+from icesql.spec.metadata import TableMetadata
+from icesql.spec.name_mapping import NameMapping, name_mapping_from_json
+from icesql.spec.schema import Schema
+from icesql.table.scan.tasks import ScannedFile
+
+if TYPE_CHECKING:
+    from icesql.spark.read.table_scan import Read
+
+_FOREIGN = (I.UUIDType, I.TimeType, I.TimestampNanoType, I.TimestamptzNanoType, I.FixedType, I.GeometryType, I.GeographyType)
+
+
+def foreign_schema(schema: Schema) -> bool:
+    """True if some column, at any depth, has a type or a default that Spark's reader cannot give."""
+    for _, field, parent in schema.walk():
+        if isinstance(field.type, _FOREIGN) or (
+            parent is not None and (field.initial_default is not None or isinstance(field.type, I.UnknownType))
+        ):
+            return True
+    return False
+
+
+def may_lack_ids(metadata: TableMetadata) -> bool:
+    """True if the table may hold files without field ids."""
+    return P.DEFAULT_NAME_MAPPING in metadata.properties
+
+
+def name_mapping_of(metadata: TableMetadata) -> NameMapping | None:
+    text = metadata.properties.get(P.DEFAULT_NAME_MAPPING)
+    return None if text is None else name_mapping_from_json(text)
+
+
+def second_path_frame(read: Read, belongs: Any) -> DataFrame:
+    """The rows of the tasks for which ``belongs(task)`` is true, deletes applied, in the columns of the read."""
+    metadata, schema, wanted = read.metadata, read.schema, read.settings.metadata_columns
+    shown = StructType([*shown_schema(metadata, schema, wanted).fields, *(constant.field for constant in read.settings.extra)])
+    job = ReadJob(
+        io=read.io,
+        schema=schema,
+        known=known_columns(metadata, schema),
+        metadata=metadata,
+        metadata_columns=wanted,
+        name_mapping=name_mapping_of(metadata),
+        arrow_schema=to_arrow_schema(shown),
+    )
+    ship(read.spark)
+
+    def task(batches):  # type: ignore[no-untyped-def]
+        yield from read_tasks(job, batches)
+
+    return _tasks_frame(read, belongs).mapInArrow(task, shown)
+
+
+def known_columns(metadata: TableMetadata, schema: Schema) -> Schema:
+    """The read's columns and every top-level column of older schemas: an equality delete may name a dropped one."""
+    fields = {field.id: field for old in metadata.schemas for field in old.fields}
+    fields.update({field.id: field for field in schema.fields})
+    taken: dict[str, int] = {}
+    unique = []
+    for field in (*schema.fields, *(f for i, f in fields.items() if all(i != s.id for s in schema.fields))):
+        name = field.name if taken.setdefault(field.name, field.id) == field.id else f"{field.name}#{field.id}"
+        unique.append(I.NestedField(field.id, name, field.type))
+    return Schema(tuple(unique))
+
+
+def _tasks_frame(read: Read, belongs: Any) -> DataFrame:
+    """One row a file: its pickled task. The files themselves are only named here, so that Spark packs tasks by size."""
+
+    def pickled(task: ScannedFile) -> bytes:
+        return pickle.dumps((task, _left_out(read, task), [constant.of(task) for constant in read.settings.extra]))
+
+    constant = Constant(StructField(TASK_COLUMN, BinaryType(), False), pickled)
+    constants, planner, bridge = StructType([constant.field]), read.planner, bridge_of(read.spark)
+
+    def plan(expression: Expression, version: int | None) -> FileSet:
+        tasks = [task for task in planner.tasks(expression) if belongs(task)]
+        return FileSet(*paths_and_sizes(tasks), constants_table((constant,), tasks))
+
+    key = f"{read.key} second path"
+    note_relation(key)
+    index = PythonFileIndex(bridge, key=key, plan=plan, size_in_bytes=read.size_in_bytes, constants=constants, names={})
+    datasources = bridge.jvm.org.apache.spark.sql.execution.datasources
+    relation = datasources.HadoopFsRelation(
+        index,
+        bridge.jvm_schema(constants),
+        bridge.module("org.apache.spark.sql.execution.datasources.binaryfile.BinaryFileFormat").schema(),
+        bridge.none,
+        datasources.binaryfile.BinaryFileFormat(),
+        bridge.scala_map({}),
+        bridge.session,
+    )
+    return DataFrame(bridge.session.baseRelationToDataFrame(relation), bridge.spark).select(TASK_COLUMN)
+
+
+def _left_out(read: Read, file: ScannedFile) -> bytes | None:
+    """Positions that the read leaves out beside those that delete files name."""
+    bitmap = (read.settings.gone or {}).get(file.file_path)
+    return None if bitmap is None else bytes(bitmap.serialize())
+
+
+# -- which files Spark can read ------------------------------------------------------------------------------------------
+
+
+class IdFinder:
+    """The field ids of a Parquet file, from its footer; remembered for the files asked last."""
+
+    _KEPT = 100_000
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[str, frozenset[int]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __call__(self, io: FileIO, file: ScannedFile) -> frozenset[int]:
+        path = file.file_path
+        with self._lock:
+            if path in self._known:
+                self._known.move_to_end(path)
+                return self._known[path]
+        found = _ids_of_file(io, path)
+        with self._lock:
+            self._known[path] = found
+            while len(self._known) > self._KEPT:
+                self._known.popitem(last=False)
+        return found
+
+
+ids_in = IdFinder()
+
+
+def _ids_of_file(io: FileIO, path: str) -> frozenset[int]:
+    from icesql.io.arrow_types import field_ids
+    from icesql.io.parquet import open_parquet
+
+    with io.open_input(path) as stream:
+        return field_ids(open_parquet(stream, path).schema)
+
+
+def is_native(io: FileIO, metadata: TableMetadata, file: ScannedFile) -> bool:
+    """True if Spark's Parquet reader gives the right rows of a file: it finds columns by id, and knows no partition values.
+
+    Spec: "Column Projection". Files from folders named by partition values, which ``add_files`` takes, may have ids but not those columns.
+    """
+    if file.file_format != "parquet":
+        return False
+    if not may_lack_ids(metadata):
+        return True
+    found = ids_in(io, file)
+    spec = metadata.specs_by_id.get(file.spec_id)
+    needed = {f.source_id for f in spec.fields if f.transform.is_identity} if spec is not None else set()
+    return bool(found) and needed <= found

@@ -1,0 +1,1 @@
+"""What Python workers need: icesql's own code shipped, modules imported once."""

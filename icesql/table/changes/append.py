@@ -1,0 +1,41 @@
+"""AppendFiles: add data files. ``fast=True`` never merges manifests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from icesql.spec.files import DataFile
+from icesql.spec.snapshots import Operation
+from icesql.table.operations import TableOperations, TableVersion
+from icesql.table.snapshot.produce import ProduceSnapshot
+from icesql.table.snapshot.snapshot_update import SnapshotUpdate
+
+
+class AppendFiles(SnapshotUpdate):
+    def __init__(self, operations: TableOperations | None = None, base: TableVersion | None = None, *, fast: bool = False) -> None:
+        super().__init__(operations, base)
+        self._fast = fast
+        self._files: list[DataFile] = []
+        self._count_partitions = True
+
+    def append_file(self, file: DataFile) -> AppendFiles:
+        self._files.append(file)
+        return self
+
+    def append_files(self, files: Iterable[DataFile]) -> AppendFiles:
+        self._files.extend(files)
+        return self
+
+    def without_partition_counts(self) -> AppendFiles:
+        """The summary will say nothing of partitions, as the reference's does where it takes over manifests whole."""
+        self._count_partitions = False
+        return self
+
+    def change(self) -> ProduceSnapshot:
+        return ProduceSnapshot(
+            action=Operation.APPEND,
+            add_data_files=tuple(self._files),
+            merge_manifests=not self._fast,
+            count_partitions=self._count_partitions,
+            **self._common(),
+        )

@@ -1,0 +1,162 @@
+"""Files below a location that no table metadata reaches, compared by path, with schemes and authorities that may be spelled differently.
+
+What is listed is listed before the metadata is read: a file that a commit makes reachable meanwhile is seen as reachable.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from enum import Enum
+
+from icesql.errors import InvalidArgumentError, ValidationError
+from icesql.io.files import FileInfo, FileIO
+from icesql.table.manifests.reachable import reachable
+from icesql.table.table import Table
+
+DEFAULT_SCHEMES = {"s3n": "s3", "s3a": "s3"}
+_LISTING_THREADS = 16
+_URI = re.compile(r"^(?:([A-Za-z][A-Za-z0-9+.\-]*):)?(?://([^/]*))?(.*)$", re.DOTALL)
+
+
+class PrefixMismatch(str, Enum):
+    """What becomes of listed files that metadata names under another scheme or authority."""
+
+    ERROR = "ERROR"
+    IGNORE = "IGNORE"
+    DELETE = "DELETE"
+
+
+def prefix_mismatch(text: str | None) -> PrefixMismatch:
+    try:
+        return PrefixMismatch.ERROR if text is None else PrefixMismatch(text.upper())
+    except ValueError:
+        raise InvalidArgumentError(f"Invalid mode: {text}", value=text) from None
+
+
+@dataclass(frozen=True, slots=True)
+class FileURI:
+    scheme: str
+    authority: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrefixRules:
+    """Which schemes and authorities are one: each maps to the spelling it is compared under."""
+
+    schemes: Mapping[str, str] = field(default_factory=lambda: dict(DEFAULT_SCHEMES))
+    authorities: Mapping[str, str] = field(default_factory=dict)
+    mode: PrefixMismatch = PrefixMismatch.ERROR
+
+    @classmethod
+    def of(cls, schemes: Mapping[str, str] | None, authorities: Mapping[str, str] | None, mode: PrefixMismatch) -> PrefixRules:
+        """Keys may list several spellings, with commas between."""
+        return cls(schemes={**DEFAULT_SCHEMES, **_flat(schemes)}, authorities=_flat(authorities), mode=mode)
+
+    def uri(self, location: str) -> FileURI:
+        matched = _URI.match(location)
+        assert matched is not None
+        scheme, authority, path = (matched[1] or "").lower(), matched[2] or "", matched[3]
+        if scheme == "file" or (not scheme and path.startswith("/")):
+            scheme, authority, path = "", "", "/" + path.lstrip("/")
+        while "//" in path:  # a listing does not repeat the slashes that are doubled in a table's location
+            path = path.replace("//", "/")
+        return FileURI(self.schemes.get(scheme, scheme), self.authorities.get(authority, authority), path)
+
+
+def _flat(pairs: Mapping[str, str] | None) -> dict[str, str]:
+    if pairs is not None and None in pairs.values():
+        raise InvalidArgumentError("Cannot match prefixes: a scheme or authority is null")
+    return {name.strip(): value.strip() for names, value in (pairs or {}).items() for name in names.split(",")}
+
+
+def orphans_among(listed: Iterable[str], reached: Iterable[str], rules: PrefixRules) -> list[str]:
+    """Listed files that are not reached. Raises ValidationError where prefixes disagree and the mode is ERROR."""
+    valid: dict[str, list[FileURI]] = {}
+    for location in reached:
+        uri = rules.uri(location)
+        valid.setdefault(uri.path, []).append(uri)
+    orphans: list[str] = []
+    conflicts: set[tuple[str, str]] = set()
+    for location in listed:
+        uri = rules.uri(location)
+        held = valid.get(uri.path)
+        if held is None:
+            orphans.append(location)
+        elif not any(_same_prefix(one, uri) for one in held):
+            if rules.mode is PrefixMismatch.DELETE:
+                orphans.append(location)
+            elif rules.mode is PrefixMismatch.ERROR:
+                conflicts |= {pair for one in held for pair in _differences(one, uri)}
+    if conflicts:
+        raise ValidationError(_conflict_message(conflicts))
+    return orphans
+
+
+def _same_prefix(valid: FileURI, listed: FileURI) -> bool:
+    return valid.scheme in ("", listed.scheme) and valid.authority in ("", listed.authority)
+
+
+def _differences(valid: FileURI, listed: FileURI) -> Iterator[tuple[str, str]]:
+    if valid.scheme not in ("", listed.scheme):
+        yield valid.scheme, listed.scheme
+    if valid.authority not in ("", listed.authority):
+        yield valid.authority, listed.authority
+
+
+def _conflict_message(conflicts: set[tuple[str, str]]) -> str:
+    pairs = ", ".join(f"({valid}, {listed})" for valid, listed in sorted(conflicts))
+    return (
+        "Unable to determine whether certain files are orphan. Metadata references files that match listed/provided files except for "
+        "authority/scheme. Please, inspect the conflicting authorities/schemes and provide which of them are equal by further configuring "
+        "the action via equal_schemes and equal_authorities. Set the prefix mismatch mode to 'IGNORE' to ignore remaining locations with "
+        "conflicting authorities/schemes or to 'DELETE' iff you are ABSOLUTELY confident that remaining conflicting authorities/schemes "
+        f"are different. It will be impossible to recover deleted files. Conflicting authorities/schemes: [{pairs}]."
+    )
+
+
+def reached_files(table: Table) -> Iterator[str]:
+    """Every file that the newest version of the table reaches: of all snapshots and refs, its metadata log and statistics."""
+    table.refresh()
+    return reachable(table.io, table.metadata, table.metadata_location).all()
+
+
+# -- listing -----------------------------------------------------------------------------------------------------------
+def units_of(io: FileIO, location: str, depth: int = 2) -> tuple[list[FileInfo], list[str]]:
+    """Files in the first levels of folders, and the folders below them, each to be listed on its own."""
+    files, level = [], [location.rstrip("/")]
+    for _ in range(depth):
+        with ThreadPoolExecutor(_LISTING_THREADS, "icesql-list") as pool:
+            for found in pool.map(lambda folder: list(io.list_files(folder, recursive=False)), level):
+                files += found
+            names = pool.map(lambda folder: [f"{folder}/{name}" for name in io.list_folders(folder)], level)
+            level = [folder for folders in names for folder in folders]
+    return files, level
+
+
+def list_in_threads(io: FileIO, folders: Sequence[str]) -> list[FileInfo]:
+    with ThreadPoolExecutor(_LISTING_THREADS, "icesql-list") as pool:
+        return [info for found in pool.map(lambda folder: list(io.list_files(folder)), folders) for info in found]
+
+
+def visible(files: Iterable[FileInfo], location: str, partition_names: frozenset[str]) -> Iterator[FileInfo]:
+    """Files that are not hidden: no name on the way begins with ``_`` or ``.``, but for partition folders whose column does."""
+    root = len(location.rstrip("/"))
+    for info in files:
+        parts = info.location[root:].strip("/").split("/")
+        if not any(_is_hidden(part, partition_names) for part in parts):
+            yield info
+
+
+def _is_hidden(part: str, partition_names: frozenset[str]) -> bool:
+    if not part.startswith(("_", ".")):
+        return False
+    name, equals, _ = part.partition("=")
+    return not (equals and name in partition_names)
+
+
+def partition_names(table: Table) -> frozenset[str]:
+    return frozenset(field.name for spec in table.metadata.partition_specs for field in spec.fields)

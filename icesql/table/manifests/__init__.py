@@ -1,0 +1,1 @@
+"""The manifests of a snapshot: found, written, filtered, merged, and where their files go."""

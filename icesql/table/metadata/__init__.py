@@ -1,0 +1,1 @@
+"""Table metadata as a value: made, checked, and changed by folding updates into it."""

@@ -1,0 +1,1 @@
+"""Reading a table: snapshots selected, files planned in columns, deletes matched, rows read as Arrow."""

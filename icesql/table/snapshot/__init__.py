@@ -1,0 +1,1 @@
+"""From ``ProduceSnapshot``, one value for every write, to a validated snapshot."""
