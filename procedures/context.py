@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import IcesqlError, InvalidArgumentError, SqlError, ValidationError, nearest
 from icesql.parser.identifiers import parse_name
-from icesql.procedures.progress import Progress, Watcher
+from icesql.procedures.progress import Progress
 from icesql.procedures.rehearsal import PlannedAction, RehearsalIO, RehearsalOperations, metadata_actions
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import MAIN
@@ -16,15 +16,16 @@ from icesql.table.table import Table
 
 if TYPE_CHECKING:
     from icesql.catalog.base import Catalog, Identifier
+    from icesql.procedures.session import ProcedureSession
 
 __all__ = ["PlannedAction", "ProcedureContext"]
 
 
 @dataclass(slots=True)
 class ProcedureContext:
-    """One call. ``session`` is the calling session (for Spark, the current namespace, temporary views); ``catalog`` the procedure's."""
+    """One call. ``session`` is the calling session; ``catalog`` the procedure's."""
 
-    session: Any
+    session: ProcedureSession
     catalog: Catalog
     procedure: str
     dry_run: bool = False
@@ -43,15 +44,15 @@ class ProcedureContext:
         Raises InvalidArgumentError for an empty or malformed name, and for one in another catalog.
         """
         parts = self.parts(text, parameter)
-        names = self.session.names
-        if len(parts) > 1 and (parts[0] in names.catalogs or parts[0] == "spark_catalog"):
+        session = self.session
+        if len(parts) > 1 and (session.is_ours(parts[0]) or parts[0] == "spark_catalog"):
             if parts[0] != self.catalog.name:
                 raise InvalidArgumentError(
                     f"Cannot run procedure in catalog '{self.catalog.name}': '{'.'.join(parts[1:])}' is a table in catalog '{parts[0]}'"
                 )
             return parts[1:]
-        if len(parts) == 1 and names.current_catalog == self.catalog.name:
-            return (*names.current_namespace, *parts)
+        if len(parts) == 1 and session.current_catalog == self.catalog.name:
+            return (*session.current_namespace, *parts)
         return parts
 
     def parts(self, text: str, parameter: str = "table") -> tuple[str, ...]:
@@ -74,17 +75,17 @@ class ProcedureContext:
     def table_and_branch(self, text: str, parameter: str = "table") -> tuple[Table, str | None]:
         """As ``table``, for procedures that take ``t.branch_x``. Raises ValidationError for a branch that does not exist."""
         identifier = self.identifier(text, parameter)
-        found = self.session.find((self.catalog.name, *identifier))
-        if found is None or found.metadata_table is not None or (not found.selector.is_empty and found.branch is None):
+        named = self.session.table((self.catalog.name, *identifier))
+        if named is None:
             known = self._siblings(identifier)
             raise IcesqlError(
                 f"Couldn't load table '{'.'.join(identifier)}' in catalog '{self.catalog.name}'.{nearest(identifier[-1], known)}"
             )
-        refs = found.table.refs
-        if found.branch is not None and found.branch not in (MAIN, *refs):
-            near = nearest(found.branch, refs)
-            raise ValidationError(f"Cannot use branch (does not exist): {found.branch}.{near}", branch=found.branch)
-        return self._rehearsed(found.table) if self.dry_run else found.table, found.branch
+        refs = named.table.refs
+        if named.branch is not None and named.branch not in (MAIN, *refs):
+            near = nearest(named.branch, refs)
+            raise ValidationError(f"Cannot use branch (does not exist): {named.branch}.{near}", branch=named.branch)
+        return self._rehearsed(named.table) if self.dry_run else named.table, named.branch
 
     def _siblings(self, identifier: Identifier) -> list[str]:
         try:
@@ -108,9 +109,8 @@ class ProcedureContext:
 
     def progress(self, what: str, done: int, total: int, done_bytes: int | None = None, total_bytes: int | None = None) -> None:
         """Tell whoever watches (``Session.watcher``: the shell, the notebook) how far the work is."""
-        watcher: Watcher | None = getattr(self.session, "watcher", None)
-        if watcher is not None:
-            watcher(Progress(what, done, total, done_bytes, total_bytes))
+        if self.session.watcher is not None:
+            self.session.watcher(Progress(what, done, total, done_bytes, total_bytes))
 
     def plan(self) -> tuple[PlannedAction, ...]:
         """All that a dry run would have done; empty for a real call."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from icesql.errors import InvalidArgumentError
+from icesql.errors import InvalidArgumentError, NotFoundError
 from icesql.procedures.base import TABLE, Output, Parameter, Procedure, Row
 from icesql.procedures.context import ProcedureContext
 from icesql.spec.schema import Schema
@@ -53,14 +53,16 @@ def call(
     parts = (context.catalog.name, *loaded.identifier)
 
     def shown() -> Any:
-        found = context.session.require(parts)
-        changes = changelog_frame(context.spark, found.table, options=options)
+        named = context.session.table(parts)
+        if named is None:
+            raise NotFoundError(f"Cannot find table: Table does not exist: {'.'.join(parts)}")
+        changes = changelog_frame(context.spark, named.table, options=options)
         if updates:
             return with_update_images(changes, identifiers)
         return netted(changes) if net_changes else without_carried_over(changes)
 
     name = f"`{loaded.identifier[-1]}_changes`" if changelog_view is None else changelog_view
-    context.session.temporary_views.create_from(name, shown, parts)
+    context.session.create_temporary_view(name, shown, parts)
     yield (name,)
 
 

@@ -65,7 +65,7 @@ def session_table(context: ProcedureContext, parts: Sequence[str], verb: str = "
     names = list(parts)
     if names[0].lower() == SESSION_CATALOG and len(names) > 1:
         names = names[1:]
-    elif len(names) > 1 and names[0] in context.session.names.catalogs:
+    elif len(names) > 1 and context.session.is_ours(names[0]):
         raise not_spark_s(names[0], verb)
     if len(names) > 2:
         raise InvalidArgumentError(f"Cannot use table as a source: its name has more than two parts: {'.'.join(names)}")

@@ -86,7 +86,7 @@ def _value(context: ProcedureContext, call: str) -> str:
     from pyspark.errors import PySparkException
 
     try:
-        return sql_literal(context.session.run(f"SELECT {call}").collect()[0][0])
+        return sql_literal(context.session.query(f"SELECT {call}").collect()[0][0])
     except (IcesqlError, PySparkException):
         return call
 

@@ -27,30 +27,29 @@ def call(
         raise InvalidArgumentError("Cannot create a snapshot with the same name as the source of the snapshot.")
     if parallelism is not None and parallelism <= 0:
         raise InvalidArgumentError("Parallelism should be larger than 0")
-    parts, names = context.parts(source_table, "source_table"), context.session.names
-    elsewhere = names.is_ours and names.current_catalog != SESSION_CATALOG
-    if elsewhere and parts[0].lower() != SESSION_CATALOG and parts[0] not in names.catalogs:
-        raise not_spark_s(names.current_catalog, "snapshot")  # as anywhere: a name without a catalog is in the current one
+    parts, session = context.parts(source_table, "source_table"), context.session
+    elsewhere = session.is_ours(session.current_catalog) and session.current_catalog != SESSION_CATALOG
+    if elsewhere and parts[0].lower() != SESSION_CATALOG and not session.is_ours(parts[0]):
+        raise not_spark_s(session.current_catalog, "snapshot")  # as anywhere: a name without a catalog is in the current one
     source = session_table(context, parts, "snapshot")
-    target = context.session.names.target(context.parts(table))
-    if target is None:
+    address = session.address(context.parts(table))
+    if address is None:
         raise InvalidArgumentError(f"Cannot create a snapshot in catalog spark_catalog, it is no Iceberg catalog: {table}")
-    if target.catalog.table_exists(target.identifier):
-        raise AlreadyExistsError(f"Cannot create table: Table already exists: {'.'.join(target.identifier)}")
-    chosen = location or target.catalog.default_location(target.identifier)
+    catalog, identifier = address
+    if catalog.table_exists(identifier):
+        raise AlreadyExistsError(f"Cannot create table: Table already exists: {'.'.join(identifier)}")
+    chosen = location or catalog.default_location(identifier)
     if chosen.rstrip("/") == source.location.rstrip("/"):
         raise InvalidArgumentError(
             "The snapshot table location cannot be same as the source table location. "
             "This would mix snapshot table files with original table files."
         )
     settings = {"owner": str(context.spark.sparkContext.sparkUser()), **(properties or {}), "gc.enabled": "false", "snapshot": "true"}
-    adoption = adopt(
-        context.spark, source, target.catalog, target.identifier, properties=settings, location=location, parallelism=parallelism or 1
-    )
+    adoption = adopt(context.spark, source, catalog, identifier, properties=settings, location=location, parallelism=parallelism or 1)
     if not adoption.files:
         context.notice(f"snapshot found no data files in {source.dotted}: the new table is empty")
     if context.dry_run:
-        context.planned("create table", ".".join((target.catalog.name, *target.identifier)), reason=f"over the files of {source.dotted}")
+        context.planned("create table", ".".join((catalog.name, *identifier)), reason=f"over the files of {source.dotted}")
         for file in adoption.files:
             context.planned("add file", file.location, reason=f"belongs to {source.dotted}")
         yield (len(adoption.files),)

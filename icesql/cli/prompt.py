@@ -19,8 +19,10 @@ from icesql.errors import IcesqlError
 from icesql.parser.references import table_references
 from icesql.parser.script import split
 from icesql.procedures.registry import NAMES, procedure
+from icesql.session.resolve.resolved import CHANGES, ResolvedTable
+from icesql.session.resolve.resolver import readable
 from icesql.session.session import Session
-from icesql.session.state.names import CHANGES, METADATA_TABLES
+from icesql.table.metadata_tables.registry import METADATA_TABLES
 
 _KEYWORDS = """
     ADD ALTER AS ASC BEGIN BETWEEN BRANCH BY CALL CASE COLUMN COMMENT COMMIT CREATE DATABASE DAYS DELETE DESC DESCRIBE DISTINCT
@@ -59,9 +61,9 @@ class NameCompleter(Completer):
         call = text.lstrip().lower().startswith("call")
         if call and "(" in text:
             return self._arguments(text)
-        names = self._session.names
+        names = self._session.state.names
         if not outer:
-            return [*KEYWORDS, *self._session.catalogs.names, *self._inside(None), *self._columns(text)]
+            return [*KEYWORDS, *self._session.catalogs, *self._inside(None), *self._columns(text)]
         if outer[-1].lower() == "system":
             return NAMES
         where = names.namespace(outer)
@@ -70,12 +72,12 @@ class NameCompleter(Completer):
         listed = list(self._inside(tuple(outer)))
         if call or not listed:
             listed.append("system")
-        if self._session.find(outer) is not None:
+        if readable(self._session.state, outer) is not None:
             listed += [*METADATA_TABLES, CHANGES]
         return listed
 
     def _inside(self, parts: tuple[str, ...] | None) -> Iterator[str]:
-        where = self._session.names.namespace(parts)
+        where = self._session.state.names.namespace(parts)
         if where is None:
             return
         catalog, namespace = where
@@ -87,9 +89,9 @@ class NameCompleter(Completer):
 
     def _columns(self, text: str) -> Iterator[str]:
         for reference in table_references(text):
-            found = self._session.find(reference.parts)
-            if found is not None and found.metadata_table is None:
-                yield from (field.name for field in found.table.schema.fields)
+            table = readable(self._session.state, reference.parts)
+            if isinstance(table, ResolvedTable):
+                yield from (field.name for field in table.table.schema.fields)
 
     @staticmethod
     def _arguments(text: str) -> list[str]:

@@ -85,7 +85,7 @@ class Runner:
         parts = [f"{seconds:.3f} s"]
         if has_rows:
             parts.append(f"{count}{'+' if more else ''} row{'' if count == 1 and not more else 's'}")
-        pruned = pruning_line(self.session.frames.reports)
+        pruned = pruning_line(self.session.last_plannings)
         if pruned:
             parts.append(pruned)
         for notice in self.session.last_notices:

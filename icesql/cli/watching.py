@@ -22,18 +22,14 @@ def watched(session: Session, log: TextIO, *, silent: bool) -> Iterator[None]:
         yield
         return
     if not log.isatty():
-        session.watcher = lambda progress: _write(log, progress)
-        try:
+        with session.watched_by(lambda progress: _write(log, progress)):
             yield
-        finally:
-            session.watcher = None
         return
     bars = _TerminalBars(log)
-    session.watcher = bars.show
     try:
-        yield
+        with session.watched_by(bars.show):
+            yield
     finally:
-        session.watcher = None
         bars.stop()
 
 

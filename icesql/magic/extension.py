@@ -37,7 +37,7 @@ class Result:
         self.columns: Sequence[str] = frame.columns
         self.rows, self.has_more = rows[:SHOWN_ROWS], len(rows) > SHOWN_ROWS
         parts = [f"{time.perf_counter() - started:.3f} s", f"{len(self.rows)}{'+' if self.has_more else ''} rows" if self.columns else ""]
-        self.footer = ", ".join(part for part in (*parts, pruning_line(session.frames.reports)) if part)
+        self.footer = ", ".join(part for part in (*parts, pruning_line(session.last_plannings)) if part)
         planned = [f"would {action.action}: {action.what} {action.reason}".strip() for action in session.last_plan]
         self.notices = [*session.last_notices, *planned]
         self.picture = pruning_svg(session.last_explained)

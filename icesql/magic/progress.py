@@ -31,12 +31,11 @@ def shown_progress(session: Session, display: Any) -> Iterator[None]:
                 display.update("\n".join(lines))
 
     watcher = threading.Thread(target=watch, name="icesql-progress", daemon=True)
-    session.watcher = told.append
     watcher.start()
     try:
-        yield
+        with session.watched_by(told.append):
+            yield
     finally:
-        session.watcher = None
         stopped.set()
         watcher.join()
         display.clear()

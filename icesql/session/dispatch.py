@@ -16,13 +16,13 @@ from icesql.session.run.query import query as run_query
 from icesql.session.run.show import tables as run_show
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
 
 
-def run_statement(session: Session, statement: s.Statement, args: Any = None) -> Any:
+def run_statement(session: SessionState, statement: s.Statement, args: Any = None) -> Any:
     """The DataFrame of one statement. ``args`` are parameters for Spark to fill in."""
     if session.transaction_in_progress is not None:
-        from icesql.session.state.transactions import check_can_wait
+        from icesql.session.run.transactions import check_can_wait
 
         check_can_wait(session, statement)
     match statement:
@@ -61,7 +61,7 @@ def run_statement(session: Session, statement: s.Statement, args: Any = None) ->
         case s.SetConfiguration() | s.ResetConfiguration():
             return run_set.run_set(session, statement)
         case s.BeginTransaction() | s.CommitTransaction() | s.RollbackTransaction():
-            from icesql.session.state.transactions import run_transaction
+            from icesql.session.run.transactions import run_transaction
 
             return run_transaction(session, statement)
         case s.DescribeTable() | s.DescribeProcedure() | s.DescribeFunction() | s.DescribeQuery() | s.ShowProcedures() | s.ShowFunctions():

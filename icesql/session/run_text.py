@@ -18,10 +18,10 @@ from icesql.session.rewrite.parameters import bound_text, with_values
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
 
 
-def run_text(session: Session, text: str, args: Mapping[str, Any] | Sequence[Any] | None = None) -> DataFrame:
+def run_text(session: SessionState, text: str, args: Mapping[str, Any] | Sequence[Any] | None = None) -> DataFrame:
     """``args``: parameters by name or by position."""
     text = _substituted(session, text)
     if '"' in text and session.conf("spark.sql.ansi.doubleQuotedIdentifiers") == session.conf("spark.sql.ansi.enabled", "true") == "true":
@@ -40,12 +40,12 @@ def run_text(session: Session, text: str, args: Mapping[str, Any] | Sequence[Any
     return frame
 
 
-def _parsed(session: Session, text: str) -> Statement:
+def _parsed(session: SessionState, text: str) -> Statement:
     names_timestamps = "timestamp" in text.lower()
     return parse(text, timestamp_ntz=names_timestamps and session.conf("spark.sql.timestampType") == "TIMESTAMP_NTZ")
 
 
-def _substituted(session: Session, text: str) -> str:
+def _substituted(session: SessionState, text: str) -> str:
     """``${name}`` filled in from the settings, as Spark's parser does, before tables are looked for."""
     if "${" not in text or session.conf("spark.sql.variable.substitute", "true") != "true":
         return text

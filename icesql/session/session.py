@@ -1,21 +1,20 @@
-"""Session: SQL text in, Spark DataFrames out."""
+"""Session: SQL text in, Spark DataFrames out. A facade: what it knows is ``SessionState``, what it runs is ``run_text``."""
 
 from __future__ import annotations
 
-import itertools
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import cached_property
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from icesql.session.state.catalogs import SPARK_CATALOG, Catalogs
+from icesql.session.state.session_state import SessionState
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
     from icesql.catalog.base import Catalog
+    from icesql.parser.names import References
     from icesql.procedures.context import PlannedAction
     from icesql.procedures.progress import Watcher
     from icesql.session.dataframe_api.merge_writer import MergeWriter
@@ -23,71 +22,24 @@ if TYPE_CHECKING:
     from icesql.session.dataframe_api.session_table import SessionTable
     from icesql.session.dataframe_api.writer import Writer
     from icesql.session.output.pruning_line import Planning
-    from icesql.session.resolve.temp_functions import TemporaryFunctions
-    from icesql.session.resolve.temp_views import TemporaryViews
-    from icesql.session.state.frames import Frames
-    from icesql.session.state.names import Address, Found, Names
     from icesql.session.state.transactions import SessionTransaction
-    from icesql.spark.jvm.scripting import Script
-    from icesql.table.table import Table
-
-_numbers = itertools.count(1)
 
 
 class Session:
     """One user's work: a Spark session, catalogs, a current catalog and namespace. Made by ``icesql.connect``.
 
-    Statements of one session run one at a time; a lock sees to it when threads share one.
-
-    Of the last statement: ``last_notices`` (what the user should know), ``last_plan`` (what a dry run would have done), ``last_explained``
-    (what EXPLAIN PRUNING planned) and ``last_report``. ``watcher`` is told how far long calls are, from whichever thread works.
+    Statements of one session run one at a time, whichever way they come: SQL, a procedure's call, a DataFrame writer, a table's method.
+    ``state`` is what they share; users need it not.
     """
 
     def __init__(self, spark: SparkSession, catalogs: Mapping[str, Mapping[str, Any]] | None = None) -> None:
-        self.spark = spark
-        self.catalogs = Catalogs(self._spark_conf, catalogs or {})
-        self.last_notices: tuple[str, ...] = ()
-        self.last_plan: tuple[PlannedAction, ...] = ()
-        self.last_explained: tuple[Planning, ...] = ()
-        self.watcher: Watcher | None = None
-        self.transaction_in_progress: SessionTransaction | None = None
-        self.script: Script | None = None  # the BEGIN ... END script at work
+        self.state = SessionState(spark, catalogs or {}, run=self._run, query=self._query)
         self._lock = threading.RLock()
-        self._nothing: DataFrame | None = None
-        self._settings: dict[str, str | None] = {}
-        self._set_keys: str | None = None
-        self._session_catalog: Any = None
-        self.open_views: list[str] = []
-        self.is_inside = False  # a statement of ours is running: what it asks of Spark is Spark's
-        self.engine: dict[str, str] | None = None
+        self._at_work: int | None = None  # the thread whose statement runs
 
-    # What statements need is imported with the first of them: connecting should not take longer than Spark does.
-    @cached_property
-    def names(self) -> Names:
-        from icesql.session.state.default_catalog import take_default
-        from icesql.session.state.names import Names
-
-        names = Names(self.catalogs, self._made_in_transaction)
-        names.default_catalog = take_default(self)
-        return names
-
-    @cached_property
-    def frames(self) -> Frames:
-        from icesql.session.state.frames import Frames
-
-        return Frames(self)
-
-    @cached_property
-    def temporary_views(self) -> TemporaryViews:
-        from icesql.session.resolve.temp_views import TemporaryViews
-
-        return TemporaryViews(self)
-
-    @cached_property
-    def temporary_functions(self) -> TemporaryFunctions:
-        from icesql.session.resolve.temp_functions import TemporaryFunctions
-
-        return TemporaryFunctions(self)
+    @property
+    def spark(self) -> SparkSession:
+        return self.state.spark
 
     # -- SQL -----------------------------------------------------------------------------------------------------
     def sql(self, text: str, args: Mapping[str, Any] | Sequence[Any] | None = None) -> DataFrame:
@@ -96,19 +48,40 @@ class Session:
         ``args`` fill named (``:name``) or positional (``?``) parameters, as in PySpark. Raises IcesqlError and its kin, and Spark's
         own errors.
         """
-        with self._lock:
-            self._begin()
-            self.is_inside = True
-            try:
-                return self.run(text, args)
-            finally:
-                self.is_inside = False
+        with self.statement():
+            return self._run(text, args)
 
-    def run(self, text: str, args: Mapping[str, Any] | Sequence[Any] | None = None) -> DataFrame:
-        """A statement that is part of the one at work: what ``sql`` does, without beginning anew."""
+    @contextmanager
+    def statement(self) -> Iterator[SessionState]:
+        """Every statement runs inside: others wait, and what the last one left (notices, reports, settings) is forgotten.
+
+        A statement within another one (a writer that runs SQL) is part of it.
+        """
+        with self._lock:
+            outer = self._at_work
+            if outer is None:
+                self.state.begin_statement()
+            self._at_work = threading.get_ident()
+            try:
+                yield self.state
+            finally:
+                self._at_work = outer
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether this thread runs a statement of ours: what it asks of Spark is then Spark's."""
+        return self._at_work == threading.get_ident()
+
+    def _run(self, text: str, args: Mapping[str, Any] | Sequence[Any] | None = None) -> DataFrame:
         from icesql.session.run_text import run_text
 
-        return run_text(self, text, args)
+        return run_text(self.state, text, args)
+
+    def _query(self, text: str, references: References) -> DataFrame:
+        from icesql.session.run.query.query import run_query
+
+        frame: DataFrame = run_query(self.state, text, references)
+        return frame
 
     def run_script(self, script: str | Path, variables: Mapping[str, str] | None = None) -> list[DataFrame]:
         """Run a file (a Path, or a string that ends in ``.sql``) or the text of several statements; one DataFrame each, which shows what
@@ -118,7 +91,7 @@ class Session:
         """
         from icesql.session.script import run_script
 
-        with self.frames.pinned():
+        with self.state.plans.pinned():
             return list(run_script(self, script, variables or {}))
 
     def call(self, procedure: str, **arguments: Any) -> DataFrame:
@@ -126,32 +99,48 @@ class Session:
         default."""
         from icesql.session.run.call import call_by_name
 
-        with self._lock:
-            self._begin()
-            return call_by_name(self, procedure, arguments)
+        with self.statement() as state:
+            frame: DataFrame = call_by_name(state, procedure, arguments)
+            return frame
 
-    def _begin(self) -> None:
-        """What the last statement left is forgotten."""
-        self.last_notices, self.last_plan, self.last_explained = (), (), ()
-        self.forget_settings()
-        self.frames.reports.clear()
+    # -- of the last statement -----------------------------------------------------------------------------------
+    @property
+    def last_notices(self) -> tuple[str, ...]:
+        """What the user should know of the last statement."""
+        return self.state.notices
+
+    @property
+    def last_plan(self) -> tuple[PlannedAction, ...]:
+        """What a dry run would have done."""
+        return self.state.planned_actions
+
+    @property
+    def last_explained(self) -> tuple[Planning, ...]:
+        """What EXPLAIN PRUNING planned."""
+        return self.state.explained
+
+    @property
+    def last_plannings(self) -> Sequence[Planning]:
+        """As ``last_report``, each with the size of its snapshot. Grows while the statement's DataFrame is planned."""
+        return self.state.plans.reports
 
     @property
     def last_report(self) -> tuple[Any, ...]:
         """A ``ScanReport`` for each time that the last statement's files were planned: which manifests and files were skipped, and why."""
-        return tuple(planning.report for planning in self.frames.reports)
+        return tuple(planning.report for planning in self.state.plans.reports)
+
+    def watched_by(self, watcher: Watcher) -> AbstractContextManager[None]:
+        """Within the block ``watcher`` is told how far long calls are, from whichever thread works."""
+        return self.state.watched_by(watcher)
 
     # -- tables --------------------------------------------------------------------------------------------------
     def table(self, name: str) -> SessionTable:
         """A table by its dotted name: schema, snapshots, scan, builders, and ``to_df()``. Raises NotFoundError."""
         from icesql.parser.identifiers import parse_name
         from icesql.session.dataframe_api.session_table import SessionTable
+        from icesql.session.resolve.resolver import required
 
-        parts = parse_name(name)
-        found = self.find(parts)
-        if found is None:
-            raise self.names.not_found(parts)
-        return SessionTable(self, found)
+        return SessionTable(self, required(self.state, parse_name(name)))
 
     @property
     def read(self) -> Reader:
@@ -160,9 +149,14 @@ class Session:
 
         return Reader(self)
 
+    @property
+    def catalogs(self) -> Sequence[str]:
+        """The names of the session's catalogs."""
+        return self.state.catalogs.names
+
     def catalog(self, name: str | None = None) -> Catalog:
         """One of the session's catalogs; the current one by default. Raises NotFoundError."""
-        return self.names.catalog(name)
+        return self.state.names.catalog(name)
 
     def write_to(self, frame: DataFrame, name: str) -> Writer:
         """A writer with DataFrameWriterV2's verbs: ``session.write_to(df, "db.t").append()``."""
@@ -180,134 +174,7 @@ class Session:
         """``with session.transaction(): ...``: what is done inside is committed together at the end, or not at all."""
         from icesql.session.state.transactions import SessionTransaction
 
-        return SessionTransaction(self)
-
-    # -- for the statement runners -------------------------------------------------------------------------------
-    @property
-    def nothing(self) -> DataFrame:
-        """The result of a command without rows."""
-        if self._nothing is None:
-            from icesql.session.output.results import NOTHING
-
-            self._nothing = NOTHING.frame(self.spark)
-        return self._nothing
-
-    def find(self, parts: Sequence[str]) -> Found | None:
-        """The table of ours a name leads to, as this session sees it (inside a transaction: with what it has staged)."""
-        found = self.names.find(parts)
-        if found is not None and self.transaction_in_progress is not None:
-            return self.transaction_in_progress.staged(found)
-        return found
-
-    def _made_in_transaction(self, address: Address) -> Table | None:
-        return None if self.transaction_in_progress is None else self.transaction_in_progress.made(address)
-
-    def require(self, parts: Sequence[str], *, text: str = "", offset: int | None = None) -> Found:
-        """Raises NotFoundError, with the place in ``text``."""
-        found = self.find(parts)
-        if found is None:
-            raise self.names.not_found(parts, text=text, offset=offset)
-        return found
-
-    def falls_back_to_spark(self, parts: Sequence[str]) -> bool:
-        """Whether a name in a catalog of ours that leads nowhere may still be a table of Spark's own session catalog."""
-        address = self.names.address(parts)
-        return address is not None and address.catalog.name == SPARK_CATALOG
-
-    def spark_sql(self, text: str, args: Any = None) -> DataFrame:
-        """``spark.sql`` as PySpark has it, whatever ``icesql.enable`` put in its place."""
-        from pyspark.sql import DataFrame, SparkSession
-
-        if args is None:  # PySpark would first build an empty map of arguments, in five round trips
-            return DataFrame(self.spark._jsparkSession.sql(text), self.spark)
-        plain = getattr(SparkSession.sql, "__wrapped__", SparkSession.sql)
-        frame: DataFrame = plain(self.spark, text, args)
-        return frame
-
-    def is_temporary_view(self, *parts: str) -> bool:
-        """Whether a name is that of a local temporary view, which has one part; it goes before our tables then."""
-        if len(parts) != 1:
-            return False
-        if self._session_catalog is None:
-            self._session_catalog = self.spark._jsparkSession.sessionState().catalog()
-        return bool(self._session_catalog.getTempView(parts[0]).isDefined())
-
-    @contextmanager
-    def view_of(self, frame: DataFrame) -> Iterator[str]:
-        """The name of a temporary view that shows the frame while the block runs."""
-        from icesql.spark.jvm import short_views
-
-        view = f"_ice_frame{next(_numbers)}"
-        short_views.show(frame, view)
-        try:
-            yield view
-        finally:
-            self.drop_views([view])
-
-    def drop_views(self, names: Iterable[str]) -> None:
-        from icesql.spark.jvm import short_views
-
-        for name in names:
-            short_views.hide(self.spark, name)
-
-    def microseconds(self, expression: str) -> int | None:
-        """A timestamp expression evaluated by Spark; ``None`` for null and for text that is no timestamp."""
-        frame = self.spark_sql(f"SELECT unix_micros(TRY_CAST(({expression}) AS TIMESTAMP_LTZ)) AS t")
-        rows = frame.collect()
-        return None if not rows else rows[0][0]
-
-    def conf(self, key: str, default: str | None = None) -> str | None:
-        """A Spark setting, read at most once a statement; ``default`` where the session does not set it."""
-        if key not in self._settings:
-            self._settings[key] = self.spark.conf.get(key, None) if self._may_set(key) else None
-        value = self._settings[key]
-        return default if value is None else value
-
-    def forget_settings(self) -> None:
-        """Spark's settings may have changed: they are read anew."""
-        self._settings, self._set_keys = {}, None
-
-    def _may_set(self, part: str) -> bool:
-        """Whether a setting's name may have this part: one round trip a statement, where most settings that are asked for are not set."""
-        if self._set_keys is None:
-            self._set_keys = str(self._keys_of_settings.toString())
-        return part in self._set_keys
-
-    @cached_property
-    def _keys_of_settings(self) -> Any:
-        """The session's own, a view that shows what is set later."""
-        return self.spark._jsparkSession.sessionState().conf().settings().keySet()
-
-    @property
-    def is_case_sensitive(self) -> bool:
-        return self.conf("spark.sql.caseSensitive", "false") == "true"
-
-    @property
-    def wap_branch(self) -> str | None:
-        return self.conf("spark.wap.branch")
-
-    def snapshot_properties(self) -> dict[str, str]:
-        """``spark.sql.iceberg.snapshot-property.*`` of the session, for the summaries of its snapshots."""
-        prefix = "spark.sql.iceberg.snapshot-property."
-        if not self._may_set(prefix):
-            return {}
-        return {key[len(prefix) :]: value for key, value in self._spark_conf().items() if key.startswith(prefix)}
-
-    def commit(self, target: Any, change: Any) -> None:
-        """Commit a builder now, or stage it in the transaction in progress."""
-        if self.transaction_in_progress is not None:
-            self.transaction_in_progress.add(target.found, change)
-        else:
-            change.commit()
-
-    def notice(self, text: str) -> None:
-        """Something the user should know that is no result and no error."""
-        self.last_notices = (*self.last_notices, text)
-
-    def _spark_conf(self) -> dict[str, str]:
-        """Spark's settings, of the context and of the session, in one call to the JVM."""
-        entries = self.spark._jsparkSession.sessionState().conf().getAllConfs().mkString("\0")
-        return dict(entry.split(" -> ", 1) for entry in entries.split("\0"))
+        return SessionTransaction(self.state)
 
     def __enter__(self) -> Session:
         return self
@@ -316,4 +183,5 @@ class Session:
         """The Spark session stays: it may be the caller's own."""
 
     def __repr__(self) -> str:
-        return f"Session(catalogs={self.catalogs.names}, current={'.'.join((self.names.current_catalog, *self.names.current_namespace))})"
+        names = self.state.names
+        return f"Session(catalogs={self.state.catalogs.names}, current={'.'.join((names.current_catalog, *names.current_namespace))})"

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from icesql.procedures.registry import NAMES, procedure
+from icesql.session.resolve.resolver import readable
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "procedures.md").read_text()
 
@@ -91,7 +92,7 @@ def _problems(session: Any, example: Example, folder: Path) -> list[str]:
 
 def _arguments(session: Any, section: str) -> dict[str, Any]:
     """What the document's parameters stand for, of the section's own table."""
-    found = session.find(("local", "db", section))
+    found = readable(session.state, ("local", "db", section))
     if found is None:
         return {}
     table = found.table

@@ -99,7 +99,7 @@ def attempt(spark: Any, folder: Path, name: str, event: int) -> int:
         else:
             assert not event
         for catalog in CATALOGS:
-            session.names.catalog(catalog).close()  # the database learns that its client is gone
+            session.catalog(catalog).close()  # the database learns that its client is gone
     again = session_in(spark, folder)
     assert source_rows(values) == ROWS
     result = work.result.format(**values)
@@ -162,7 +162,7 @@ def mortal_session(spark: Any, folder: Path, life: Life, patch: pytest.MonkeyPat
     """One that can change nothing once ``life`` has ended: neither files, nor catalogs, nor Spark's session catalog."""
     session = session_in(spark, folder)
     for name in CATALOGS:
-        catalog = session.names.catalog(name)
+        catalog = session.catalog(name)
         catalog.io = StrikingFileIO(life, catalog.properties)
         strike_in_store(catalog, life)
     for name in ("_make_external", "put_spark_table_aside"):

@@ -279,7 +279,7 @@ def test_migrate_keeps_the_rows_and_the_old_table(session: Any, folder: Path) ->
     assert sorted(row[0] for row in session.sql("SELECT id FROM spark_catalog.default.migrated").collect()) == list(range(6))
     assert session.table("spark_catalog.default.migrated").properties["migrated"] == "true"
     run(session, "INSERT INTO spark_catalog.default.migrated VALUES (100, 1)")
-    assert session.spark_sql("SELECT count(*) FROM spark_catalog.default.migrated_BACKUP_").collect()[0][0] >= 6
+    assert session.state.spark_sql("SELECT count(*) FROM spark_catalog.default.migrated_BACKUP_").collect()[0][0] >= 6
 
 
 def test_migrate_drops_the_backup_of_a_managed_table_and_keeps_its_files(session: Any) -> None:
@@ -318,7 +318,7 @@ def test_migrate_refuses_a_backup_name_that_is_taken_before_it_does_anything(ses
     run(session, "CREATE TABLE spark_catalog.default.in_use (id BIGINT) USING parquet")
     with pytest.raises(AlreadyExistsError, match="The backup table already exists"):
         run(session, "CALL spark_catalog.system.migrate('default.taken', backup_table_name => 'in_use')")
-    assert not session.names.catalog("spark_catalog").table_exists(("default", "taken"))
+    assert not session.catalog("spark_catalog").table_exists(("default", "taken"))
 
 
 def test_a_copied_table_opens_at_its_new_place(session: Any, folder: Path) -> None:

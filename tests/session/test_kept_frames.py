@@ -111,9 +111,9 @@ def test_reports_are_of_the_version_that_was_planned(ice: Session, table: str) -
     frame = ice.table(table).to_df()
     ice.sql(f"INSERT INTO {table} VALUES (3, 'c')")
     ice.sql(f"INSERT INTO {table} VALUES (4, 'd')")
-    ice.frames.reports.clear()
+    ice.state.plans.reports.clear()
     assert frame.where("id = 4").count() == 1
-    (planning,) = ice.frames.reports
+    (planning,) = ice.state.plans.reports
     assert (planning.report.files_planned, planning.report.files_total) == (1, 3)
     assert planning.total_bytes == int(ice.table(table).current_snapshot.summary["total-files-size"])
 
@@ -211,7 +211,7 @@ def test_a_side_reads_only_versions_that_it_can(ice: Session, table: str, monkey
     ice.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('write.delete.mode' = 'merge-on-read', 'write.delete.granularity' = 'file')")
     ice.sql(f"INSERT INTO {table} SELECT id, 'x' FROM range(100, 110)")
     frame = ice.table(table).to_df().where("id >= 100")
-    following = next(kept[0] for kept in ice.frames._kept.values() if isinstance(kept, tuple) and kept[0]._own.name == table)
+    following = next(kept[0] for kept in ice.state.plans._kept.values() if isinstance(kept, tuple) and kept[0]._own.name == table)
     assert len(following._sides) == 2
     plain, with_deletes = following._sides
     before = following._number(plain)

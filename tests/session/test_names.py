@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from icesql.session.resolve.resolved import Selector, parse_selector
 from icesql.session.run.show.patterns import matches
-from icesql.session.state.names import Selector, parse_selector
 
 
 @pytest.mark.parametrize(

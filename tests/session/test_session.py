@@ -10,6 +10,7 @@ import pytest
 from pyspark.errors import AnalysisException, ArithmeticException
 
 from icesql.errors import CorruptMetadataError, IcesqlError, NotFoundError, UnsupportedError
+from icesql.session.resolve.resolver import required
 from icesql.session.script import ScriptError
 from icesql.session.session import Session
 
@@ -243,7 +244,7 @@ def test_a_script_that_fails_leaves_no_variables_and_no_views(ice: Session) -> N
 
 
 def test_a_script_over_a_damaged_table_says_what_is_damaged(ice: Session) -> None:
-    location = ice.require(("s", "db", "t")).table.metadata_location
+    location = required(ice.state, ("s", "db", "t")).table.metadata_location
     assert location is not None
     Path(location.removeprefix("file:")).write_text("{")
     with pytest.raises(CorruptMetadataError, match=r"metadata\.json"):

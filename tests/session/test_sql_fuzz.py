@@ -13,6 +13,7 @@ import pytest
 
 from icesql.errors import IcesqlError, SqlError
 from icesql.parser import parse
+from icesql.session.resolve.resolver import readable
 from icesql.session.session import Session
 from tests.parser.test_fuzz import FRAGMENTS
 from tests.sql.case_files import read_cases
@@ -88,7 +89,7 @@ def make_table(session: Session) -> str:
 
 
 def metadata_location(session: Session) -> str:
-    return str(session.table("local.f.t").metadata_location) if session.find(("local", "f", "t")) else ""
+    return str(session.table("local.f.t").metadata_location) if readable(session.state, ("local", "f", "t")) else ""
 
 
 @pytest.mark.spark
@@ -111,7 +112,7 @@ def test_a_session_raises_only_its_own_errors_and_sparks_and_applies_no_half(ses
             assert metadata_location(session) == before, f"half applied: {text!r}"
             if isinstance(error, Py4JJavaError):
                 assert "org.apache.spark" in str(error.java_exception), f"{text!r}: {error}"
-        if session.transaction_in_progress is not None:
+        if session.state.transaction_in_progress is not None:
             session.sql("ROLLBACK")
         after = metadata_location(session)
         if after != before:

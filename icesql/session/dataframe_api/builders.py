@@ -10,6 +10,7 @@ from icesql.errors import InvalidArgumentError, SqlError, UnsupportedError
 from icesql.parser.identifiers import parse_name
 from icesql.parser.parameters import quoted_pairs
 from icesql.session.resolve.path_tables import is_path, require_named
+from icesql.session.resolve.resolver import place, readable
 from icesql.session.rewrite.places import quote
 from icesql.session.run.ddl.table_properties import is_iceberg
 from icesql.session.run.show import describing
@@ -25,7 +26,7 @@ _MODES = (*_CREATING, "append", "overwrite")
 def is_ours(session: Session, name: object) -> bool:
     """Whether a table's name leads to a catalog of ours."""
     try:
-        return isinstance(name, str) and session.names.address(parse_name(name)) is not None
+        return isinstance(name, str) and session.state.names.address(parse_name(name)) is not None
     except SqlError:
         return False
 
@@ -34,8 +35,7 @@ def is_table(session: Session, name: object) -> bool:
     """As ``is_ours``, but for names that a temporary view has taken."""
     if not isinstance(name, str) or not is_ours(session, name):
         return False
-    parts = parse_name(name)
-    return not session.is_temporary_view(*parts)
+    return place(session.state, parse_name(name)) is not None
 
 
 def shows_ours(session: Session, name: object) -> bool:
@@ -44,7 +44,7 @@ def shows_ours(session: Session, name: object) -> bool:
         parts = parse_name(name) if isinstance(name, str) else ()
     except SqlError:
         return False
-    if session.temporary_views.find(parts) is not None:
+    if session.state.temporary_views.find(parts) is not None:
         return True
     return is_table(session, name)
 
@@ -53,8 +53,8 @@ def read_table(session: Session, name: str) -> DataFrame:
     """What SQL reads by that name: a table, a version of it, a metadata table, a view. Raises NotFoundError."""
     parts = parse_name(name)
     frame = session.sql(f"SELECT * FROM {quote(*parts)}")
-    address = session.names.address(parts)
-    return frame if address is None or session.is_temporary_view(*parts) else Shown.of(frame).under_name(address.parts)
+    address = place(session.state, parts)
+    return frame if address is None else Shown.of(frame).under_name(address.parts)
 
 
 class EnabledReader(DataFrameReader):  # type: ignore[misc]  # PySpark's classes are untyped to us
@@ -156,7 +156,7 @@ class EnabledWriter(DataFrameWriter):  # type: ignore[misc]
         replaces = self._mode == "overwrite" if overwrite is None else overwrite
         verb = "INSERT OVERWRITE" if replaces else "INSERT INTO"
         options = f" WITH ({quoted_pairs(self._asked)})" if self._asked else ""
-        with self._session.view_of(self._frame) as view:
+        with self._session.state.view_of(self._frame) as view:
             self._session.sql(f"{verb} {quote(*parse_name(tableName))}{options} SELECT * FROM {view}")
 
     def saveAsTable(self, name: str, format: str | None = None, mode: str | None = None, partitionBy: Any = None, **options: Any) -> None:
@@ -165,7 +165,7 @@ class EnabledWriter(DataFrameWriter):  # type: ignore[misc]
             super().saveAsTable(name, format, mode, partitionBy, **options)
             return
         self._take(format, mode, partitionBy, options)
-        self._source = self._source or str(self._session.conf("spark.sql.sources.default", "parquet"))
+        self._source = self._source or str(self._session.state.conf("spark.sql.sources.default", "parquet"))
         if self._mode == "overwrite":
             self._writer(name).createOrReplace()
         else:
@@ -185,7 +185,7 @@ class EnabledWriter(DataFrameWriter):  # type: ignore[misc]
             self._writer(name).overwrite("true")
         else:
             if self._mode == "append":
-                require_named(self._session, name)
+                require_named(self._session.state, name)
             self._save(name)
 
     def _take(self, format: str | None, mode: str | None, partitionBy: Any, options: dict[str, Any]) -> None:
@@ -204,7 +204,7 @@ class EnabledWriter(DataFrameWriter):  # type: ignore[misc]
             raise SqlError(f"Cannot convert transform with more than one column reference: sorted_{self._buckets}")
 
     def _save(self, name: str) -> None:
-        exists = is_path(name) or self._session.find(parse_name(name)) is not None
+        exists = is_path(name) or readable(self._session.state, parse_name(name)) is not None
         if exists and self._mode == "append":
             self._check_partitioning(name)
             self._writer(name).append()
@@ -213,7 +213,7 @@ class EnabledWriter(DataFrameWriter):  # type: ignore[misc]
 
     def _check_partitioning(self, name: str) -> None:
         """Raises InvalidArgumentError for ``partitionBy`` or ``bucketBy`` that are not the table's own partitioning."""
-        metadata = require_named(self._session, name).table.metadata
+        metadata = require_named(self._session.state, name).table.metadata
         given = [*self._columns, *([self._buckets.replace("`", "")] if self._buckets else [])]
         known = describing.partitioning(metadata.spec, metadata.schema)
         if given and [term.lower() for term in given] != [term.lower() for term in known]:

@@ -9,8 +9,9 @@ from pyspark.sql.catalog import Catalog, CatalogMetadata, Column, Database, Func
 from icesql.parser.identifiers import parse_name
 from icesql.parser.parameters import quoted_pairs, quoted_string
 from icesql.session.dataframe_api.builders import is_table, read_table
+from icesql.session.resolve.resolved import MetadataTable, Missing, ResolvedTable, SparkOwned, StoredView, TemporaryView
+from icesql.session.resolve.resolver import not_found, readable, required, resolve
 from icesql.session.resolve.time_travel import current
-from icesql.session.resolve.views import find_view
 from icesql.session.rewrite.places import quote
 from icesql.session.rewrite.system_functions import SYSTEM
 from icesql.session.run.show import describing
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 class EnabledCatalog(Catalog):  # type: ignore[misc]  # PySpark's classes are untyped to us
     def __init__(self, session: Session) -> None:
         super().__init__(session.spark)
-        self._session, self._names = session, session.names
+        self._session, self._names = session, session.state.names
 
     # -- where the session is ------------------------------------------------------------------------------------
     def currentCatalog(self) -> str:
@@ -93,13 +94,14 @@ class EnabledCatalog(Catalog):  # type: ignore[misc]  # PySpark's classes are un
         if not self._is_ours(tableName):
             return super().getTable(tableName)
         parts = parse_name(tableName)
-        address = self._names.address(parts)
-        found = self._session.find(parts)
-        view = None if address is None or found is not None else find_view(address)
-        if address is None or (found is None and view is None):
-            raise self._names.not_found(parts)
-        properties = view.properties if found is None and view is not None else self._session.require(parts).table.metadata.properties
-        kind = "VIEW" if found is None else "EXTERNAL" if properties.get("external") == "true" else "MANAGED"
+        match resolve(self._session.state, parts):
+            case ResolvedTable() | MetadataTable() as table:
+                address, properties = table.address, table.table.metadata.properties
+                kind = "EXTERNAL" if properties.get("external") == "true" else "MANAGED"
+            case StoredView() as stored:
+                address, properties, kind = stored.address, stored.view.properties, "VIEW"
+            case TemporaryView() | SparkOwned() | Missing():
+                raise not_found(self._session.state, parts)
         return Table(
             name=address.identifier[-1], catalog=address.catalog.name, namespace=list(address.namespace),
             description=properties.get("comment"), tableType=kind, isTemporary=False,
@@ -109,16 +111,14 @@ class EnabledCatalog(Catalog):  # type: ignore[misc]  # PySpark's classes are un
         """With ``dbName``: a table of Spark's own catalog, as PySpark has it."""
         if dbName is not None or not self._is_ours(tableName):
             return bool(super().tableExists(tableName, dbName))
-        parts = parse_name(tableName)
-        address = self._names.address(parts)
-        return self._session.find(parts) is not None or (address is not None and find_view(address) is not None)
+        return isinstance(resolve(self._session.state, parse_name(tableName)), ResolvedTable | MetadataTable | StoredView)
 
     def listColumns(self, tableName: str, dbName: str | None = None) -> list[Column]:
         """Raises NotFoundError."""
         if dbName is not None or not self._is_ours(tableName):
             return list(super().listColumns(tableName, dbName))
-        found = self._session.find(parse_name(tableName))
-        transforms = set() if found is None or found.metadata_table is not None else _transforms(found.table.metadata)
+        table = readable(self._session.state, parse_name(tableName))
+        transforms = _transforms(table.table.metadata) if isinstance(table, ResolvedTable) else set()
         return [
             Column(
                 name=field.name, description=field.metadata.get("comment"), dataType=describing.type_text(field.dataType),
@@ -164,10 +164,8 @@ class EnabledCatalog(Catalog):  # type: ignore[misc]  # PySpark's classes are un
     def isCached(self, tableName: str) -> bool:
         if not self._is_ours(tableName):
             return bool(super().isCached(tableName))
-        found = self._session.find(parse_name(tableName))
-        if found is None:
-            raise self._names.not_found(parse_name(tableName))
-        level = self._session.frames.scan(found, current(found.table.metadata), {}, follow=True).frame.storageLevel
+        table = required(self._session.state, parse_name(tableName))
+        level = self._session.state.plans.scan(table, current(table.table.metadata), {}, follow=True).frame.storageLevel
         return bool(level.useMemory or level.useDisk)
 
     def refreshTable(self, tableName: str) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import SqlError
 from icesql.parser.identifiers import parse_name
 from icesql.parser.statements import MergeKind
+from icesql.session.resolve.resolver import readable
 from icesql.session.rewrite.places import quote
 from icesql.session.run.dml.merge import subquery_in_condition
 from icesql.spark.functions.column_functions import ColumnFunctions
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
     from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
 
 _ORDER = (MergeKind.MATCHED, MergeKind.NOT_MATCHED, MergeKind.NOT_MATCHED_BY_SOURCE)
 _SUBQUERIES = frozenset({"ListQuery", "ScalarSubquery", "Exists"})
@@ -60,8 +62,8 @@ class MergeWriter:
                 "[NO_MERGE_ACTION_SPECIFIED] df.mergeInto needs to be followed by at least one of whenMatched/whenNotMatched/"
                 "whenNotMatchedBySource. SQLSTATE: 42K0E"
             )
-        with self._session.view_of(self._frame) as view, ColumnFunctions(self._session.spark) as functions:
-            self._session.sql(_Text(self._session, self._frame, parse_name(self._name), view, functions).statement(self))
+        with self._session.statement() as state, state.view_of(self._frame) as view, ColumnFunctions(state.spark) as functions:
+            state.run(_Text(state, self._frame, parse_name(self._name), view, functions).statement(self))
 
     def _with(self, clause: _Clause) -> MergeWriter:
         self._clauses.append(clause)
@@ -100,12 +102,12 @@ class WhenNotMatched(_When):
 class _Text:
     """The SQL of a merge. ``view``: the temporary view that shows the frame."""
 
-    def __init__(self, session: Session, frame: DataFrame, table: tuple[str, ...], view: str, functions: ColumnFunctions) -> None:
+    def __init__(self, session: SessionState, frame: DataFrame, table: tuple[str, ...], view: str, functions: ColumnFunctions) -> None:
         self._frame, self._table, self._view, self._functions = frame, table, view, functions
         self._key: Callable[[str], str] = str if session.is_case_sensitive else str.lower
-        found = session.find(table)
-        self._full_name = table if found is None else found.parts
-        columns = [] if found is None else [field.name for field in found.table.schema.fields]
+        target = readable(session, table)
+        self._full_name = table if target is None else target.parts
+        columns = [] if target is None else [field.name for field in target.table.schema.fields]
         self._columns, self._first_column = frozenset(self._keys(columns)), columns[0] if columns else ""
 
     def statement(self, writer: MergeWriter) -> str:

@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from icesql.errors import InvalidArgumentError
-from icesql.session.resolve.path_tables import require_named
-from icesql.session.resolve.time_travel import ReadPoint, optioned_point, read_point
 from icesql.session.run.ddl.table_properties import is_iceberg
-from icesql.session.run.dml.write_target import wap_of
-from icesql.session.state.names import Found
+from icesql.session.views.named_reads import read_named
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
@@ -45,13 +42,5 @@ class Reader:
 
         Raises NotFoundError, InvalidArgumentError for options that contradict each other.
         """
-        found = require_named(self._session, name)
-        point, rest = self._point(found)
-        return self._session.frames.scan(found, point, rest, follow=True).under_name(found.parts)
-
-    def _point(self, found: Found) -> tuple[ReadPoint, dict[str, str]]:
-        rest = {key: value for key, value in self._options.items() if key.lower() not in ("versionasof", "timestampasof", "branch")}
-        asked = {key.lower(): value for key, value in self._options.items()}
-        point = read_point(found, None, "", self._session.microseconds, wap_of(self._session, found.table.metadata)[1])
-        travels = not found.selector.is_empty
-        return optioned_point(found, point, asked, self._session.microseconds, travels=travels), rest
+        with self._session.statement() as state:
+            return read_named(state, name, self._options)

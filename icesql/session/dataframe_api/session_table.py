@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from icesql.session.resolve.resolved import Readable
 from icesql.session.resolve.time_travel import read_point
 from icesql.session.run.dml.write_target import target_of
-from icesql.session.state.names import Found
 from icesql.table.table import Table
 
 if TYPE_CHECKING:
@@ -19,19 +19,19 @@ class SessionTable(Table):
     """All that ``Table`` offers; ``append`` and ``overwrite`` take DataFrames too. A branch, tag or snapshot in the name is what
     ``to_df`` reads."""
 
-    def __init__(self, session: Session, found: Found) -> None:
-        table = found.table
+    def __init__(self, session: Session, resolved: Readable) -> None:
+        table = resolved.table
         super().__init__(table.operations, table.version, table.identifier, table.catalog)
-        self._session, self._found = session, found
+        self._session, self._resolved = session, resolved
 
     def to_df(self, options: Mapping[str, str] | None = None) -> Any:
         """The rows as a DataFrame; files are pruned by the filters that Spark pushes when the query runs."""
         from dataclasses import replace
 
-        session = self._session
-        found = replace(self._found, table=Table(self.operations, self.version, self.identifier, self.catalog))
-        point = read_point(found, None, "", session.microseconds, session.wap_branch)
-        return session.frames.scan(found, point, dict(options or {}), follow=True).under_name(found.parts)
+        with self._session.statement() as session:
+            table = replace(self._resolved, table=Table(self.operations, self.version, self.identifier, self.catalog))
+            point = read_point(table, None, "", session.microseconds, session.wap_branch)
+            return session.plans.scan(table, point, dict(options or {}), follow=True).under_name(table.parts)
 
     def append(self, rows: Any, **settings: Any) -> TableVersion:
         """An Arrow table, or a DataFrame whose columns match by name."""
@@ -39,8 +39,8 @@ class SessionTable(Table):
             return super().append(rows, **settings)
         from icesql.session.dataframe_api.writer import write_rows
 
-        target = target_of(self._session, self._found, _options(settings))
-        write_rows(self._session, target, rows, "append")
+        with self._session.statement() as session:
+            write_rows(session, target_of(session, self._resolved, _options(settings)), rows, "append")
         return self.refresh().version
 
     def overwrite(self, rows: Any, where: Any = None, **settings: Any) -> TableVersion:
@@ -49,8 +49,8 @@ class SessionTable(Table):
             return super().overwrite(rows, where, **settings)
         from icesql.session.dataframe_api.writer import write_rows
 
-        target = target_of(self._session, self._found, _options(settings))
-        write_rows(self._session, target, rows, "overwrite", self.expression(where))
+        with self._session.statement() as session:
+            write_rows(session, target_of(session, self._resolved, _options(settings)), rows, "overwrite", self.expression(where))
         return self.refresh().version
 
 

@@ -10,11 +10,13 @@ from icesql.expr.tree import TRUE, Expression
 from icesql.parser.filters import parse_filter
 from icesql.parser.identifiers import parse_name
 from icesql.session.resolve.path_tables import require_named
+from icesql.session.resolve.resolved import Readable
+from icesql.session.resolve.resolver import is_table
 from icesql.session.rewrite.places import quote
 from icesql.session.run.ddl.schemas import partition_spec
 from icesql.session.run.dml.write_target import SessionSettings, WriteTarget, asks_dynamic, target_of
 from icesql.session.sql_errors import table_exists, table_not_found
-from icesql.session.state.names import Address, Found
+from icesql.session.state.names import Address
 from icesql.spark.jvm.types import from_spark
 from icesql.spark.read.filters import exact_filter
 from icesql.spark.row_level.checks import require_deterministic
@@ -23,9 +25,10 @@ from icesql.spark.write.store_assignment import assigned_frame
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
 
 
-def write_rows(session: Session, target: WriteTarget, frame: Any, verb: str, where: Expression = TRUE) -> None:
+def write_rows(session: SessionState, target: WriteTarget, frame: Any, verb: str, where: Expression = TRUE) -> None:
     """``append``, ``overwrite`` (of the rows that match) or ``overwritePartitions``; columns match by name. One commit."""
     from icesql.session.run.dml import row_commits
     from icesql.session.run.dml.insert import write
@@ -91,9 +94,10 @@ class Writer:
     def overwrite(self, condition: Any) -> None:
         """Replace the rows for which the condition (a Column or SQL text) is true; if that is all of them and the option
         ``overwrite-mode`` is ``dynamic``, those of the partitions that get rows."""
-        found = require_named(self._session, self._name)
-        where = parse_filter(condition) if isinstance(condition, str) else self._filter(found, condition)
-        write_rows(self._session, target_of(self._session, found, self._options), self._frame, "overwrite", where)
+        with self._session.statement() as state:
+            table = require_named(state, self._name)
+            where = parse_filter(condition) if isinstance(condition, str) else _filter(state, table, condition)
+            write_rows(state, target_of(state, table, self._options), self._frame, "overwrite", where)
 
     def overwritePartitions(self) -> None:
         self._write("overwritePartitions")
@@ -107,33 +111,25 @@ class Writer:
     def createOrReplace(self) -> None:
         self._make(create=True, replace=True)
 
-    def _filter(self, found: Found, condition: Any) -> Expression:
-        """A Column as Spark resolves it against the table. Raises SqlError for one that has no counterpart in filters of files."""
-        target = Target(
-            spark=self._session.spark, table=found.table, alias=found.address.identifier[-1], session=SessionSettings(self._session)
-        )
-        rows = target.read.shape().where(condition)
-        require_deterministic(rows)
-        where = exact_filter(rows, target.metadata.schema, target.read.columns.names)
-        if where is None:
-            raise SqlError(f"Cannot overwrite: the condition is no filter of files: {condition._jc.toString()}")
-        return where
-
     def _write(self, verb: str) -> None:
-        found = require_named(self._session, self._name)
-        write_rows(self._session, target_of(self._session, found, self._options), self._frame, verb)
+        with self._session.statement() as state:
+            write_rows(state, target_of(state, require_named(state, self._name), self._options), self._frame, verb)
 
     def _make(self, *, create: bool, replace: bool) -> None:
+        with self._session.statement() as state:
+            self._make_in(state, create=create, replace=replace)
+
+    def _make_in(self, session: SessionState, *, create: bool, replace: bool) -> None:
         from icesql.parser.parse import parse
         from icesql.parser.statements import CreateTable
         from icesql.session.run.ddl.create_as import fill, stored_schema
         from icesql.session.run.ddl.table_properties import table_properties
 
         parts = parse_name(self._name)
-        address = self._session.names.target(parts)
+        address = session.names.address(parts)
         if address is None:
             raise InvalidArgumentError(f"Cannot write table: no catalog of ours holds it: {self._name}")
-        self._check_exists(address, create=create, replace=replace)
+        _check_exists(session, address, create=create, replace=replace)
         partitioned = f" PARTITIONED BY ({', '.join(self._partitioning)})" if self._partitioning else ""
         given = {key: value for key, value in self._properties.items() if key not in ("location", "provider")}
         provider = self._provider or self._properties.get("provider")
@@ -141,22 +137,34 @@ class Writer:
         statement = parse(f"CREATE TABLE t{using}{partitioned} AS SELECT 1")
         if not isinstance(statement, CreateTable):
             raise SqlError(f"Invalid partition transformation: {', '.join(self._partitioning)}")
-        schema = from_spark(stored_schema(self._session, address, self._frame.schema))
-        properties: Mapping[str, str] = {**table_properties(self._session, statement), **given}
+        schema = from_spark(stored_schema(session, address, self._frame.schema))
+        properties: Mapping[str, str] = {**table_properties(session, statement), **given}
         spec = partition_spec(statement.partitioning, schema)
         stage: dict[str, Any] = {"spec": spec, "properties": properties, "location": self._properties.get("location")}
         if replace:
             transaction = address.catalog.stage_replace(address.identifier, schema, **stage, or_create=create)
         else:
             transaction = address.catalog.stage_create(address.identifier, schema, **stage)
-        fill(self._session, address, transaction, self._frame, overwrite=replace, options=self._options)
+        fill(session, address, transaction, self._frame, overwrite=replace, options=self._options)
 
-    def _check_exists(self, address: Address, *, create: bool, replace: bool) -> None:
-        exists = self._session.names.is_table(address)
-        if exists and not replace:
-            raise table_exists(address.parts)
-        if not exists and not create:
-            raise table_not_found(address.parts)
+
+def _filter(session: SessionState, table: Readable, condition: Any) -> Expression:
+    """A Column as Spark resolves it against the table. Raises SqlError for one that has no counterpart in filters of files."""
+    target = Target(spark=session.spark, table=table.table, alias=table.address.identifier[-1], session=SessionSettings(session))
+    rows = target.read.shape().where(condition)
+    require_deterministic(rows)
+    where = exact_filter(rows, target.metadata.schema, target.read.columns.names)
+    if where is None:
+        raise SqlError(f"Cannot overwrite: the condition is no filter of files: {condition._jc.toString()}")
+    return where
+
+
+def _check_exists(session: SessionState, address: Address, *, create: bool, replace: bool) -> None:
+    exists = is_table(session, address)
+    if exists and not replace:
+        raise table_exists(address.parts)
+    if not exists and not create:
+        raise table_not_found(address.parts)
 
 
 def _term_text(term: Any) -> str:

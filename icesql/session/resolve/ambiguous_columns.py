@@ -9,10 +9,10 @@ from icesql.session.run.ddl.schemas import refuse_doubled_fields
 from icesql.spec.schema import Schema
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
 
 
-def refuse_ambiguous(session: Session, schema: Schema) -> None:
+def refuse_ambiguous(session: SessionState, schema: Schema) -> None:
     """Raises SqlError ``COLUMN_ALREADY_EXISTS`` for two columns, or two fields of one struct, that the session takes for one."""
     if _are_told_apart_by_case(schema) and not session.is_case_sensitive:
         refuse_doubled_fields(schema, str.lower)

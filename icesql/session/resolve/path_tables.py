@@ -15,13 +15,15 @@ from icesql.errors import NotFoundError, UnsupportedError
 from icesql.io.files import FileIO
 from icesql.io.metadata_files import read_metadata
 from icesql.parser.identifiers import parse_name
+from icesql.session.resolve.resolved import Readable, ResolvedTable
+from icesql.session.resolve.resolver import required, table_at
 from icesql.session.sql_errors import table_not_found
-from icesql.session.state.names import Address, Found
+from icesql.session.state.names import Address
 from icesql.table.operations import TableVersion
 from icesql.table.table import Table
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
     from icesql.spec.metadata import TableMetadata
 
 _CATALOG = "paths"
@@ -32,22 +34,22 @@ def is_path(name: object) -> bool:
     return isinstance(name, str) and "/" in name and "`" not in name
 
 
-def require_named(session: Session, name: str) -> Found:
+def require_named(session: SessionState, name: str) -> Readable:
     """The table of ours that a DataFrame reader or writer names, or whose folder it names. Raises NotFoundError."""
-    return _require_at(session, name) if is_path(name) else session.require(parse_name(name))
+    return _require_at(session, name) if is_path(name) else required(session, parse_name(name))
 
 
-def _require_at(session: Session, path: str) -> Found:
+def _require_at(session: SessionState, path: str) -> Readable:
     """The folder must hold a table of the hadoop layout (``metadata/v1.metadata.json`` ...)."""
     location, _, behind = path.partition("#")
     folder, _, last = location.rstrip("/").rpartition("/")
     catalog = load_catalog(_CATALOG, {"type": "hadoop", "warehouse": folder or "/"})
     if last.endswith(".metadata.json"):
         return _told_by_a_file(catalog, location)
-    found = session.names.find_at(Address(catalog=catalog, identifier=(last, behind) if behind else (last,)))
-    if found is None:
+    table = table_at(session, Address(catalog=catalog, identifier=(last, behind) if behind else (last,)))
+    if table is None:
         raise table_not_found((path,))
-    return found
+    return table
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +66,10 @@ class _OneVersion:
         raise UnsupportedError(f"Cannot modify a static table: {self.name}")
 
 
-def _told_by_a_file(catalog: Catalog, location: str) -> Found:
+def _told_by_a_file(catalog: Catalog, location: str) -> Readable:
     operations = _OneVersion(catalog.io, location)
     address = Address(catalog=catalog, identifier=(location,))
     try:
-        return Found(address=address, table=Table(operations, operations.load(), address.identifier, catalog))
+        return ResolvedTable(address=address, table=Table(operations, operations.load(), address.identifier, catalog))
     except NotFoundError:
         raise table_not_found((location,)) from None

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from icesql.errors import InvalidArgumentError, NotFoundError, SqlError, UnsupportedError, ValidationError, nearest
 from icesql.parser.names import TimeTravel
 from icesql.parser.parameters import quoted_string
+from icesql.session.resolve.resolved import CHANGES, Readable, Selector
+from icesql.session.resolve.write_audit_publish import WAP_ENABLED
 from icesql.session.sql_errors import both_version_and_selector, branch_not_found
-from icesql.session.state.names import CHANGES, Found, Selector
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema
 from icesql.spec.snapshots import MAIN, Snapshot
@@ -40,7 +41,7 @@ class ReadPoint:
 
 
 def read_point(
-    found: Found, time_travel: TimeTravel | None, text: str, microseconds: Microseconds, wap_branch: str | None = None
+    found: Readable, time_travel: TimeTravel | None, text: str, microseconds: Microseconds, wap_branch: str | None = None
 ) -> ReadPoint:
     """Raises InvalidArgumentError or NotFoundError for a version that is not there, or for two ways of time travel at once.
 
@@ -69,7 +70,7 @@ def _selected(metadata: TableMetadata, selector: Selector, wap_branch: str | Non
         if selector.ref_type == "branch":
             return _as_branch(metadata, selector.ref)
         return at_version(metadata, selector.ref)
-    if wap_branch is not None and metadata.properties.get("write.wap.enabled", "false").lower() == "true" and wap_branch in metadata.refs:
+    if wap_branch is not None and metadata.properties.get(WAP_ENABLED, "false").lower() == "true" and wap_branch in metadata.refs:
         return _as_branch(metadata, wap_branch)
     return current(metadata)
 
@@ -157,7 +158,9 @@ _GONE = {
 }
 
 
-def optioned_point(found: Found, point: ReadPoint, options: Mapping[str, str], microseconds: Microseconds, *, travels: bool) -> ReadPoint:
+def optioned_point(
+    found: Readable, point: ReadPoint, options: Mapping[str, str], microseconds: Microseconds, *, travels: bool
+) -> ReadPoint:
     """``point``, or what the options of a read (keys in lower case) name: a version, a time, a branch. ``travels``: a version or
     selector is there already.
 

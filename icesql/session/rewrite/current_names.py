@@ -14,13 +14,13 @@ from icesql.session.rewrite.places import Edit, quote
 from icesql.session.run.show.describing import quoted_if_needed
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
 
 _SHOWN = {"CURRENT_CATALOG": "current_catalog()", "CURRENT_SCHEMA": "current_schema()", "CURRENT_DATABASE": "current_schema()"}
 _ENDS = frozenset({",", ")", ";", "FROM", "WHERE", "UNION", "LIMIT", "ORDER"})
 
 
-def current_name_edits(session: Session, text: str) -> Iterator[Edit]:
+def current_name_edits(session: SessionState, text: str) -> Iterator[Edit]:
     """One edit a call: a literal, which keeps the call's name where it is a column of its own."""
     if not session.names.is_ours or "current_" not in text.lower():
         return
@@ -33,7 +33,7 @@ def current_name_edits(session: Session, text: str) -> Iterator[Edit]:
         yield Edit(tokens[at].start, tokens[at + 2].end, _literal(session, shown) + alias)
 
 
-def _literal(session: Session, shown: str) -> str:
+def _literal(session: SessionState, shown: str) -> str:
     names = session.names
     namespace = quoted_if_needed(*names.current_namespace)
     value = names.current_catalog if shown == "current_catalog()" else namespace

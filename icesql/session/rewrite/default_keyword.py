@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any
 from icesql.parser import statements as s
 from icesql.parser.token_groups import behind_brackets, items
 from icesql.parser.tokens import Kind, Token, tokenize
+from icesql.session.rewrite.bound_text import BoundText
 from icesql.session.rewrite.places import Edit
-from icesql.session.run.query.query import BoundText, told_by_metadata
+from icesql.session.run.query.query import told_by_metadata
 from icesql.spark.write.defaults import sql_literal
 from icesql.spec.schema import Schema
 from icesql.spec.types import NestedField
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
 
 
-def with_defaults(session: Session, statement: s.Insert, schema: Schema, text: BoundText, args: Any) -> Any:
+def with_defaults(session: SessionState, statement: s.Insert, schema: Schema, text: BoundText, args: Any) -> Any:
     """The query's frame, ``DEFAULT`` in VALUES and in a select list filled in. Raises SqlError for one inside an expression."""
     edits = list(_edits(statement, schema, case_sensitive=session.is_case_sensitive)) if "default" in statement.text.lower() else []
     text.edits.extend(edits)

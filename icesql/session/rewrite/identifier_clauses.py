@@ -13,12 +13,12 @@ from icesql.parser.tokens import Kind, Token, tokenize
 from icesql.session.rewrite.places import Edit, quote, rewrite
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
 
 _QUERY = re.compile(r"\s*(?:\(|(?:SELECT|WITH|FROM|VALUES|TABLE)\b)", re.I)
 
 
-def with_plain_identifiers(session: Session, text: str) -> str:
+def with_plain_identifiers(session: SessionState, text: str) -> str:
     """The text with every such expression as the name that it is, or, in queries, as one string where it is a whole name of its own.
 
     What Spark cannot say, or is no name, stays. A view's query is stored as it is written, so strings stay there.
@@ -55,7 +55,7 @@ def _start_of_query(text: str, tokens: tuple[Token, ...]) -> int:
     return len(text)
 
 
-def _value(session: Session, expression: str) -> str | None:
+def _value(session: SessionState, expression: str) -> str | None:
     from pyspark.errors import PySparkException
 
     try:

@@ -11,7 +11,7 @@ from icesql.errors import InvalidArgumentError
 from icesql.parser.parameters import SqlText, bind_parameters, parameter_markers, sql_literal
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
 
 Arguments = Mapping[str, Any] | Sequence[Any]
 _LEFT_TO_SPARK = re.compile(r"\s*(?:\(|(?:SELECT|WITH|FROM|VALUES|TABLE|MAP|REDUCE)\b)", re.I)
@@ -19,7 +19,7 @@ _KNOWN_FIRST = re.compile(r"\bIDENTIFIER\s*\(|\bOF\b", re.I)  # names of tables,
 _TAKEN_AS_WRITTEN = re.compile(r"\s*(?:SET\s+(?!VAR\b|VARIABLE\b|TIME\b|CATALOG\b)|RESET\b|ADD\b|LIST\b|DFS\b)", re.I)
 
 
-def with_values(session: Session, text: str, args: Arguments) -> tuple[str, Arguments | None]:
+def with_values(session: SessionState, text: str, args: Arguments) -> tuple[str, Arguments | None]:
     """``text`` with its parameters filled in, and the arguments that are still to be: those of queries, which Spark fills in."""
     is_sql = any(isinstance(value, SqlText) for value in (args.values() if isinstance(args, Mapping) else args))
     if _TAKEN_AS_WRITTEN.match(text):
@@ -29,12 +29,12 @@ def with_values(session: Session, text: str, args: Arguments) -> tuple[str, Argu
     return bound_text(session, text, args), None
 
 
-def bound_text(session: Session, text: str, args: Arguments) -> str:
+def bound_text(session: SessionState, text: str, args: Arguments) -> str:
     """Raises SqlError for a parameter without an argument, InvalidArgumentError for a value that has no literal."""
     return bind_parameters(text, args, literal=partial(_literal, session))
 
 
-def _literal(session: Session, value: object) -> str:
+def _literal(session: SessionState, value: object) -> str:
     """Columns and values of kinds that Python's own syntax has no word for are Spark's to judge and to write."""
     try:
         return sql_literal(value)

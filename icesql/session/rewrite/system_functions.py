@@ -12,13 +12,13 @@ from icesql.session.sql_errors import function_not_found
 from icesql.spark.functions.system_functions import FUNCTIONS, registered_name
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
 
 SYSTEM = "system"
 _BEFORE_OTHER_NAMES = frozenset({".", "CALL", "INTO", "TABLE", "EXISTS", "VIEW"})  # of procedures and relations, which a ( may follow
 
 
-def function_edits(session: Session, text: str) -> Iterator[Edit]:
+def function_edits(session: SessionState, text: str) -> Iterator[Edit]:
     """One edit a call. Raises NotFoundError for a function that ``system`` does not have."""
     lowered = text.lower()
     if not any(name in lowered for name in FUNCTIONS) and SYSTEM not in lowered:
@@ -38,7 +38,7 @@ def function_edits(session: Session, text: str) -> Iterator[Edit]:
         at = end
 
 
-def _function(session: Session, name: tuple[str, ...]) -> str | None:
+def _function(session: SessionState, name: tuple[str, ...]) -> str | None:
     """Which of our functions a called name means, ``None`` if it is Spark's."""
     names = session.names
     known = name[-1].lower() in FUNCTIONS

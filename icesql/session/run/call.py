@@ -14,20 +14,21 @@ from icesql.procedures.arguments import UNKNOWN, Argument, bind
 from icesql.procedures.base import Procedure
 from icesql.procedures.context import ProcedureContext
 from icesql.session.output.results import Columns
+from icesql.session.rewrite.bound_text import bound
 from icesql.session.rewrite.system_functions import SYSTEM
-from icesql.session.run.query.query import bound
+from icesql.session.run.calling_session import CallingSession
 from icesql.session.run.show.show_procedures import find_procedure
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
 
 
-def run_call(session: Session, statement: s.Call, args: Any = None) -> Any:
+def run_call(session: SessionState, statement: s.Call, args: Any = None) -> Any:
     catalog, procedure, arguments = bind_call(session, statement, args)
     return _run(session, catalog, procedure, arguments)
 
 
-def call_by_name(session: Session, name: str, arguments: Mapping[str, Any]) -> Any:
+def call_by_name(session: SessionState, name: str, arguments: Mapping[str, Any]) -> Any:
     """A call from Python: arguments by name, with Python values."""
     from icesql.parser.identifiers import parse_name
 
@@ -46,7 +47,7 @@ def call_by_name(session: Session, name: str, arguments: Mapping[str, Any]) -> A
     return _run(session, catalog, procedure, bind(procedure, given, lambda text: _evaluate(session, text), ansi=_is_ansi(session)))
 
 
-def bind_call(session: Session, statement: s.Call, args: Any = None) -> tuple[str, Procedure, dict[str, Any]]:
+def bind_call(session: SessionState, statement: s.Call, args: Any = None) -> tuple[str, Procedure, dict[str, Any]]:
     """Catalog, procedure and a value for each of its parameters. Raises before anything is done."""
     catalog, procedure = find_procedure(session, statement.procedure.parts)
     with bound(session, statement.text, statement.references) as text:
@@ -58,23 +59,25 @@ def bind_call(session: Session, statement: s.Call, args: Any = None) -> tuple[st
         )
 
 
-def _run(session: Session, catalog: str, procedure: Procedure, arguments: dict[str, Any]) -> Any:
+def _run(session: SessionState, catalog: str, procedure: Procedure, arguments: dict[str, Any]) -> Any:
     dry_run = bool(arguments.get("dry_run"))
     if session.transaction_in_progress is not None and procedure.mutating and not (procedure.can_wait or dry_run):
         raise UnsupportedError(
             f"Cannot call {procedure.name} in a transaction: its files would not wait for the outcome: COMMIT or ROLLBACK first"
         )
-    context = ProcedureContext(session=session, catalog=session.names.catalog(catalog), procedure=procedure.name, dry_run=dry_run)
+    context = ProcedureContext(
+        session=CallingSession(session), catalog=session.names.catalog(catalog), procedure=procedure.name, dry_run=dry_run
+    )
     try:
         rows = procedure.run(context, arguments)
     finally:
-        session.last_notices = (*session.last_notices, *context.notices)
-        session.last_plan = context.plan()
+        session.notices = (*session.notices, *context.notices)
+        session.planned_actions = context.plan()
     columns = Columns(*(f"{column.name} {column.type}{'' if column.nullable else '!'}" for column in procedure.output))
     return columns.frame(session.spark, rows)
 
 
-def _argument(session: Session, text: Any, argument: s.CallArgument, args: Any) -> Argument:
+def _argument(session: SessionState, text: Any, argument: s.CallArgument, args: Any) -> Argument:
     expression = text.sql(argument.expression)
     constant = argument.value
     if constant is not None and constant.type not in ("timestamp", "timestamp_ntz", "date"):
@@ -94,7 +97,7 @@ def _plain(constant: Any) -> Any:
     return value
 
 
-def _spark_type(session: Session, expression: str, args: Any) -> str:
+def _spark_type(session: SessionState, expression: str, args: Any) -> str:
     """The type Spark gives an expression. Raises Spark's error for one that it cannot analyse, or that is not foldable."""
     frame = session.spark_sql(f"SELECT ({expression}) AS value", args)
     if not frame._jdf.queryExecution().analyzed().deterministic():
@@ -102,11 +105,11 @@ def _spark_type(session: Session, expression: str, args: Any) -> str:
     return str(frame.schema.fields[0].dataType.simpleString())
 
 
-def _evaluate(session: Session, expression: str, args: Any = None) -> Any:
+def _evaluate(session: SessionState, expression: str, args: Any = None) -> Any:
     return session.spark_sql(f"SELECT {expression} AS value", args).collect()[0][0]
 
 
-def _is_ansi(session: Session) -> bool:
+def _is_ansi(session: SessionState) -> bool:
     return session.conf("spark.sql.ansi.enabled", "true") != "false"
 
 

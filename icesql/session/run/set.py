@@ -10,12 +10,12 @@ from icesql.session.state.catalogs import SPARK_CATALOG
 from icesql.session.state.default_catalog import DEFAULT_CATALOG, forget_default, take_default
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
 
 SETTING = Columns("key string!", "value string!")
 
 
-def run_set(session: Session, statement: s.SetConfiguration | s.ResetConfiguration) -> Any:
+def run_set(session: SessionState, statement: s.SetConfiguration | s.ResetConfiguration) -> Any:
     default = session.names.default_catalog
     if statement == s.SetConfiguration(text=statement.text, key=DEFAULT_CATALOG) and default != SPARK_CATALOG:
         return SETTING.frame(session.spark, [(DEFAULT_CATALOG, default)])

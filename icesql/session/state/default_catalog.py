@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from icesql.session.state.catalogs import SPARK_CATALOG
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
 
 DEFAULT_CATALOG = "spark.sql.defaultCatalog"
 _TAKEN = "spark.icesql.defaultCatalog"  # what the setting named: other sessions of ours over the Spark session ask, too
 
 
-def take_default(session: Session) -> str:
+def take_default(session: SessionState) -> str:
     """The catalog that the setting names: one of ours, or ``spark_catalog``, which stands for whatever Spark makes of it."""
     conf = session.spark.conf
     name = conf.get(DEFAULT_CATALOG, None)
@@ -29,6 +29,6 @@ def take_default(session: Session) -> str:
     return name if name is not None and name in session.catalogs else SPARK_CATALOG
 
 
-def forget_default(session: Session) -> None:
+def forget_default(session: SessionState) -> None:
     """The setting was set anew: what was taken before holds no more."""
     session.spark.conf.unset(_TAKEN)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, UnsupportedError
 from icesql.parser import statements as s
+from icesql.session.resolve.resolved import Readable
 from icesql.session.run.ddl import alter_columns, alter_partitioning, alter_refs
 from icesql.session.run.ddl.table_properties import COLLATION, collation_name, refuse_reserved
 from icesql.session.sql_errors import no_partition_management, not_for_v2, table_exists
-from icesql.session.state.names import Found
 from icesql.table.changes.update_location import UpdateLocation
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
 
 _RESERVED_BY_ICEBERG = {
     "sort-order": "Please use the command 'ALTER TABLE ... WRITE ORDERED BY' to specify write sort-orders.",
@@ -24,7 +24,7 @@ _RESERVED_BY_ICEBERG = {
 _CURRENT_SNAPSHOT, _CHERRY_PICK = "current-snapshot-id", "cherry-pick-snapshot-id"
 
 
-def run_alter(session: Session, statement: s.AlterTable, found: Found) -> None:
+def run_alter(session: SessionState, statement: s.AlterTable, found: Readable) -> None:
     table = found.table
     match statement:
         case s.AddColumns() | s.DropColumns() | s.RenameColumn() | s.AlterColumns() | s.ReplaceColumns():
@@ -66,7 +66,7 @@ def _table_change() -> Iterator[None]:
         raise InvalidArgumentError(f"Unsupported table change: {error.message}", **error.context) from None
 
 
-def _set_properties(statement: s.SetTableProperties, found: Found) -> None:
+def _set_properties(statement: s.SetTableProperties, found: Readable) -> None:
     properties = dict(statement.properties)
     refuse_reserved(properties)
     for key, instead in _RESERVED_BY_ICEBERG.items():
@@ -95,7 +95,7 @@ def _snapshot_id(text: str) -> int:
         raise InvalidArgumentError(f"Cannot set snapshot: not a snapshot id: {text}") from None
 
 
-def _rename(session: Session, statement: s.RenameTable, found: Found) -> None:
+def _rename(session: SessionState, statement: s.RenameTable, found: Readable) -> None:
     parts = statement.new_name.parts
     catalog = found.address.catalog
     if len(parts) == 1:
@@ -112,7 +112,7 @@ def _rename(session: Session, statement: s.RenameTable, found: Found) -> None:
         raise table_exists((catalog.name, *target)) from None
 
 
-def _refused(form: str, found: Found) -> Exception:
+def _refused(form: str, found: Readable) -> Exception:
     if form in ("ADD PARTITION", "DROP PARTITION", "RENAME PARTITION"):
         return no_partition_management(found.address.parts)
     if form.startswith(("RECOVER", "SET SERDE", "SET FILEFORMAT", "TOUCH", "ARCHIVE", "UNARCHIVE")):

@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING
 
 from icesql.errors import SqlError, UnsupportedError, ValidationError, nearest
 from icesql.parser import statements as s
+from icesql.session.resolve.resolved import Readable
 from icesql.session.run.ddl.column_defaults import defaults_allowed
 from icesql.session.run.ddl.schemas import default_value
 from icesql.session.run.ddl.type_changes import check_type_change
 from icesql.session.sql_errors import column_exists, quoted
-from icesql.session.state.names import Found
 from icesql.spec.schema import Schema
 from icesql.spec.types import ListType, MapType, NestedField, StructType, Type, children
 from icesql.table.changes.update_schema import UpdateSchema
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
 
 
-def alter_columns(session: Session, statement: s.AlterTable, found: Found) -> None:
+def alter_columns(session: SessionState, statement: s.AlterTable, found: Readable) -> None:
     """One commit. Raises SqlError, ValidationError or UnsupportedError, and then changes nothing."""
     update = found.table.update_schema()
     known = Columns(found.table.metadata.schema, session.is_case_sensitive)
@@ -104,7 +104,7 @@ def not_a_struct(path: Sequence[str], above: Sequence[str]) -> SqlError:
     return SqlError(f"[INVALID_FIELD_NAME] Field name {quoted(path)} is invalid: {quoted(above)} is not a struct. SQLSTATE: 42000")
 
 
-def _refuse_defaults(session: Session, columns: Sequence[s.ColumnDefinition]) -> None:
+def _refuse_defaults(session: SessionState, columns: Sequence[s.ColumnDefinition]) -> None:
     for column in columns:
         if column.default_text is not None and not defaults_allowed(session):
             raise UnsupportedError(
@@ -233,7 +233,7 @@ def _rename(update: UpdateSchema, known: Columns, statement: s.RenameColumn) -> 
 
 
 # -- ALTER COLUMN ------------------------------------------------------------------------------------------------------
-def _change(session: Session, update: UpdateSchema, known: Columns, changes: Sequence[s.ColumnChange], found: Found) -> None:
+def _change(session: SessionState, update: UpdateSchema, known: Columns, changes: Sequence[s.ColumnChange], found: Readable) -> None:
     seen: set[str] = set()
     for change in changes:
         name, field = known.resolve(change.column)
@@ -248,7 +248,7 @@ def _change(session: Session, update: UpdateSchema, known: Columns, changes: Seq
         _change_one(session, update, known, name, field, change)
 
 
-def _change_one(session: Session, update: UpdateSchema, known: Columns, name: str, field: NestedField, change: s.ColumnChange) -> None:
+def _change_one(session: SessionState, update: UpdateSchema, known: Columns, name: str, field: NestedField, change: s.ColumnChange) -> None:
     if change.default_text is not None or change.drop_default:
         _change_default(session, update, name, field, change)
     if change.type is not None and not children(field.type) and change.type != field.type:
@@ -264,7 +264,7 @@ def _change_one(session: Session, update: UpdateSchema, known: Columns, name: st
         _move(update, known, parent, field.name, change.position)
 
 
-def _change_default(session: Session, update: UpdateSchema, name: str, field: NestedField, change: s.ColumnChange) -> None:
+def _change_default(session: SessionState, update: UpdateSchema, name: str, field: NestedField, change: s.ColumnChange) -> None:
     if not defaults_allowed(session):
         raise UnsupportedError(
             f"Cannot apply unknown table change: default of column {name}. SET spark.icesql.column-defaults=true to use defaults "

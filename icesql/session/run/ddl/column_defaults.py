@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
 
 SETTING = "spark.icesql.column-defaults"
 
 
-def defaults_allowed(session: Session) -> bool:
+def defaults_allowed(session: SessionState) -> bool:
     return (session.conf(SETTING) or "false").lower() == "true"
 
 
-def refuse_defaults(session: Session, columns: Iterable[Any], table: str) -> None:
+def refuse_defaults(session: SessionState, columns: Iterable[Any], table: str) -> None:
     """Raises UnsupportedError for a DEFAULT in CREATE TABLE unless the session allows it."""
     if any(column.default_text is not None for column in columns) and not defaults_allowed(session):
         raise UnsupportedError(

@@ -8,25 +8,28 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import AlreadyExistsError, SqlError
 from icesql.expr.tree import TRUE
 from icesql.parser import statements as s
+from icesql.session.resolve.resolver import is_table
+from icesql.session.resolve.write_audit_publish import wap_of
+from icesql.session.rewrite.bound_text import bound
 from icesql.session.run.ddl.schemas import partition_spec, refuse_doubled
 from icesql.session.run.ddl.table_properties import table_properties
-from icesql.session.run.dml.write_target import SessionSettings, asks_dynamic, engine_summary, given_summary, wap_of
-from icesql.session.run.query.query import bound, told_by_metadata
+from icesql.session.run.dml.write_target import SessionSettings, asks_dynamic, given_summary
+from icesql.session.run.query.query import told_by_metadata
+from icesql.session.run.transactions import make_table
 from icesql.session.sql_errors import table_exists, table_not_found
 from icesql.session.state.names import Address
-from icesql.session.state.transactions import make_table
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
     from icesql.spec.metadata import TableMetadata
     from icesql.table.transaction import Transaction
 
 
-def create_as_select(session: Session, statement: s.CreateTable, address: Address, args: Any = None) -> Any:
+def create_as_select(session: SessionState, statement: s.CreateTable, address: Address, args: Any = None) -> Any:
     """CTAS appends; a replacing statement overwrites, even when it creates. A failure leaves nothing behind."""
     if statement.columns and len(statement.columns) > len(statement.partition_columns):
         raise SqlError("Operation not allowed: Schema may not be specified in a Create Table As Select (CTAS) statement.")
-    exists = session.names.is_table(address)
+    exists = is_table(session, address)
     if exists and not statement.replace:
         if statement.if_not_exists:
             return session.nothing
@@ -40,7 +43,7 @@ def create_as_select(session: Session, statement: s.CreateTable, address: Addres
     return session.nothing
 
 
-def _create(session: Session, statement: s.CreateTable, address: Address, frame: Any) -> None:
+def _create(session: SessionState, statement: s.CreateTable, address: Address, frame: Any) -> None:
     from icesql.spark.jvm.types import from_spark
 
     schema = from_spark(stored_schema(session, address, frame.schema))
@@ -57,7 +60,13 @@ def _create(session: Session, statement: s.CreateTable, address: Address, frame:
 
 
 def fill(
-    session: Session, address: Address, transaction: Transaction, frame: Any, *, overwrite: bool, options: Mapping[str, str] | None = None
+    session: SessionState,
+    address: Address,
+    transaction: Transaction,
+    frame: Any,
+    *,
+    overwrite: bool,
+    options: Mapping[str, str] | None = None,
 ) -> None:
     """Write the rows into the staged table, and commit both, or let the session's transaction do so. ``options``: of the write."""
     from icesql.spark.write.data_files import WriteSettings, write_frame
@@ -69,7 +78,7 @@ def fill(
     replacing = ReplacePartitions if asks_dynamic(asked) else OverwriteFiles
     try:
         builder: Any = (replacing if overwrite else AppendFiles)(transaction.operations)
-        builder.owning_files().set_all({**engine_summary(session), **given_summary(session, asked)})
+        builder.owning_files().set_all({**session.engine_summary, **given_summary(session, asked)})
         _follow_wap(session, transaction.metadata, builder)
         settings = WriteSettings(options=asked, session=SessionSettings(session))
         files = write_frame(session.spark, frame, transaction.metadata, transaction.io, settings)
@@ -87,7 +96,7 @@ def fill(
     make_table(session, address, transaction)
 
 
-def _follow_wap(session: Session, metadata: TableMetadata, builder: Any) -> None:
+def _follow_wap(session: SessionState, metadata: TableMetadata, builder: Any) -> None:
     """The first rows, too, are staged or go to the branch that the session asks for, where the table takes part in that."""
     wap_id, branch = wap_of(session, metadata)
     if branch is not None:
@@ -97,7 +106,7 @@ def _follow_wap(session: Session, metadata: TableMetadata, builder: Any) -> None
         builder.set_all({"wap.id": wap_id})
 
 
-def stored_schema(session: Session, address: Address, schema: Any) -> Any:
+def stored_schema(session: SessionState, address: Address, schema: Any) -> Any:
     """Columns come out nullable unless the catalog says otherwise; comments stay.
 
     Raises SqlError for two columns of one name, and for one without.

@@ -18,7 +18,7 @@ from icesql.session.sql_errors import schema_exists, schema_not_found
 from icesql.session.state.catalogs import SPARK_CATALOG
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
 
 _SCHEME = re.compile(r"[A-Za-z][\w+.-]*:")
 _RESERVED = {"location": "please use the LOCATION clause to specify it", "owner": "it will be set to the current user"}
@@ -28,7 +28,7 @@ CURRENT = Columns("catalog string!", "namespace string!")
 DESCRIBED = Columns("info_name string!", "info_value string")
 
 
-def run_namespaces(session: Session, statement: s.Statement) -> Any:
+def run_namespaces(session: SessionState, statement: s.Statement) -> Any:
     match statement:
         case s.Use():
             return _use(session, statement)
@@ -59,7 +59,7 @@ def _refuse_reserved(keys: Iterable[str]) -> None:
             )
 
 
-def _change(session: Session, statement: s.Statement, catalog: Catalog, namespace: Namespace) -> Any:
+def _change(session: SessionState, statement: s.Statement, catalog: Catalog, namespace: Namespace) -> Any:
     match statement:
         case s.CreateNamespace():
             _create(session, statement, catalog, namespace)
@@ -75,7 +75,7 @@ def _change(session: Session, statement: s.Statement, catalog: Catalog, namespac
     return session.nothing
 
 
-def _qualified(session: Session, location: str) -> str:
+def _qualified(session: SessionState, location: str) -> str:
     """A location without a scheme is in Spark's default file system: ``/data`` -> ``file:/data``."""
     if _SCHEME.match(location):
         return location
@@ -83,7 +83,7 @@ def _qualified(session: Session, location: str) -> str:
     return str(path.getFileSystem(session.spark._jsparkSession.sessionState().newHadoopConf()).makeQualified(path).toString())
 
 
-def _create(session: Session, statement: s.CreateNamespace, catalog: Catalog, namespace: Namespace) -> None:
+def _create(session: SessionState, statement: s.CreateNamespace, catalog: Catalog, namespace: Namespace) -> None:
     """The session's user owns it, where the catalog keeps properties."""
     properties = dict(statement.properties)
     _refuse_reserved(properties)
@@ -118,7 +118,7 @@ def _require(catalog: Catalog, namespace: Namespace) -> None:
         raise schema_not_found((catalog.name, *namespace))
 
 
-def _describe(session: Session, statement: s.DescribeNamespace, catalog: Catalog, namespace: Namespace) -> Any:
+def _describe(session: SessionState, statement: s.DescribeNamespace, catalog: Catalog, namespace: Namespace) -> Any:
     try:
         properties = dict(catalog.namespace_properties(namespace))
     except NotFoundError:
@@ -133,7 +133,7 @@ def _describe(session: Session, statement: s.DescribeNamespace, catalog: Catalog
     return DESCRIBED.frame(session.spark, rows)
 
 
-def _show(session: Session, statement: s.ShowNamespaces) -> Any:
+def _show(session: SessionState, statement: s.ShowNamespaces) -> Any:
     where = session.names.namespace(None if statement.parent is None else statement.parent.parts)
     if where is None:
         return session.spark_sql(statement.text)
@@ -149,7 +149,7 @@ def _show(session: Session, statement: s.ShowNamespaces) -> Any:
 
 
 # -- where the session is ----------------------------------------------------------------------------------------------
-def _use(session: Session, statement: s.Use) -> Any:
+def _use(session: SessionState, statement: s.Use) -> Any:
     parts, names = statement.name.parts, session.names
     if not statement.namespace_only and parts[0] in session.catalogs:
         if len(parts) == 1 or names.current_catalog != parts[0]:
@@ -167,11 +167,11 @@ def _use(session: Session, statement: s.Use) -> Any:
     return session.spark_sql(statement.text)
 
 
-def _is_spark_catalog(session: Session, name: str) -> bool:
+def _is_spark_catalog(session: SessionState, name: str) -> bool:
     return session.spark.conf.get(f"spark.sql.catalog.{name}", None) is not None
 
 
-def _enter(session: Session, catalog: Catalog, namespace: Namespace) -> None:
+def _enter(session: SessionState, catalog: Catalog, namespace: Namespace) -> None:
     if not catalog.namespace_exists(namespace):
         raise schema_not_found((catalog.name, *namespace), [".".join(n) for n in _siblings(catalog, namespace)])
     session.names.enter(catalog.name, namespace)
@@ -184,7 +184,7 @@ def _siblings(catalog: Catalog, namespace: Namespace) -> list[Namespace]:
         return []
 
 
-def _use_catalog(session: Session, name: str) -> Any:
+def _use_catalog(session: SessionState, name: str) -> Any:
     if name in session.catalogs:
         session.names.catalog(name)
         session.names.enter(name)
@@ -194,7 +194,7 @@ def _use_catalog(session: Session, name: str) -> Any:
     return session.nothing
 
 
-def _show_current(session: Session, statement: s.ShowCurrentNamespace) -> Any:
+def _show_current(session: SessionState, statement: s.ShowCurrentNamespace) -> Any:
     if not session.names.is_ours:
         return session.spark_sql(statement.text)
     shown = quoted_if_needed(*session.names.current_namespace)

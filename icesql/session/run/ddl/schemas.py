@@ -134,7 +134,7 @@ def _refuse_repeated_terms(terms: Sequence[TransformTerm]) -> None:
         column = ".".join(term.column)
         key = (term.transform.name, column.lower())
         if key in seen:
-            raise SqlError(f"Found duplicate column(s) in the partitioning: {column}")
+            raise SqlError(f"Readable duplicate column(s) in the partitioning: {column}")
         seen.add(key)
 
 

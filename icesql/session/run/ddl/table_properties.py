@@ -9,7 +9,7 @@ from icesql.errors import InvalidArgumentError, SqlError
 from icesql.parser.ddl_statements import CreateTable
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
 
 _RESERVED = {
     "location": "please use the LOCATION clause to specify it",
@@ -25,7 +25,7 @@ _ICEBERG = ("iceberg", "org.apache.iceberg.spark.source.icebergsource")
 COLLATION = "collation"
 
 
-def table_properties(session: Session, statement: CreateTable) -> dict[str, str]:
+def table_properties(session: SessionState, statement: CreateTable) -> dict[str, str]:
     """Raises InvalidArgumentError for a provider that is none of Iceberg's, SqlError for options that are no constants."""
     refuse_reserved(key for key, _ in statement.properties)
     properties = dict(statement.properties)
@@ -62,7 +62,7 @@ def file_format(provider: str | None) -> str | None:
     return name if name in _FORMATS else None
 
 
-def _constant_text(session: Session, key: str, expression: str) -> str:
+def _constant_text(session: SessionState, key: str, expression: str) -> str:
     """A constant expression's value as Spark shows it. Raises SqlError for what is no constant of a plain type."""
     from pyspark.errors import PySparkException
 
@@ -81,7 +81,7 @@ def _constant_text(session: Session, key: str, expression: str) -> str:
     return str(value.toString())
 
 
-def collation_name(session: Session, name: str) -> str:
+def collation_name(session: SessionState, name: str) -> str:
     """As Spark calls the collation: ``utf8_lcase`` -> ``UTF8_LCASE``. Raises Spark's error for one it does not know."""
     full: str = session.spark_sql(f"SELECT collation('' COLLATE {name})").collect()[0][0]
     return full.rpartition(".")[2]
@@ -97,6 +97,6 @@ def refuse_reserved(keys: Iterable[str]) -> None:
             )
 
 
-def owner(session: Session) -> str:
+def owner(session: SessionState) -> str:
     """Who runs the session, as Spark records it."""
     return str(session.spark.sparkContext.sparkUser())

@@ -6,24 +6,27 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import AlreadyExistsError, NotFoundError, UnsupportedError
 from icesql.parser import statements as s
+from icesql.session.resolve.resolved import MetadataTable, Missing, Readable, ResolvedTable, SparkOwned, StoredView, TemporaryView
+from icesql.session.resolve.resolver import is_table, not_found, place, readable, required, resolve, table_at
 from icesql.session.rewrite.places import quote
 from icesql.session.run.ddl.alter import run_alter
 from icesql.session.run.ddl.column_defaults import refuse_defaults
 from icesql.session.run.ddl.create_as import create_as_select
 from icesql.session.run.ddl.schemas import partition_spec, table_schema
 from icesql.session.run.ddl.table_properties import table_properties
+from icesql.session.run.ddl.views import alter_as_view
 from icesql.session.run.query.query import run_query
+from icesql.session.run.transactions import make_table
 from icesql.session.sql_errors import not_iceberg, table_exists, table_not_found
 from icesql.session.state.catalogs import SPARK_CATALOG
-from icesql.session.state.names import Address, Found
-from icesql.session.state.transactions import make_table
+from icesql.session.state.names import Address
 from icesql.spec.schema import Schema
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
 
 
-def run_ddl(session: Session, statement: s.Statement, args: Any = None) -> Any:
+def run_ddl(session: SessionState, statement: s.Statement, args: Any = None) -> Any:
     match statement:
         case s.CreateTable():
             return _create(session, statement, args)
@@ -37,8 +40,8 @@ def run_ddl(session: Session, statement: s.Statement, args: Any = None) -> Any:
 
 
 # -- CREATE and REPLACE ------------------------------------------------------------------------------------------------
-def _create(session: Session, statement: s.CreateTable, args: Any) -> Any:
-    address = session.names.target(statement.table.parts)
+def _create(session: SessionState, statement: s.CreateTable, args: Any) -> Any:
+    address = session.names.address(statement.table.parts)
     if address is None or _is_sparks_own(address, statement):
         return run_query(session, statement.text, statement.references, args)
     refuse_defaults(session, statement.columns, statement.table.dotted)
@@ -69,9 +72,9 @@ def _is_sparks_own(address: Address, statement: s.CreateTable) -> bool:
     return address.catalog.name == SPARK_CATALOG and (statement.provider or "iceberg").lower() != "iceberg"
 
 
-def _leave_alone(session: Session, statement: s.CreateTable, address: Address) -> bool:
+def _leave_alone(session: SessionState, statement: s.CreateTable, address: Address) -> bool:
     """True for IF NOT EXISTS of what is there. Raises AlreadyExistsError, or NotFoundError for REPLACE of what is not."""
-    exists = session.names.find_at(address) is not None
+    exists = table_at(session, address) is not None
     if exists and not statement.replace:
         if statement.if_not_exists:
             return True
@@ -81,16 +84,16 @@ def _leave_alone(session: Session, statement: s.CreateTable, address: Address) -
     return False
 
 
-def _create_like(session: Session, statement: s.CreateTableLike) -> Any:
+def _create_like(session: SessionState, statement: s.CreateTableLike) -> Any:
     """An addition of ours: schema, partitioning, sort order and properties of the source; no rows, no history."""
-    address = session.names.target(statement.table.parts)
+    address = session.names.address(statement.table.parts)
     if address is None:
         return session.spark_sql(statement.text)
-    if session.names.is_table(address):
+    if is_table(session, address):
         if statement.if_not_exists:
             return session.nothing
         raise table_exists(address.parts)
-    found = session.find(statement.source.parts)
+    found = readable(session, statement.source.parts)
     properties = dict(statement.properties)
     if found is None:
         schema = _spark_schema(session, statement)
@@ -112,29 +115,36 @@ def _create_like(session: Session, statement: s.CreateTableLike) -> Any:
     return session.nothing
 
 
-def _spark_schema(session: Session, statement: s.CreateTableLike) -> Schema:
+def _spark_schema(session: SessionState, statement: s.CreateTableLike) -> Schema:
     from icesql.spark.jvm.types import from_spark
 
     return from_spark(session.spark_sql(f"SELECT * FROM {quote(*statement.source.parts)}").schema)
 
 
 # -- DROP --------------------------------------------------------------------------------------------------------------
-def _drop(session: Session, statement: s.DropTable) -> Any:
+def _drop(session: SessionState, statement: s.DropTable) -> Any:
     parts = statement.table.parts
-    address = session.names.address(parts)
-    if address is None or session.is_temporary_view(*parts):
+    address = place(session, parts)
+    if address is None:
         return session.spark_sql(statement.text)
     try:
-        address.catalog.drop_table(address.identifier, purge=statement.purge)
+        address.catalog.drop_table(address.identifier, purge=statement.purge)  # one that cannot be read can be dropped
     except NotFoundError:
-        found = session.find(parts)
-        if found is not None and found.metadata_table is not None:
-            return session.nothing  # the runtime says nothing and does nothing
-        if session.falls_back_to_spark(parts):
-            return session.spark_sql(statement.text)
-        if not statement.if_exists:
-            raise session.names.not_found(parts, text=statement.text, offset=statement.table.start) from None
+        return _drop_no_table(session, statement)
     return session.nothing
+
+
+def _drop_no_table(session: SessionState, statement: s.DropTable) -> Any:
+    parts = statement.table.parts
+    match resolve(session, parts):
+        case MetadataTable():
+            return session.nothing  # the runtime says nothing and does nothing
+        case SparkOwned() | TemporaryView():
+            return session.spark_sql(statement.text)
+        case ResolvedTable() | StoredView() | Missing():
+            if not statement.if_exists:
+                raise not_found(session, parts, text=statement.text, offset=statement.table.start)
+            return session.nothing
 
 
 # -- ALTER -------------------------------------------------------------------------------------------------------------
@@ -152,28 +162,27 @@ _ACTIONS: dict[type, str] = {
 }
 
 
-def _alter(session: Session, statement: s.AlterTable) -> Any:
+def _alter(session: SessionState, statement: s.AlterTable) -> Any:
     parts = statement.table.parts
-    if session.names.address(parts) is None or session.is_temporary_view(*parts):
-        if type(statement) in _ACTIONS:
-            raise _not_ours(session, statement)
-        return session.spark_sql(statement.text)
-    found = session.find(parts)
-    if found is None:
-        if session.falls_back_to_spark(parts) and type(statement) not in _ACTIONS:
+    match resolve(session, parts):
+        case ResolvedTable() as table:
+            if not table.is_plain and type(statement) not in _ACTIONS:  # Iceberg's own statements are about the table behind a version
+                raise table_not_found(parts, text=statement.text, offset=statement.table.start)
+            run_alter(session, statement, table)
+            return session.nothing
+        case MetadataTable():
+            raise UnsupportedError(f"Cannot alter table: it is a metadata table: {statement.table.dotted}")
+        case StoredView() as view:
+            return alter_as_view(session, statement, view)
+        case TemporaryView() | SparkOwned():
+            if type(statement) in _ACTIONS:
+                raise _not_ours(session, statement)
             return session.spark_sql(statement.text)
-        from icesql.session.resolve.views import alter_as_view
-
-        return alter_as_view(session, statement)
-    if found.metadata_table is not None:
-        raise UnsupportedError(f"Cannot alter table: it is a metadata table: {statement.table.dotted}")
-    if not found.is_plain and type(statement) not in _ACTIONS:  # Iceberg's own statements are about the table behind a version
-        raise table_not_found(parts, text=statement.text, offset=statement.table.start)
-    run_alter(session, statement, found)
-    return session.nothing
+        case Missing():
+            raise not_found(session, parts, text=statement.text, offset=statement.table.start)
 
 
-def _not_ours(session: Session, statement: s.AlterTable) -> Exception:
+def _not_ours(session: SessionState, statement: s.AlterTable) -> Exception:
     """Iceberg's statement about a table of Spark's, or about nothing."""
     from pyspark.errors import AnalysisException
 
@@ -185,7 +194,7 @@ def _not_ours(session: Session, statement: s.AlterTable) -> Exception:
 
 
 # -- COMMENT ON --------------------------------------------------------------------------------------------------------
-def run_comment(session: Session, statement: s.CommentOn) -> Any:
+def run_comment(session: SessionState, statement: s.CommentOn) -> Any:
     """COMMENT ON TABLE, NAMESPACE or COLUMN; null empties a table's comment."""
     parts = statement.name.parts
     if statement.kind == "namespace":
@@ -198,14 +207,14 @@ def run_comment(session: Session, statement: s.CommentOn) -> Any:
     table_parts = parts[:-1] if statement.kind == "column" else parts
     if session.names.address(table_parts) is None:
         return session.spark_sql(statement.text)
-    found = session.require(table_parts, text=statement.text, offset=statement.name.start)
+    found = required(session, table_parts, text=statement.text, offset=statement.name.start)
     if not found.is_plain:
         raise table_not_found(table_parts, text=statement.text, offset=statement.name.start)
     _comment(found, statement)
     return session.nothing
 
 
-def _comment(found: Found, statement: s.CommentOn) -> None:
+def _comment(found: Readable, statement: s.CommentOn) -> None:
     if statement.kind == "column":
         found.table.update_schema().update_column_doc(statement.name.parts[-1], statement.comment).commit()
         return

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from icesql.errors import UnsupportedError
+from icesql.session.resolve.resolved import Readable
 from icesql.session.sql_errors import quoted
-from icesql.session.state.names import Found
 from icesql.spec.promotion import can_promote
 from icesql.spec.types import ListType, MapType, NestedField, StructType, Type, children
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
 
 BEFORE_VERSION_3 = 2
 """Spark and Iceberg's runtime allow no more in version 3: not date to timestamp."""
@@ -24,7 +24,7 @@ _NESTED = {
 }
 
 
-def check_type_change(session: Session, found: Found, name: str, field: NestedField, wanted: Type, text: str) -> None:
+def check_type_change(session: SessionState, found: Readable, name: str, field: NestedField, wanted: Type, text: str) -> None:
     """``text``: the type as the statement spells it. Raises UnsupportedError where Spark or Iceberg does not allow the change."""
     is_cut = text.lower() in _NARROW or text.lower().startswith(_SIZED)
     if not is_cut and (_same_shape(field.type, wanted) or can_promote(field.type, wanted, BEFORE_VERSION_3)):
@@ -45,7 +45,7 @@ def check_type_change(session: Session, found: Found, name: str, field: NestedFi
     )
 
 
-def _refused_by_spark(session: Session, old: Type, text: str) -> tuple[str, str] | None:
+def _refused_by_spark(session: SessionState, old: Type, text: str) -> tuple[str, str] | None:
     """Both types in SQL if Spark refuses the change, which it does unless no value can be lost; ``None`` if Iceberg is the first to."""
     from pyspark.errors import PySparkException
 

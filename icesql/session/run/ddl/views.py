@@ -11,28 +11,29 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, SqlError, UnsupportedError, ValidationError
 from icesql.parser import statements as s
 from icesql.session.output.results import Columns
-from icesql.session.resolve.temp_views import OverTable
-from icesql.session.resolve.temporary_needs import refuse_temporary
-from icesql.session.resolve.views import QUERY_COLUMNS, SPARK_DIALECT, find_view, run_view_query
+from icesql.session.resolve.resolved import MetadataTable, ResolvedTable, StoredView
+from icesql.session.resolve.resolver import find_view, not_found, place, resolve
+from icesql.session.resolve.stored_views import QUERY_COLUMNS, SPARK_DIALECT, run_view_query
 from icesql.session.rewrite.moving import moved
 from icesql.session.run.ddl.schemas import refuse_doubled
 from icesql.session.run.ddl.table_properties import WRITE_FORMAT, file_format, is_iceberg, refuse_reserved
-from icesql.session.run.dml.write_target import engine_summary
 from icesql.session.run.show.patterns import matches
 from icesql.session.sql_errors import quoted, schema_not_found, view_not_found
 from icesql.session.state.names import Address
+from icesql.session.views.temporary_needs import refuse_temporary
+from icesql.session.views.temporary_views import OverTable
 from icesql.spec.assign_ids import assign_view_ids
 from icesql.spec.views import SqlRepresentation, ViewMetadata, ViewVersion, new_view, replace_version
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
     from icesql.spec.schema import Schema
 
 VIEWS = Columns("namespace string!", "viewName string!", "isTemporary boolean!")
 _RESERVED = ("provider", "location", "format-version", QUERY_COLUMNS)
 
 
-def run_views(session: Session, statement: s.Statement, args: Any = None) -> Any:
+def run_views(session: SessionState, statement: s.Statement, args: Any = None) -> Any:
     match statement:
         case s.CreateView():
             return _create(session, statement, args)
@@ -46,10 +47,10 @@ def run_views(session: Session, statement: s.Statement, args: Any = None) -> Any
 
 
 # -- CREATE ------------------------------------------------------------------------------------------------------------
-def _create(session: Session, statement: s.CreateView, args: Any) -> Any:
+def _create(session: SessionState, statement: s.CreateView, args: Any) -> Any:
     if statement.temporary or statement.global_temporary:
         return _create_temporary(session, statement)
-    address = session.names.target(statement.view.parts)
+    address = session.names.address(statement.view.parts)
     if address is None:
         if _reads_ours(session, statement.references):
             raise UnsupportedError(
@@ -62,18 +63,19 @@ def _create(session: Session, statement: s.CreateView, args: Any) -> Any:
     return _create_stored(session, statement, address)
 
 
-def _reads_ours(session: Session, references: s.References) -> bool:
+def _reads_ours(session: SessionState, references: s.References) -> bool:
     """Whether a table or stored view of ours, or a temporary view over one, is among the references."""
     for reference in references.tables:
         if reference.place is not s.Place.TARGET and session.temporary_views.find(reference.parts) is not None:
             return True
-        address = None if reference.place is s.Place.TARGET else session.names.address(reference.parts)
-        if address is not None and (session.find(reference.parts) is not None or find_view(address) is not None):
+        if reference.place is not s.Place.TARGET and isinstance(
+            resolve(session, reference.parts), ResolvedTable | MetadataTable | StoredView
+        ):
             return True
     return False
 
 
-def _create_temporary(session: Session, statement: s.CreateView) -> Any:
+def _create_temporary(session: SessionState, statement: s.CreateView) -> Any:
     if statement.provider is not None:
         return _create_over_table(session, statement)
     if not _reads_ours(session, statement.references):
@@ -93,7 +95,7 @@ def _create_temporary(session: Session, statement: s.CreateView) -> Any:
     return session.nothing
 
 
-def _create_over_table(session: Session, statement: s.CreateView) -> Any:
+def _create_over_table(session: SessionState, statement: s.CreateView) -> Any:
     """``USING iceberg OPTIONS (path 'db.t')``: the table of that name, read with the other options."""
     if not is_iceberg(statement.provider or ""):
         return session.spark_sql(statement.text)
@@ -108,7 +110,7 @@ def _create_over_table(session: Session, statement: s.CreateView) -> Any:
     return session.nothing
 
 
-def _create_stored(session: Session, statement: s.CreateView, address: Address) -> Any:
+def _create_stored(session: SessionState, statement: s.CreateView, address: Address) -> Any:
     existing = find_view(address)
     if address.catalog.table_exists(address.identifier):
         if statement.if_not_exists:
@@ -139,16 +141,13 @@ def _create_stored(session: Session, statement: s.CreateView, address: Address) 
     return session.nothing
 
 
-def _refuse_cycle(session: Session, address: Address, text: str) -> None:
+def _refuse_cycle(session: SessionState, address: Address, text: str) -> None:
     """Running the query under the view's own name finds a view that would read itself."""
-    session.open_views.append(address.dotted)
-    try:
+    with session.reading_view(address.dotted):
         run_view_query(session, text)
-    finally:
-        session.open_views.pop()
 
 
-def _schema(session: Session, statement: s.CreateView, schema: Any) -> Schema:
+def _schema(session: SessionState, statement: s.CreateView, schema: Any) -> Schema:
     from pyspark.sql.types import StructField, StructType
 
     from icesql.spark.jvm.types import from_spark
@@ -175,21 +174,21 @@ def _schema(session: Session, statement: s.CreateView, schema: Any) -> Schema:
     return assign_view_ids(from_spark(StructType(fields)))
 
 
-def _version(session: Session, text: str, address: Address) -> ViewVersion:
+def _version(session: SessionState, text: str, address: Address) -> ViewVersion:
     """The catalog in which names of the text are looked for is stated where it is not the view's own."""
     names = session.names
     return ViewVersion(
         version_id=1,
         timestamp_ms=time.time_ns() // 1_000_000,
         schema_id=0,
-        summary={key: value for key, value in engine_summary(session).items() if key != "spark.app.id"},
+        summary={key: value for key, value in session.engine_summary.items() if key != "spark.app.id"},
         representations=(SqlRepresentation(sql=text, dialect=SPARK_DIALECT),),
         default_namespace=names.current_namespace if names.is_ours else ("default",),
         default_catalog=None if names.current_catalog == address.catalog.name else names.current_catalog,
     )
 
 
-def _properties(session: Session, statement: s.CreateView, frame: Any) -> dict[str, str]:
+def _properties(session: SessionState, statement: s.CreateView, frame: Any) -> dict[str, str]:
     properties = dict(statement.properties)
     stored_as = file_format(properties.pop("provider", None))
     if stored_as is not None:
@@ -201,7 +200,7 @@ def _properties(session: Session, statement: s.CreateView, frame: Any) -> dict[s
 
 
 # -- SHOW and DROP -----------------------------------------------------------------------------------------------------
-def _show(session: Session, statement: s.ShowViews) -> Any:
+def _show(session: SessionState, statement: s.ShowViews) -> Any:
     where = session.names.namespace(None if statement.namespace is None else statement.namespace.parts)
     if where is None:
         return session.spark_sql(statement.text)
@@ -214,10 +213,10 @@ def _show(session: Session, statement: s.ShowViews) -> Any:
     return VIEWS.frame(session.spark, rows + [("", name, True) for name in temporary])
 
 
-def _drop(session: Session, statement: s.DropView) -> Any:
+def _drop(session: SessionState, statement: s.DropView) -> Any:
     parts = statement.view.parts
-    address = session.names.address(parts)
-    if address is None or session.is_temporary_view(*parts):
+    address = place(session, parts)
+    if address is None:
         session.temporary_views.forget(".".join(parts))
         return session.spark_sql(statement.text)
     if find_view(address) is not None:
@@ -232,9 +231,9 @@ def _drop(session: Session, statement: s.DropView) -> Any:
 
 
 # -- ALTER -------------------------------------------------------------------------------------------------------------
-def _alter(session: Session, statement: s.AlterViewProperties | s.RenameView | s.AlterViewAs) -> Any:
-    address, name = session.names.address(statement.view.parts), statement.view.parts[-1]
-    if address is None or session.is_temporary_view(*statement.view.parts):
+def _alter(session: SessionState, statement: s.AlterViewProperties | s.RenameView | s.AlterViewAs) -> Any:
+    address, name = place(session, statement.view.parts), statement.view.parts[-1]
+    if address is None:
         if not isinstance(statement, s.AlterViewAs) or not _reads_ours(session, statement.references):
             session.temporary_views.forget(name)
             return session.spark_sql(statement.text)
@@ -252,12 +251,12 @@ def _alter(session: Session, statement: s.AlterViewProperties | s.RenameView | s
     return session.nothing
 
 
-def rename(session: Session, address: Address, new_name: Sequence[str]) -> Any:
+def rename(session: SessionState, address: Address, new_name: Sequence[str]) -> Any:
     """The new name is looked up as any other: without a catalog it means the current one. A bare name stays in the view's namespace."""
     if len(new_name) == 1:
         address.catalog.rename_view(address.identifier, (*address.namespace, *new_name))
         return session.nothing
-    target = session.names.target(tuple(new_name))
+    target = session.names.address(tuple(new_name))
     catalog = session.names.current_catalog if target is None else target.catalog.name
     if target is None or catalog != address.catalog.name:
         raise InvalidArgumentError(f"Cannot move view between catalogs: from={address.catalog.name} and to={catalog}")
@@ -281,4 +280,8 @@ def _changed_properties(view: ViewMetadata, statement: s.AlterViewProperties) ->
     return properties
 
 
-__all__ = ["rename", "run_views"]
+def alter_as_view(session: SessionState, statement: s.AlterTable, stored: StoredView) -> Any:
+    """ALTER TABLE of a view: its name may change, nothing else."""
+    if isinstance(statement, s.RenameTable):
+        return rename(session, stored.address, statement.new_name.parts)
+    raise not_found(session, statement.table.parts, text=statement.text, offset=statement.table.start)

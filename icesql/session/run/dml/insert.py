@@ -11,14 +11,15 @@ from icesql.expr.binding import bind
 from icesql.expr.tree import TRUE, Expression, Op, Predicate, Reference, and_
 from icesql.parser import statements as s
 from icesql.parser.filters import parse_filter
-from icesql.session.resolve.view_targets import insert_target
+from icesql.session.rewrite.bound_text import BoundText, bound
 from icesql.session.run.ddl.schemas import refuse_doubled
 from icesql.session.run.dml import row_commits
 from icesql.session.run.dml.row_commits import RowCommit, commit_rows, isolation_level
 from icesql.session.run.dml.schema_merge import accepts_any_schema, evolved, filled
 from icesql.session.run.dml.write_target import SessionSettings, WriteTarget, asks_dynamic, write_target
-from icesql.session.run.query.query import BoundText, bound, run_query
+from icesql.session.run.query.query import run_query
 from icesql.session.sql_errors import quoted
+from icesql.session.views.targets import insert_target
 from icesql.spark.write.data_files import WriteSettings, write_frame
 from icesql.spark.write.store_assignment import assigned_frame
 from icesql.spec.files import DataFile
@@ -26,12 +27,12 @@ from icesql.spec.schema import Schema
 from icesql.spec.types import NestedField, TimestamptzType, Type
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
 
 _OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
 
 
-def run_insert(session: Session, statement: s.Insert, args: Any = None) -> Any:
+def run_insert(session: SessionState, statement: s.Insert, args: Any = None) -> Any:
     """Nothing of the table changes unless all rows were written. Raises Spark's errors for columns and types that do not fit."""
     options = dict(statement.options)
     target, statement = insert_target(session, statement)
@@ -58,14 +59,14 @@ def run_insert(session: Session, statement: s.Insert, args: Any = None) -> Any:
     return session.nothing
 
 
-def run_multi_insert(session: Session, statement: s.MultiInsert, args: Any = None) -> Any:
+def run_multi_insert(session: SessionState, statement: s.MultiInsert, args: Any = None) -> Any:
     """``FROM x INSERT ... INSERT ...``: one after the other, as Spark commits them."""
     for insert in statement.inserts:
         run_insert(session, insert, args)
     return session.nothing
 
 
-def write(session: Session, target: WriteTarget, frame: Any, **settings: Any) -> list[DataFile]:
+def write(session: SessionState, target: WriteTarget, frame: Any, **settings: Any) -> list[DataFile]:
     """Write the rows as data files of the target's table, none committed."""
     wanted = WriteSettings(
         options=target.options,
@@ -78,13 +79,13 @@ def write(session: Session, target: WriteTarget, frame: Any, **settings: Any) ->
 
 
 # -- the rows ----------------------------------------------------------------------------------------------------------
-def _query_frame(session: Session, statement: s.Insert, target: WriteTarget, text: BoundText, args: Any) -> Any:
+def _query_frame(session: SessionState, statement: s.Insert, target: WriteTarget, text: BoundText, args: Any) -> Any:
     from icesql.session.rewrite.default_keyword import with_defaults
 
     return with_defaults(session, statement, target.table.metadata.schema, text, args)
 
 
-def _static_partition(session: Session, statement: s.Insert, target: WriteTarget) -> dict[str, s.Span]:
+def _static_partition(session: SessionState, statement: s.Insert, target: WriteTarget) -> dict[str, s.Span]:
     """Table column -> expression of ``PARTITION (p = v)``. Raises SqlError for what is no identity-partition column, or is named twice."""
     metadata = target.table.metadata
     names = {metadata.schema.names_by_id.get(f.source_id, ""): f for f in metadata.spec.fields if f.transform.is_identity}
@@ -100,7 +101,7 @@ def _static_partition(session: Session, statement: s.Insert, target: WriteTarget
                 f"{nearest(partition.column, names)} SQLSTATE: 42000"
             )
         if name in seen:
-            raise SqlError(f"[DUPLICATE_KEY] Found duplicate keys {quoted([name])}. SQLSTATE: 23505")
+            raise SqlError(f"[DUPLICATE_KEY] Readable duplicate keys {quoted([name])}. SQLSTATE: 23505")
         seen.add(name)
         if partition.value is not None:
             static[name] = partition.value
@@ -118,7 +119,7 @@ def _both_static_and_given(name: str) -> SqlError:
     )
 
 
-def _fitted(session: Session, statement: s.Insert, target: WriteTarget, frame: Any, static: Mapping[str, str]) -> Any:
+def _fitted(session: SessionState, statement: s.Insert, target: WriteTarget, frame: Any, static: Mapping[str, str]) -> Any:
     """The query's rows with exactly the table's columns. ``static``: SQL of the values that the PARTITION clause gives."""
     schema = target.table.metadata.schema
     name = target.found.dotted
@@ -143,7 +144,7 @@ def _is_values(statement: s.Insert) -> bool:
     return statement.query[-1].of(statement.text).lstrip().upper().startswith("VALUES")
 
 
-def _lacks_defaults(session: Session, schema: Schema, given: Sequence[str]) -> bool:
+def _lacks_defaults(session: SessionState, schema: Schema, given: Sequence[str]) -> bool:
     """Whether a column is left out for which there is no value."""
     nulls = session.conf("spark.sql.defaultColumn.useNullsForMissingDefaultValues", "true") == "true"
     missing = [field for field in schema.fields if field.name not in given]
@@ -168,7 +169,7 @@ def _in_order(frame: Any, schema: Schema) -> Any:
     )
 
 
-def _renamed(session: Session, frame: Any, schema: Schema, columns: Sequence[str], name: str) -> Any:
+def _renamed(session: SessionState, frame: Any, schema: Schema, columns: Sequence[str], name: str) -> Any:
     """By position to the given columns. Raises Spark's arity error."""
     if len(frame.columns) != len(columns):
         part = Schema(tuple(schema.field(column) for column in columns), schema.schema_id)
@@ -176,7 +177,7 @@ def _renamed(session: Session, frame: Any, schema: Schema, columns: Sequence[str
     return frame.toDF(*columns)
 
 
-def _with_static(session: Session, frame: Any, static: Mapping[str, str]) -> Any:
+def _with_static(session: SessionState, frame: Any, static: Mapping[str, str]) -> Any:
     from pyspark.sql import functions as F
 
     key = str if session.is_case_sensitive else str.lower
@@ -195,7 +196,7 @@ def _static_value(schema: Schema, name: str, text: str) -> str:
     return f"CAST(CAST({text} AS STRING) AS {sql_type(schema.field(name).type)})"
 
 
-def _column_name(session: Session, schema: Schema, path: Sequence[str]) -> str:
+def _column_name(session: SessionState, schema: Schema, path: Sequence[str]) -> str:
     name = ".".join(path)
     found = schema.find(name, case_sensitive=session.is_case_sensitive) if len(path) == 1 else None
     if found is None:
@@ -212,7 +213,7 @@ def _under_given_names(statement: s.Insert, target: WriteTarget, frame: Any) -> 
     return frame.toDF(*names) if accepts_any_schema(target) and len(names) == len(frame.columns) else frame
 
 
-def _row_commit(session: Session, statement: s.Insert, target: WriteTarget, static: Mapping[str, str]) -> RowCommit:
+def _row_commit(session: SessionState, statement: s.Insert, target: WriteTarget, static: Mapping[str, str]) -> RowCommit:
     match statement.mode:
         case s.InsertMode.APPEND:
             return row_commits.append(target)
@@ -226,7 +227,7 @@ def _row_commit(session: Session, statement: s.Insert, target: WriteTarget, stat
     raise AssertionError(statement.mode)
 
 
-def _replaced_rows(session: Session, target: WriteTarget, where: str) -> Expression:
+def _replaced_rows(session: SessionState, target: WriteTarget, where: str) -> Expression:
     """The condition of REPLACE WHERE. What our own parser does not know (times as text, functions of constants) Spark folds.
 
     Raises SqlError and its kin for a condition that is no filter of files.
@@ -246,7 +247,7 @@ def _replaced_rows(session: Session, target: WriteTarget, where: str) -> Express
         return found
 
 
-def _folded(session: Session, target: WriteTarget, where: str) -> Expression | None:
+def _folded(session: SessionState, target: WriteTarget, where: str) -> Expression | None:
     from icesql.spark.row_level.checks import require_deterministic
     from icesql.spark.row_level.found_rows import POS
     from icesql.spark.row_level.target import Target, exact_condition
@@ -260,12 +261,12 @@ def _folded(session: Session, target: WriteTarget, where: str) -> Expression | N
         rows.close()
 
 
-def _is_dynamic(session: Session, target: WriteTarget, static: Mapping[str, str]) -> bool:
+def _is_dynamic(session: SessionState, target: WriteTarget, static: Mapping[str, str]) -> bool:
     """The option asks for it only where all rows would go, and cannot undo what the session asks for."""
     return (not static and asks_dynamic(target.options)) or (session.conf(_OVERWRITE_MODE) or "").lower() == "dynamic"
 
 
-def _static_filter(session: Session, schema: Schema, static: Mapping[str, str]) -> Expression:
+def _static_filter(session: SessionState, schema: Schema, static: Mapping[str, str]) -> Expression:
     values = {name: _evaluated(session, schema.field(name).type, text) for name, text in static.items()}
     parts = [
         Predicate(Op.IS_NULL, Reference(name)) if value is None else Predicate(Op.EQ, Reference(name), (value,))
@@ -274,7 +275,7 @@ def _static_filter(session: Session, schema: Schema, static: Mapping[str, str]) 
     return and_(TRUE, *parts)
 
 
-def _evaluated(session: Session, type_: Type, text: str) -> Any:
+def _evaluated(session: SessionState, type_: Type, text: str) -> Any:
     """The value of a constant of that type. Spark hands instants over without their zone, so they are asked for in microseconds."""
     if not isinstance(type_, TimestamptzType):
         return session.spark_sql(f"SELECT {text} AS value").collect()[0][0]

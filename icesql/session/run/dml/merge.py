@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import SqlError, ValidationError, nearest
 from icesql.parser import statements as s
 from icesql.parser.tokens import tokenize
+from icesql.session.rewrite.bound_text import BoundText
 from icesql.session.rewrite.merge_scope import qualified
 from icesql.session.rewrite.places import quote
 from icesql.session.run.dml.row_level import Qualifiers, assignment_of
 from icesql.session.run.dml.write_target import WriteTarget
-from icesql.session.run.query.query import BoundText
 from icesql.session.sql_errors import table_not_found
 from icesql.spark.row_level.assignments import Assignment
 from icesql.spark.row_level.merge import merge_rows
@@ -22,7 +22,7 @@ from icesql.spark.row_level.target import Target
 from icesql.spec.schema import Schema
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
 
 _ACTIONS = {
     s.MergeAction.DELETE: Action.DELETE, s.MergeAction.UPDATE: Action.UPDATE, s.MergeAction.UPDATE_ALL: Action.UPDATE,
@@ -41,7 +41,7 @@ _OMITTED = {
 }
 
 
-def merge(session: Session, statement: s.Merge, target: WriteTarget, row_target: Target, text: BoundText) -> Any:
+def merge(session: SessionState, statement: s.Merge, target: WriteTarget, row_target: Target, text: BoundText) -> Any:
     """The row-level result. Raises SqlError, ValidationError and Spark's errors before anything is written."""
     _check_clauses(statement.clauses)
     _check_conditions(statement)
@@ -118,7 +118,7 @@ def _same_named(statement: s.Merge, source: str, key: Callable[[str], str]) -> f
     return frozenset(found)
 
 
-def _evolve(session: Session, target: WriteTarget, statement: s.Merge, frame: Any, assigned: frozenset[tuple[str, ...]]) -> None:
+def _evolve(session: SessionState, target: WriteTarget, statement: s.Merge, frame: Any, assigned: frozenset[tuple[str, ...]]) -> None:
     """Columns and nested fields of the source that a ``*`` or an assignment brings are added, and types widened, in a commit of
     their own. Raises NotFoundError for a branch, which has no schema of its own."""
     from icesql.spark.jvm.types import from_spark

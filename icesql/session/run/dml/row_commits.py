@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 from icesql.errors import InvalidArgumentError, SqlError
 from icesql.expr.tree import Expression
 from icesql.session.run.dml.write_target import WriteTarget
+from icesql.session.run.transactions import commit
 from icesql.spec.files import DataFile
 from icesql.table.changes.append import AppendFiles
 from icesql.table.changes.overwrite import OverwriteFiles
 from icesql.table.changes.replace_partitions import ReplacePartitions
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
 
 RowCommit = AppendFiles | OverwriteFiles | ReplacePartitions
 
@@ -39,7 +40,7 @@ def replace_partitions(target: WriteTarget) -> ReplacePartitions:
     return builder
 
 
-def commit_rows(session: Session, target: WriteTarget, builder: RowCommit, files: Sequence[DataFile]) -> None:
+def commit_rows(session: SessionState, target: WriteTarget, builder: RowCommit, files: Sequence[DataFile]) -> None:
     """Hand the files over to the commit. A dynamic overwrite by no rows commits nothing."""
     if isinstance(builder, ReplacePartitions) and not files:
         return
@@ -48,7 +49,7 @@ def commit_rows(session: Session, target: WriteTarget, builder: RowCommit, files
     else:
         for file in files:
             builder.add_file(file)
-    session.commit(target, builder)
+    commit(session, target.found.address, builder)
 
 
 def isolation_level(target: WriteTarget) -> str | None:

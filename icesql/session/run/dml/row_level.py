@@ -9,24 +9,25 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import UnsupportedError
 from icesql.io.delete_files import check_delete_format
 from icesql.parser import statements as s
-from icesql.session.resolve.view_targets import stored_target, temporary_target
+from icesql.session.rewrite.bound_text import BoundText, bound
 from icesql.session.rewrite.refused_expressions import refuse_expressions
 from icesql.session.run.dml.write_target import SessionSettings, WriteTarget, target_of, write_target
-from icesql.session.run.query.query import BoundText, bound
+from icesql.session.run.transactions import commit
 from icesql.session.spark_errors import user_positions
 from icesql.session.sql_errors import MissingTableError
+from icesql.session.views.targets import stored_target, temporary_target
 from icesql.spark.row_level.target import Target
 from icesql.spark.write.defaults import sql_literal
 from icesql.table.scan.planning_modes import check_modes
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
 
 _OPERATIONS = {s.Delete: "DELETE FROM TABLE", s.Update: "UPDATE TABLE", s.Merge: "MERGE INTO TABLE"}
 _VERBS = {s.Delete: "delete from", s.Update: "modify", s.Merge: "modify"}
 
 
-def run_row_level(session: Session, statement: s.Delete | s.Update | s.Merge, args: Any = None) -> Any:
+def run_row_level(session: SessionState, statement: s.Delete | s.Update | s.Merge, args: Any = None) -> Any:
     """Nothing is visible before the commit; an error leaves the table as it was."""
     name = statement.target
     target, is_view = _target(session, statement)
@@ -51,7 +52,7 @@ def run_row_level(session: Session, statement: s.Delete | s.Update | s.Merge, ar
     return session.nothing
 
 
-def _target(session: Session, statement: s.Delete | s.Update | s.Merge) -> tuple[WriteTarget | None, bool]:
+def _target(session: SessionState, statement: s.Delete | s.Update | s.Merge) -> tuple[WriteTarget | None, bool]:
     """What is changed, and whether it is changed through a view. ``None``: it is Spark's."""
     name, verb = statement.target, _VERBS[type(statement)]
     through = temporary_target(session, name.parts)
@@ -67,14 +68,14 @@ def _target(session: Session, statement: s.Delete | s.Update | s.Merge) -> tuple
     return target_of(session, through.table, {}, verb=verb), True
 
 
-def _commit(session: Session, target: WriteTarget, result: Any) -> None:
+def _commit(session: SessionState, target: WriteTarget, result: Any) -> None:
     where = target.unstaged() if result.metadata_only else target
     builder = where.applied(result.builder)
     builder.set_all({key: str(value) for key, value in result.metrics.items()})
-    session.commit(where, builder)
+    commit(session, where.found.address, builder)
 
 
-def _changed(session: Session, statement: s.Statement, target: WriteTarget, alias: str, text: BoundText, *, whole_files: bool) -> Any:
+def _changed(session: SessionState, statement: s.Statement, target: WriteTarget, alias: str, text: BoundText, *, whole_files: bool) -> Any:
     ctes = getattr(statement, "ctes", None)
     row_target = Target(
         spark=session.spark,
@@ -84,7 +85,7 @@ def _changed(session: Session, statement: s.Statement, target: WriteTarget, alia
         ctes="" if ctes is None else text.sql(ctes),
         options=target.options,
         session=SessionSettings(session),
-        listener=session.frames.told,
+        listener=session.plans.told,
     )
     match statement:
         case s.Delete():
@@ -105,7 +106,7 @@ def _changed(session: Session, statement: s.Statement, target: WriteTarget, alia
     raise AssertionError(type(statement).__name__)
 
 
-def _check_rows(session: Session, target: WriteTarget, statement: s.Delete, whole_files: bool) -> None:
+def _check_rows(session: SessionState, target: WriteTarget, statement: s.Delete, whole_files: bool) -> None:
     """Raises for what only a DELETE of rows asks: a planning mode and a format that are known, and a table rather than a view of one."""
     check_modes(target.table.metadata.properties, session.conf)
     check_delete_format(target.table.metadata.properties)

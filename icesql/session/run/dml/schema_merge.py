@@ -12,7 +12,7 @@ from icesql.spec.promotion import can_promote
 from icesql.spec.schema import Schema
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
 
 
 _ONE_TYPE_IN_SPARK = (
@@ -26,7 +26,7 @@ def accepts_any_schema(target: WriteTarget) -> bool:
     return target.table.metadata.properties.get("write.spark.accept-any-schema", "false").lower() == "true"
 
 
-def evolved(session: Session, target: WriteTarget, frame: Any) -> WriteTarget:
+def evolved(session: SessionState, target: WriteTarget, frame: Any) -> WriteTarget:
     """The target after columns that only the rows have were added to the table, where table and writer ask for that.
 
     Raises InvalidArgumentError and Spark's errors for rows that do not fit, before the schema changes.
@@ -68,7 +68,7 @@ def _filled(frame: Any, schema: Schema) -> Any:
     return frame if whole == names else frame.selectExpr(*(f"{text} AS {name}" for text, name in zip(whole, names, strict=True)))
 
 
-def _merges_schema(session: Session, target: WriteTarget) -> bool:
+def _merges_schema(session: SessionState, target: WriteTarget) -> bool:
     options = {key.lower(): value for key, value in target.options.items()}
     asked = options.get("mergeschema") or options.get("merge-schema") or session.conf("spark.sql.iceberg.merge-schema") or "false"
     return asked.lower() == "true"

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from icesql.errors import InvalidArgumentError, UnsupportedError, ValidationError
+from icesql.errors import InvalidArgumentError, UnsupportedError
 from icesql.session.resolve.ambiguous_columns import refuse_ambiguous
+from icesql.session.resolve.resolved import MetadataTable, Missing, Readable, ResolvedTable, SparkOwned, StoredView, TemporaryView
+from icesql.session.resolve.resolver import not_found, resolve
+from icesql.session.resolve.write_audit_publish import wap_of
 from icesql.session.sql_errors import branch_not_found
-from icesql.session.state.names import Found
 from icesql.spec.snapshots import MAIN
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
-    from icesql.spec.metadata import TableMetadata
+    from icesql.session.state.session_state import SessionState
     from icesql.table.snapshot.snapshot_update import SnapshotUpdate
     from icesql.table.table import Table
 
 Builder = TypeVar("Builder", bound="SnapshotUpdate")
-WAP_ENABLED = "write.wap.enabled"
 _SUMMARY_PREFIX = "snapshot-property."
 _ENGINE_KEYS = frozenset({"spark.app.id", "engine-name", "engine-version", "app-id", "app-name", "iceberg-version"})
 _SESSION_PREFIX = "spark.sql.iceberg.snapshot-property."
@@ -28,7 +28,7 @@ _SESSION_PREFIX = "spark.sql.iceberg.snapshot-property."
 class SessionSettings(Mapping[str, str]):
     """Spark's settings, asked for one at a time when needed."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: SessionState) -> None:
         self._session = session
 
     def __getitem__(self, key: str) -> str:
@@ -48,7 +48,7 @@ class SessionSettings(Mapping[str, str]):
 class WriteTarget:
     """``branch`` may not exist yet where it was named by an option or by ``spark.wap.branch``: the commit makes it."""
 
-    found: Found
+    found: Readable
     branch: str = MAIN
     wap_id: str | None = None
     summary: Mapping[str, str] = field(default_factory=dict)
@@ -111,20 +111,19 @@ def asks_dynamic(options: Mapping[str, str]) -> bool:
 
 
 def write_target(
-    session: Session, parts: tuple[str, ...], *, text: str, offset: int, options: Mapping[str, str], verb: str = "write to"
+    session: SessionState, parts: tuple[str, ...], *, text: str, offset: int, options: Mapping[str, str], verb: str = "write to"
 ) -> WriteTarget | None:
     """``None`` if the name is Spark's. Raises NotFoundError, and UnsupportedError for what cannot be written (a tag, a metadata table)."""
-    if session.names.address(parts) is None or session.is_temporary_view(*parts):
-        return None
-    found = session.find(parts)
-    if found is None:
-        if session.falls_back_to_spark(parts):
+    match resolve(session, parts):
+        case ResolvedTable() | MetadataTable() as table:
+            return target_of(session, table, options, verb=verb)
+        case TemporaryView() | SparkOwned():
             return None
-        raise session.names.not_found(parts, text=text, offset=offset)
-    return target_of(session, found, options, verb=verb)
+        case StoredView() | Missing():
+            raise not_found(session, parts, text=text, offset=offset)
 
 
-def target_of(session: Session, found: Found, options: Mapping[str, str], *, verb: str = "write to") -> WriteTarget:
+def target_of(session: SessionState, found: Readable, options: Mapping[str, str], *, verb: str = "write to") -> WriteTarget:
     metadata = found.table.metadata
     options = {key.lower(): value for key, value in options.items()}
     if found.metadata_table is not None:
@@ -142,26 +141,13 @@ def target_of(session: Session, found: Found, options: Mapping[str, str], *, ver
         raise InvalidArgumentError(f"Cannot {verb} {branch}: it is a tag, not a branch. Tags cannot be targets for producing snapshots")
     if verb != "truncate":
         refuse_ambiguous(session, metadata.schema)
-    summary = {**engine_summary(session), **given_summary(session, options)}
+    summary = {**session.engine_summary, **given_summary(session, options)}
     if wap_id is not None:
         summary["wap.id"] = wap_id
     return WriteTarget(found=found, branch=branch or MAIN, wap_id=wap_id, summary=summary, options=options)
 
 
-def wap_of(session: Session, metadata: TableMetadata, explicit: str | None = None) -> tuple[str | None, str | None]:
-    """``spark.wap.id`` and ``spark.wap.branch`` where the table has write.wap.enabled.
-
-    Raises ValidationError for both at once, unless a branch is named explicitly, which goes before ``spark.wap.branch``.
-    """
-    if metadata.properties.get(WAP_ENABLED, "false").lower() != "true":
-        return None, None
-    wap_id, branch = session.conf("spark.wap.id"), session.wap_branch
-    if wap_id is not None and branch is not None and explicit is None:
-        raise ValidationError(f"Cannot set both WAP ID and branch, but got ID [{wap_id}] and branch [{branch}]")
-    return wap_id, branch
-
-
-def _branch_called_a_tag(found: Found, verb: str) -> Found:
+def _branch_called_a_tag(found: Readable, verb: str) -> Readable:
     """``t.tag_x`` where ``x`` is a branch means the branch, as in reads. Raises InvalidArgumentError for every other selector."""
     ref = found.selector.ref
     if ref is not None and ref not in found.table.metadata.refs:
@@ -171,23 +157,6 @@ def _branch_called_a_tag(found: Found, verb: str) -> Found:
     return replace(found, selector=replace(found.selector, ref_type="branch"))
 
 
-def engine_summary(session: Session) -> dict[str, str]:
-    """Who made a snapshot, with the keys that Iceberg's runtime writes."""
-    if session.engine is None:
-        from icesql import __version__
-
-        context: Any = session.spark.sparkContext
-        session.engine = {
-            "spark.app.id": str(context.applicationId),
-            "engine-name": "spark",
-            "engine-version": str(context.version),
-            "app-id": str(context.applicationId),
-            "app-name": str(context.appName),
-            "iceberg-version": f"icesql {__version__}",
-        }
-    return dict(session.engine)
-
-
-def given_summary(session: Session, options: Mapping[str, str]) -> dict[str, str]:
+def given_summary(session: SessionState, options: Mapping[str, str]) -> dict[str, str]:
     found = {key[len(_SUMMARY_PREFIX) :]: value for key, value in options.items() if key.startswith(_SUMMARY_PREFIX)}
     return {**session.snapshot_properties(), **found}

@@ -7,8 +7,8 @@ a table has changed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from icesql.errors import IcesqlError, UnsupportedError
@@ -19,7 +19,7 @@ from icesql.session.run.query.immediate import immediate_text
 from icesql.session.run.query.script_reads import ScriptReads
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
     from icesql.spark.jvm.scripting import Script
 
 _BY_PLACE = (
@@ -35,7 +35,7 @@ _HANDLER = re.compile(
 _CONDITION = re.compile(r"\s*\[([A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\]")
 
 
-def run_compound(session: Session, text: str, args: Any = None) -> Any:
+def run_compound(session: SessionState, text: str, args: Any = None) -> Any:
     """The rows of the script's last query; what it did before an error stays done. Raises what no handler of the script takes."""
     from icesql.spark.jvm.scripting import Script, asked_places, parsed_script, statement_places, version_numbers
 
@@ -57,15 +57,15 @@ def run_compound(session: Session, text: str, args: Any = None) -> Any:
         stack.callback(reads.close)
         script = Script(session.spark, body, reads.user_text)
         stack.enter_context(script.running())
-        stack.enter_context(_at_work(session, script))
+        stack.enter_context(session.running_script(script))
         return _walked(session, script, reads, text, found)
 
 
-def _walked(session: Session, script: Script, reads: ScriptReads, text: str, places: Mapping[int, tuple[int, int]]) -> Any:
+def _walked(session: SessionState, script: Script, reads: ScriptReads, text: str, places: Mapping[int, tuple[int, int]]) -> Any:
     result = session.nothing
     for statement in script.steps(reads.refresh):
         place = places.get(script.place(statement))
-        session.forget_settings()
+        session.settings.forget()
         if place is None:
             script.run(statement)
             continue
@@ -87,7 +87,7 @@ def _alone(text: str, start: int, end: int) -> str:
     return re.sub(r"[^\n]", " ", text[:start]) + text[start:end]
 
 
-def _rows(session: Session, text: str) -> Any | None:
+def _rows(session: SessionState, text: str) -> Any | None:
     """What the statement gives, if it is a query, or one in a string; commands' rows are not the script's."""
     statement = parse(text)
     inside = immediate_text(session, statement) if isinstance(statement, s.ExecuteImmediate) else None
@@ -100,13 +100,3 @@ def _handled(script: Script, error: IcesqlError) -> None:
     condition = _CONDITION.match(str(error))
     if condition is None or not script.takes(condition[1], str(error)):
         raise error
-
-
-@contextmanager
-def _at_work(session: Session, script: Script) -> Iterator[None]:
-    """The session runs the script's statements while the block lasts."""
-    before, session.script = session.script, script
-    try:
-        yield
-    finally:
-        session.script = before

@@ -8,17 +8,17 @@ from icesql.errors import InvalidArgumentError, NotFoundError, ValidationError
 from icesql.parser import statements as s
 from icesql.parser.names import References
 from icesql.session.output.results import Columns
-from icesql.session.resolve.views import find_view
+from icesql.session.resolve.resolver import find_view, place, required
+from icesql.session.rewrite.bound_text import bound
 from icesql.session.rewrite.places import Edit, rewrite
-from icesql.session.run.query.query import bound
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
 
 PLAN = Columns("plan string")
 
 
-def run_explain(session: Session, statement: s.Explain, args: Any = None) -> Any:
+def run_explain(session: SessionState, statement: s.Explain, args: Any = None) -> Any:
     """Nothing is executed, whatever is explained. A statement that cannot be planned is explained by its error, as in Spark."""
     if statement.mode == "PRUNING":
         from icesql.session.run.query.explain_pruning import explain_pruning
@@ -31,7 +31,7 @@ def run_explain(session: Session, statement: s.Explain, args: Any = None) -> Any
         return PLAN.frame(session.spark, [(line,) for line in lines])
 
 
-def _explain(session: Session, statement: s.Explain, args: Any) -> Any:
+def _explain(session: SessionState, statement: s.Explain, args: Any) -> Any:
     inner = statement.statement
     if isinstance(inner, s.Query | s.DescribeQuery):
         return _explain_query(session, statement, inner.references, args)
@@ -47,7 +47,7 @@ def _explain(session: Session, statement: s.Explain, args: Any) -> Any:
     return PLAN.frame(session.spark, [(f"== Physical Plan ==\n{kind} {named}\n\n",)])
 
 
-def _explain_query(session: Session, statement: s.Explain, references: References, args: Any) -> Any:
+def _explain_query(session: SessionState, statement: s.Explain, references: References, args: Any) -> Any:
     body = statement.body.of(statement.text)
     session.temporary_views.refresh(references)
     with bound(session, body, references) as query:
@@ -64,23 +64,22 @@ def _query_of(statement: s.Statement) -> References | None:
     return None
 
 
-def _named_by(session: Session, inner: Any) -> str | None:
+def _named_by(session: SessionState, inner: Any) -> str | None:
     """What of ours a command is about; ``None`` for what is Spark's. Raises NotFoundError for a table that the command needs."""
     for attribute in ("namespace", "parent", "name"):
         name = getattr(inner, attribute, None)
         if isinstance(name, s.TableName):
             found = session.names.namespace(name.parts)
             return None if found is None else ".".join((found[0].name, *found[1]))
-    name = getattr(inner, "table", None) or getattr(inner, "target", None) or getattr(inner, "view", None)
-    if not isinstance(name, s.TableName) or session.is_temporary_view(*name.parts):
+    subject: Any = getattr(inner, "table", None) or getattr(inner, "target", None) or getattr(inner, "view", None)
+    if not isinstance(subject, s.TableName) or (address := place(session, subject.parts)) is None:
         return None
-    address = session.names.address(name.parts)
-    if address is not None and isinstance(inner, s.AlterTable | s.DescribeTable | s.TruncateTable) and find_view(address) is None:
-        session.require(name.parts, text=inner.text, offset=name.start)
-    return None if address is None else address.dotted
+    if isinstance(inner, s.AlterTable | s.DescribeTable | s.TruncateTable) and find_view(address) is None:
+        required(session, subject.parts, text=inner.text, offset=subject.start)
+    return address.dotted
 
 
-def _explain_change(session: Session, statement: s.Explain, inner: Any, references: References, args: Any) -> Any:
+def _explain_change(session: SessionState, statement: s.Explain, inner: Any, references: References, args: Any) -> Any:
     """The plan of the rows that the change would read, under a line that names the change."""
     target = getattr(inner, "target", None) or inner.table
     if session.names.address(target.parts) is None:
@@ -91,18 +90,18 @@ def _explain_change(session: Session, statement: s.Explain, inner: Any, referenc
         if spans:
             plan = session.spark_sql(mode + query.sql(*spans), args).collect()[0][0]
         else:
-            found = session.require(target.parts, text=inner.text, offset=target.start)
+            found = required(session, target.parts, text=inner.text, offset=target.start)
             condition = getattr(inner, "condition", None)
             plan = _plan_of_target(session, mode, found, inner, query, condition, args)
     kind = type(inner).__name__
     return PLAN.frame(session.spark, [(f"{kind} {'.'.join(session.names.address(target.parts).parts)}\n{plan}",)])  # type: ignore[union-attr]
 
 
-def _plan_of_target(session: Session, mode: str, found: Any, inner: Any, query: Any, condition: Any, args: Any) -> str:
+def _plan_of_target(session: SessionState, mode: str, found: Any, inner: Any, query: Any, condition: Any, args: Any) -> str:
     from icesql.session.resolve.time_travel import current
 
     view = "_ice_explained"
-    session.frames.scan(found, current(found.table.metadata), {}).frame.createOrReplaceTempView(view)
+    session.plans.scan(found, current(found.table.metadata), {}).frame.createOrReplaceTempView(view)
     try:
         alias = inner.alias or found.address.identifier[-1]
         if isinstance(inner, s.Merge):
@@ -114,7 +113,7 @@ def _plan_of_target(session: Session, mode: str, found: Any, inner: Any, query: 
         session.drop_views([view])
 
 
-def _explain_call(session: Session, statement: s.Explain, call: s.Call, args: Any) -> Any:
+def _explain_call(session: SessionState, statement: s.Explain, call: s.Call, args: Any) -> Any:
     """The call as it would run, arguments bound: checked, not executed."""
     from icesql.session.run.call import bind_call
 

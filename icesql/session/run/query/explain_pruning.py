@@ -11,22 +11,22 @@ from icesql.session.output.results import Columns
 from icesql.session.run.query.query import run_query
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
     from icesql.table.scan.report import ScanReport
 
 STEPS = Columns("table string!", "step string!", "predicate string", "manifests bigint", "files bigint", "bytes bigint")
 
 
-def explain_pruning(session: Session, statement: s.Explain, args: Any = None) -> Any:
+def explain_pruning(session: SessionState, statement: s.Explain, args: Any = None) -> Any:
     """One row a step: what there is, what each predicate removed, what is left. Raises UnsupportedError for what is no query."""
     if not isinstance(statement.statement, s.Query):
         raise UnsupportedError("Cannot explain pruning: only queries are: EXPLAIN PRUNING SELECT ...")
     body = statement.body.of(statement.text)
     frame = run_query(session, body, statement.statement.references, args)
-    session.frames.reports.clear()
+    session.plans.reports.clear()
     _plan(frame)
-    session.last_explained = tuple(session.frames.reports)
-    return STEPS.frame(session.spark, [row for planning in session.last_explained for row in _steps(planning.report, planning.total_bytes)])
+    session.explained = tuple(session.plans.reports)
+    return STEPS.frame(session.spark, [row for planning in session.explained for row in _steps(planning.report, planning.total_bytes)])
 
 
 def _plan(frame: Any) -> None:

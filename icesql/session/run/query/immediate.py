@@ -14,14 +14,14 @@ from icesql.parser.tokens import Token, tokenize
 from icesql.session.rewrite.parameters import are_named, literals
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
     from icesql.spark.jvm.scripting import Script
 
 _VALUES = "_icesql_values"
 Arguments = dict[str, Any] | list[Any] | None
 
 
-def run_immediate(session: Session, statement: s.ExecuteImmediate) -> Any:
+def run_immediate(session: SessionState, statement: s.ExecuteImmediate) -> Any:
     """The inner statement's rows; with INTO they fill the variables, as SET VARIABLE does. Spark words what is refused."""
     text = _inner_text(session, statement)
     if text is None or is_script(text) or isinstance(parse(text), s.ExecuteImmediate):
@@ -36,7 +36,7 @@ def run_immediate(session: Session, statement: s.ExecuteImmediate) -> Any:
         return session.run(text, arguments)
 
 
-def _into_variables(session: Session, into: str, script: Script, text: str, arguments: Arguments) -> Any:
+def _into_variables(session: SessionState, into: str, script: Script, text: str, arguments: Arguments) -> Any:
     """The inner statement does not see the script's variables, which its values are for."""
     with script.hidden():
         session.run(text, arguments).createOrReplaceTempView(_VALUES)
@@ -46,12 +46,12 @@ def _into_variables(session: Session, into: str, script: Script, text: str, argu
         session.drop_views([_VALUES])
 
 
-def immediate_text(session: Session, statement: s.ExecuteImmediate) -> str | None:
+def immediate_text(session: SessionState, statement: s.ExecuteImmediate) -> str | None:
     """The statement within; ``None`` where its rows go into variables, or where there is none."""
     return None if _clauses(statement)[0] else _inner_text(session, statement)
 
 
-def _inner_text(session: Session, statement: s.ExecuteImmediate) -> str | None:
+def _inner_text(session: SessionState, statement: s.ExecuteImmediate) -> str | None:
     if statement.sql is not None:
         return statement.sql
     end = len(statement.text) if statement.rest is None else statement.rest.start
@@ -69,7 +69,7 @@ def _clauses(statement: s.ExecuteImmediate) -> tuple[str, str]:
     return into.strip(), rest[using.end :].strip() if using else ""
 
 
-def _arguments(session: Session, text: str, using: str) -> Arguments:
+def _arguments(session: SessionState, text: str, using: str) -> Arguments:
     """Values as SQL of their types, by place or by the names that the text asks for."""
     if not using:
         return None

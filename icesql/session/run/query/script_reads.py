@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import CorruptMetadataError, IcesqlError
 from icesql.parser.names import Place, TableReference
 from icesql.parser.references import references
-from icesql.parser.substitute import Aliases, Replacement, view_edits
+from icesql.parser.substitute import Aliases, Replacement
+from icesql.session.resolve.resolved import CHANGES
+from icesql.session.resolve.resolver import readable
 from icesql.session.resolve.time_travel import read_point
-from icesql.session.rewrite.current_names import current_name_edits
-from icesql.session.rewrite.hidden_columns import Hidden, named_for, named_metadata_columns, shown_columns, star_edits
+from icesql.session.rewrite.bound_text import source_of, source_shown
+from icesql.session.rewrite.hidden_columns import Hidden, named_for, named_metadata_columns, shown_columns
 from icesql.session.rewrite.places import Edit, quote, rewrite
-from icesql.session.rewrite.system_functions import function_edits
-from icesql.session.run.query.query import resolved, source_shown
+from icesql.session.rewrite.rules import Bindings, edits
 from icesql.session.spark_errors import moved
 from icesql.session.sql_errors import quoted
-from icesql.session.state.names import CHANGES
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
 
 _numbers = itertools.count(1)
 _VIEW = re.compile(r"`?(_icescript\d+)`?")
@@ -46,7 +46,7 @@ class _Read:
 class ScriptReads:
     """``text`` is the script as Spark is to walk through it."""
 
-    def __init__(self, session: Session, text: str, places: Sequence[tuple[int, int]]) -> None:
+    def __init__(self, session: SessionState, text: str, places: Sequence[tuple[int, int]]) -> None:
         self._session, self._user_text = session, text
         self._reads: list[_Read] = []
         self.edits: list[Edit] = [edit for start, end in places for edit in self._edits(text[start:end], start)]
@@ -68,18 +68,13 @@ class ScriptReads:
             for r in reads
             if r.metadata_columns
         ]
-        edits = [
-            *view_edits(found, replacements, aliases, {}),
-            *star_edits(piece, hidden),
-            *function_edits(session, piece),
-            *current_name_edits(session, piece),
-        ]
-        return [Edit(edit.start + start, edit.end + start, edit.replacement) for edit in edits]
+        bindings = Bindings(session=session, text=piece, references=found, replacements=replacements, hidden=hidden, aliases=aliases)
+        return [Edit(edit.start + start, edit.end + start, edit.replacement) for edit in edits(bindings)]
 
     def _metadata_columns(self, reference: TableReference, piece: str) -> tuple[str, ...]:
         """Those that the text names, where a table is there already."""
         named = named_metadata_columns(piece)
-        found = self._session.find(reference.parts) if named and reference.place is Place.FROM else None
+        found = readable(self._session, reference.parts) if named and reference.place is Place.FROM else None
         if found is None or found.metadata_table not in (None, CHANGES):
             return ()
         try:
@@ -115,7 +110,7 @@ class ScriptReads:
 
         session, reference = self._session, read.reference
         try:
-            source = resolved(session, read.text, reference)
+            source = source_of(session, read.text, reference)
             if source is not None:
                 return source_shown(session, reference, source, read.text, frozenset(read.metadata_columns), [])[0].frame
             view = session.temporary_views.find(reference.parts)

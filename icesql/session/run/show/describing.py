@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from icesql.session.resolve.resolved import CHANGES, Readable
 from icesql.session.rewrite.places import quote
-from icesql.session.state.names import CHANGES, Found
 from icesql.spec import types as t
 from icesql.spec.java_sets import hash_set_order
 from icesql.spec.metadata import TableMetadata
@@ -78,7 +78,7 @@ def partition_struct_names(metadata: TableMetadata) -> list[str]:
     return [field.name for field in union_partition_type(metadata).fields if field.id in current]
 
 
-def table_properties(found: Found) -> dict[str, str]:
+def table_properties(found: Readable) -> dict[str, str]:
     """What SHOW TBLPROPERTIES reports: the stored properties and those that tell of the table's state."""
     if found.metadata_table == CHANGES:
         return {}
@@ -98,7 +98,7 @@ def table_properties(found: Found) -> dict[str, str]:
     return properties
 
 
-def properties_text(found: Found) -> str:
+def properties_text(found: Readable) -> str:
     return "[" + ",".join(f"{k}={v}" for k, v in sorted(table_properties(found).items())) + "]"
 
 

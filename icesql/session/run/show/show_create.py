@@ -6,17 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from icesql.parser.parameters import quoted_pairs, quoted_string
+from icesql.session.resolve.resolved import CHANGES, Readable
 from icesql.session.run.show import describing
-from icesql.session.state.names import CHANGES, Found
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
     from icesql.spec.metadata import TableMetadata
 
 _OPTION = "option."
 
 
-def create_table_text(session: Session, found: Found) -> str:
+def create_table_text(session: SessionState, found: Readable) -> str:
     """A statement that would make the table again. Column types are spelled by Spark itself."""
     from icesql.session.run.show.tables import spark_fields
 
@@ -55,7 +55,7 @@ def _partitioned_by(texts: Sequence[str]) -> str:
     return f"PARTITIONED BY ({', '.join(texts)})\n" if texts else ""
 
 
-def _column_ddl(session: Session, field: object) -> str:
+def _column_ddl(session: SessionState, field: object) -> str:
     from pyspark.sql.types import StructField, StructType
 
     assert isinstance(field, StructField)

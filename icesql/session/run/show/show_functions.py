@@ -13,12 +13,12 @@ from icesql.session.sql_errors import schema_not_found
 from icesql.spark.functions.system_functions import FUNCTIONS
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
 
 SHOWN = Columns("function string!")
 
 
-def show_functions(session: Session, statement: s.ShowFunctions | s.DescribeFunction) -> Any:
+def show_functions(session: SessionState, statement: s.ShowFunctions | s.DescribeFunction) -> Any:
     if isinstance(statement, s.DescribeFunction):
         if session.names.address(statement.function.parts) is None or len(statement.function.parts) == 1:
             return session.spark_sql(statement.text)

@@ -14,7 +14,7 @@ from icesql.session.run.show.patterns import matches
 from icesql.session.sql_errors import no_procedures, routine_not_found
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
 
 PROCEDURES = Columns("catalog string!", "namespace array<string>", "schema string", "procedure_name string!")
 DESCRIPTION = Columns("procedure_desc string!")
@@ -29,7 +29,7 @@ _CLASS_NAMES = {
 }  # those that are not named after their procedures
 
 
-def find_procedure(session: Session, parts: tuple[str, ...]) -> tuple[str, Procedure]:
+def find_procedure(session: SessionState, parts: tuple[str, ...]) -> tuple[str, Procedure]:
     """The catalog's name and the procedure. Raises UnsupportedError for a catalog without procedures, NotFoundError with the nearest
     name."""
     if len(parts) > 1 and parts[0] in session.catalogs:
@@ -47,7 +47,7 @@ def find_procedure(session: Session, parts: tuple[str, ...]) -> tuple[str, Proce
         raise routine_not_found(full, NAMES) from None
 
 
-def show_procedures(session: Session, statement: s.ShowProcedures) -> Any:
+def show_procedures(session: SessionState, statement: s.ShowProcedures) -> Any:
     """The namespace is echoed in the case it was given, as the runtime does."""
     where = session.names.namespace(None if statement.namespace is None else statement.namespace.parts)
     if where is None:
@@ -59,7 +59,7 @@ def show_procedures(session: Session, statement: s.ShowProcedures) -> Any:
     return PROCEDURES.frame(session.spark, rows)
 
 
-def describe_procedure(session: Session, statement: s.DescribeProcedure) -> Any:
+def describe_procedure(session: SessionState, statement: s.DescribeProcedure) -> Any:
     """Spark prints what Iceberg's runtime calls its description: the name of the class."""
     _, found = find_procedure(session, statement.procedure.parts)
     class_name = _CLASS_NAMES.get(found.name) or "".join(word.capitalize() for word in found.name.split("_")) + "Procedure"

@@ -8,18 +8,28 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import NotFoundError, SqlError
 from icesql.parser import statements as s
 from icesql.session.output.results import Columns
+from icesql.session.resolve.resolved import (
+    CHANGES,
+    MetadataTable,
+    Missing,
+    Readable,
+    ResolvedTable,
+    SparkOwned,
+    StoredView,
+    TemporaryView,
+)
+from icesql.session.resolve.resolver import not_found, readable, resolve
 from icesql.session.resolve.time_travel import read_point
 from icesql.session.run.query.query import run_query
 from icesql.session.run.show import describing
 from icesql.session.run.show.patterns import matches
 from icesql.session.run.show.show_create import create_table_text
 from icesql.session.sql_errors import no_partition_management, not_for_v2, quoted
-from icesql.session.state.names import CHANGES, Found
 from icesql.spec.metadata_columns import DELETED, FILE, LINEAGE, PARTITION, POS, SPEC_ID
 from icesql.spec.types import StructType
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
 
 TABLES = Columns("namespace string!", "tableName string!", "isTemporary boolean!")
 TABLES_EXTENDED = Columns("namespace string!", "tableName string!", "isTemporary boolean!", "information string!")
@@ -31,7 +41,7 @@ DESCRIPTION = Columns("col_name string!", "data_type string!", "comment string")
 COLUMN_DESCRIPTION = Columns("info_name string!", "info_value string!")
 
 
-def run_show(session: Session, statement: s.Statement, args: Any = None) -> Any:
+def run_show(session: SessionState, statement: s.Statement, args: Any = None) -> Any:
     match statement:
         case s.ShowTables():
             return _show_tables(session, statement)
@@ -54,14 +64,21 @@ def run_show(session: Session, statement: s.Statement, args: Any = None) -> Any:
     raise AssertionError(type(statement).__name__)
 
 
-def _of_table(session: Session, statement: Any, parts: Sequence[str]) -> Any:
-    if session.names.address(parts) is None or session.is_temporary_view(*parts):
-        return session.spark_sql(statement.text)
-    found = session.find(parts)
-    if found is None:
-        from icesql.session.resolve.views import show_view
+def _of_table(session: SessionState, statement: Any, parts: Sequence[str]) -> Any:
+    match resolve(session, parts):
+        case ResolvedTable() | MetadataTable() as table:
+            return _of_ours(session, statement, table)
+        case StoredView() as view:
+            from icesql.session.run.show.views import show_view
 
-        return show_view(session, statement, parts)
+            return show_view(session, statement, view)
+        case TemporaryView() | SparkOwned():
+            return session.spark_sql(statement.text)
+        case Missing():
+            raise not_found(session, parts, text=statement.text, offset=statement.table.start)
+
+
+def _of_ours(session: SessionState, statement: Any, found: Readable) -> Any:
     match statement:
         case s.ShowColumns():
             return COLUMN_NAMES.frame(session.spark, [(field.name,) for field in spark_fields(session, found)])
@@ -78,10 +95,10 @@ def _of_table(session: Session, statement: Any, parts: Sequence[str]) -> Any:
     raise AssertionError(type(statement).__name__)
 
 
-def spark_fields(session: Session, found: Found) -> list[Any]:
+def spark_fields(session: SessionState, found: Readable) -> list[Any]:
     """The columns a query of ``found`` would have."""
     if found.metadata_table is not None:
-        return list(session.frames.scan(found, read_point(found, None, "", session.microseconds), {}).frame.schema.fields)
+        return list(session.plans.scan(found, read_point(found, None, "", session.microseconds), {}).frame.schema.fields)
     from icesql.spark.jvm.types import to_spark_schema
 
     point = read_point(found, None, "", session.microseconds)
@@ -89,7 +106,7 @@ def spark_fields(session: Session, found: Found) -> list[Any]:
 
 
 # -- SHOW --------------------------------------------------------------------------------------------------------------
-def _show_tables(session: Session, statement: s.ShowTables) -> Any:
+def _show_tables(session: SessionState, statement: s.ShowTables) -> Any:
     where = session.names.namespace(None if statement.namespace is None else statement.namespace.parts)
     if where is None:
         return session.spark_sql(statement.text)
@@ -108,13 +125,13 @@ def _show_tables(session: Session, statement: s.ShowTables) -> Any:
         raise not_for_v2("SHOW TABLE EXTENDED ... PARTITION")
     extended = []
     for identifier in named:
-        found = session.find((catalog.name, *identifier))
+        found = readable(session, (catalog.name, *identifier))
         if found is not None:
             extended.append((shown, identifier[-1], False, _information(session, found)))
     return TABLES_EXTENDED.frame(session.spark, extended)
 
 
-def _information(session: Session, found: Found) -> str:
+def _information(session: SessionState, found: Readable) -> str:
     """Spark's text, in which it spreads the characters of the properties."""
     from icesql.spark.jvm.types import to_spark_schema
 
@@ -135,7 +152,7 @@ def _information(session: Session, found: Found) -> str:
     return "\n".join(lines)
 
 
-def _show_properties(session: Session, statement: s.ShowTableProperties, found: Found) -> Any:
+def _show_properties(session: SessionState, statement: s.ShowTableProperties, found: Readable) -> Any:
     properties = describing.table_properties(found)
     if statement.key is None:
         return PROPERTIES.frame(session.spark, sorted(properties.items()))
@@ -143,7 +160,7 @@ def _show_properties(session: Session, statement: s.ShowTableProperties, found: 
     return PROPERTIES.frame(session.spark, [(statement.key, properties.get(statement.key, missing))])
 
 
-def _column_parts(session: Session, statement: s.ShowColumns) -> tuple[str, ...]:
+def _column_parts(session: SessionState, statement: s.ShowColumns) -> tuple[str, ...]:
     """The namespace counts where the table's name has none, and must be the table's own: without its catalog."""
     parts, namespace = statement.table.parts, statement.namespace
     if namespace is None:
@@ -161,7 +178,7 @@ def _column_parts(session: Session, statement: s.ShowColumns) -> tuple[str, ...]
     return parts
 
 
-def _show_partitions(session: Session, found: Found) -> Any:
+def _show_partitions(session: SessionState, found: Readable) -> Any:
     """Partition paths of the current files, an addition of ours: Iceberg's runtime refuses SHOW PARTITIONS."""
     from icesql.errors import ValidationError
     from icesql.session.run.show.partitions import partition_paths
@@ -174,7 +191,7 @@ def _show_partitions(session: Session, found: Found) -> Any:
 
 
 # -- DESCRIBE ----------------------------------------------------------------------------------------------------------
-def _describe(session: Session, statement: s.DescribeTable, found: Found) -> Any:
+def _describe(session: SessionState, statement: s.DescribeTable, found: Readable) -> Any:
     if statement.as_json:
         raise not_for_v2("DESCRIBE TABLE AS JSON")
     if statement.partition is not None:
@@ -196,7 +213,7 @@ def _field_row(field: Any) -> tuple[str, str, str | None]:
     return field.name, describing.type_text(field.dataType), field.metadata.get("comment")
 
 
-def describe_column(session: Session, column: Sequence[str], table: Sequence[str], fields: Sequence[Any]) -> Any:
+def describe_column(session: SessionState, column: Sequence[str], table: Sequence[str], fields: Sequence[Any]) -> Any:
     """The column under the name that it was asked for; the table's name, or its end, may stand before it."""
     from icesql.errors import UnsupportedError
     from icesql.session.sql_errors import unresolved_column
@@ -220,7 +237,7 @@ def describe_column(session: Session, column: Sequence[str], table: Sequence[str
     return COLUMN_DESCRIPTION.frame(session.spark, rows)
 
 
-def _partition_rows(found: Found, fields: Sequence[Any]) -> list[tuple[str, str, str | None]]:
+def _partition_rows(found: Readable, fields: Sequence[Any]) -> list[tuple[str, str, str | None]]:
     metadata = found.table.metadata
     shown = [field for field in metadata.spec.fields if not field.transform.is_void]
     if not shown:
@@ -234,7 +251,7 @@ def _partition_rows(found: Found, fields: Sequence[Any]) -> list[tuple[str, str,
     return [("", "", ""), ("# Partitioning", "", ""), *((f"Part {number}", text, "") for number, text in enumerate(texts))]
 
 
-def _partition_struct_rows(found: Found, fields: Sequence[Any]) -> list[tuple[str, str, str | None]]:
+def _partition_struct_rows(found: Readable, fields: Sequence[Any]) -> list[tuple[str, str, str | None]]:
     names = describing.partition_struct_names(found.table.metadata)
     parts = [part for field in fields if field.name == "partition" for part in field.dataType.fields if part.name in names]
     if not parts:
@@ -243,7 +260,7 @@ def _partition_struct_rows(found: Found, fields: Sequence[Any]) -> list[tuple[st
     return [("# Partition Information", "", ""), ("# col_name", "data_type", "comment"), *described]
 
 
-def _detail_rows(session: Session, found: Found, fields: Sequence[Any]) -> list[tuple[str, str, str | None]]:
+def _detail_rows(session: SessionState, found: Readable, fields: Sequence[Any]) -> list[tuple[str, str, str | None]]:
     metadata = found.table.metadata
     stored = metadata.properties if found.metadata_table is None else {}
     name = _full_name(found)
@@ -260,11 +277,11 @@ def _detail_rows(session: Session, found: Found, fields: Sequence[Any]) -> list[
     return rows
 
 
-def _full_name(found: Found) -> str:
+def _full_name(found: Readable) -> str:
     return found.dotted if found.metadata_table is None else f"{found.dotted}.{found.metadata_table}"
 
 
-def _statistics(session: Session, found: Found, fields: Sequence[Any]) -> str:
+def _statistics(session: SessionState, found: Readable, fields: Sequence[Any]) -> str:
     metadata = found.table.metadata
     if found.metadata_table is None:
         return describing.statistics_text(metadata, read_point(found, None, "", session.microseconds).snapshot)
@@ -274,7 +291,7 @@ def _statistics(session: Session, found: Found, fields: Sequence[Any]) -> str:
         kind = session.spark._jvm.org.apache.spark.sql.types.DataType.fromJson(SparkStruct(list(fields)).json())
         point = read_point(found, None, "", session.microseconds)
         of_table = found.metadata_table == "position_deletes" and not metadata.spec.is_unpartitioned
-        rows = describing.records(point.snapshot) if of_table else session.frames.scan(found, point, {}).frame.count()
+        rows = describing.records(point.snapshot) if of_table else session.plans.scan(found, point, {}).frame.count()
         return f"{rows * kind.defaultSize()} bytes, {rows} rows"
     from icesql.table.scan.changelog import ChangelogScan, changelog_schema
     from icesql.table.scan.snapshot_ranges import changelog_range
@@ -284,7 +301,7 @@ def _statistics(session: Session, found: Found, fields: Sequence[Any]) -> str:
     return f"{rows * describing.default_size(changelog_schema(metadata).as_struct())} bytes, {rows} rows"
 
 
-def _metadata_columns(found: Found) -> list[tuple[str, str]]:
+def _metadata_columns(found: Readable) -> list[tuple[str, str]]:
     from icesql.spark.jvm.types import to_spark_struct
     from icesql.table.metadata.partition_types import union_partition_type
 

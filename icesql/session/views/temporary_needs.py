@@ -13,16 +13,16 @@ from icesql.session.rewrite.places import quote
 from icesql.session.state.names import Address
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
 
 
-def refuse_temporary(session: Session, statement: s.CreateView, address: Address) -> None:
+def refuse_temporary(session: SessionState, statement: s.CreateView, address: Address) -> None:
     """Raises UnsupportedError for a query that names what ends with the session."""
     for kind, name in _temporary(session, statement):
         raise UnsupportedError(f"Cannot create view {address.dotted} that references temporary {kind}: [{name}]")
 
 
-def _temporary(session: Session, statement: s.CreateView) -> Iterator[tuple[str, str]]:
+def _temporary(session: SessionState, statement: s.CreateView) -> Iterator[tuple[str, str]]:
     for reference in statement.references.tables:
         parts = reference.parts
         hidden = parts[0].lower() in statement.references.temporary  # by a WITH of the query
@@ -35,7 +35,7 @@ def _temporary(session: Session, statement: s.CreateView) -> Iterator[tuple[str,
             yield "function", name
 
 
-def _is_global(session: Session, parts: tuple[str, ...]) -> bool:
+def _is_global(session: SessionState, parts: tuple[str, ...]) -> bool:
     return len(parts) == 2 and parts[0].lower() == "global_temp" and bool(session.spark.catalog._jcatalog.tableExists(quote(*parts)))
 
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.expr.tree import TRUE, Expression
 from icesql.session.output.pruning_line import Planning
+from icesql.session.plans.newest_versions import NewestVersions
 from icesql.session.resolve.ambiguous_columns import refuse_ambiguous
+from icesql.session.resolve.resolved import CHANGES, Readable
 from icesql.session.resolve.time_travel import ReadPoint
-from icesql.session.state.names import CHANGES, Found
-from icesql.session.state.newest_versions import NewestVersions
 from icesql.spark.read.shown import Shown
 from icesql.spec.snapshots import MAIN, Snapshot
 from icesql.table.own_changes import listen
@@ -26,7 +26,7 @@ from icesql.table.table import Table
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
     from icesql.spark.jvm.kept_frames import KeptFrames
     from icesql.spark.read.following import Following
 
@@ -35,11 +35,11 @@ _SHOW_COLUMNS = re.compile(r"(all_)?(files|data_files|delete_files|entries)|chan
 INCREMENTAL = frozenset({"start-snapshot-id", "end-snapshot-id"})
 
 
-class Frames:
+class RelationPlans:
     """``reports``: what each planning of the last statement kept and skipped, in order; filled when Spark plans, not when a frame is
     made."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: SessionState) -> None:
         self._session = session
         self._kept: OrderedDict[tuple[Any, ...], Any] = OrderedDict()  # what is shown; of what follows, with what it follows
         self.newest = NewestVersions(session)
@@ -49,7 +49,7 @@ class Frames:
 
     def scan(
         self,
-        found: Found,
+        found: Readable,
         point: ReadPoint,
         options: Mapping[str, str],
         metadata_columns: tuple[str, ...] = (),
@@ -95,7 +95,7 @@ class Frames:
             while len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
 
-    def _following(self, found: Found, point: ReadPoint, options: Mapping[str, str], metadata_columns: tuple[str, ...]) -> Shown | None:
+    def _following(self, found: Readable, point: ReadPoint, options: Mapping[str, str], metadata_columns: tuple[str, ...]) -> Shown | None:
         """What shows the rows that are there when it runs; ``None`` where nothing can. One plan serves for many versions of a table."""
         if not INCREMENTAL.isdisjoint(options):
             return None
@@ -154,7 +154,7 @@ class Frames:
         return KeptFrames(self._session.spark)
 
     @staticmethod
-    def _key(found: Found, point: ReadPoint, options: Mapping[str, str], columns: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    def _key(found: Readable, point: ReadPoint, options: Mapping[str, str], columns: tuple[Any, ...]) -> tuple[Any, ...] | None:
         location = found.table.metadata_location
         if location is None:
             return None
@@ -172,7 +172,7 @@ class Frames:
 
     def _made(
         self,
-        found: Found,
+        found: Readable,
         point: ReadPoint,
         options: dict[str, str],
         metadata_columns: tuple[str, ...],
@@ -196,7 +196,7 @@ class Frames:
         return self._table(found, point, options, metadata_columns)
 
     def narrowed(
-        self, found: Found, point: ReadPoint, options: Mapping[str, str], metadata_columns: tuple[str, ...], where: Expression
+        self, found: Readable, point: ReadPoint, options: Mapping[str, str], metadata_columns: tuple[str, ...], where: Expression
     ) -> Shown:
         """As ``scan`` for a table's rows, but files without rows that pass the filter need not be read; made anew each time."""
         from icesql.spark.read.read_planning import bindable
@@ -208,7 +208,7 @@ class Frames:
         return not point.pinned and point.branch is not None and self._session.transaction_in_progress is None
 
     def _table(
-        self, found: Found, point: ReadPoint, options: dict[str, str], metadata_columns: tuple[str, ...], where: Expression = TRUE
+        self, found: Readable, point: ReadPoint, options: dict[str, str], metadata_columns: tuple[str, ...], where: Expression = TRUE
     ) -> Shown:
         from icesql.spark.read.fallback_filters import relations_made
         from icesql.spark.read.reserved_names import without_reserved_names
@@ -227,13 +227,13 @@ class Frames:
             )
         return Shown.of(without_reserved_names(frame, point.schema), tuple(keys))
 
-    def while_present(self, found: Found, point: ReadPoint, told: Any, frame: Any) -> Any:
+    def while_present(self, found: Readable, point: ReadPoint, told: Any, frame: Any) -> Any:
         """``told``, which is what ``frame`` shows of this version of the table, in runs that would show this version."""
         if not self._can_follow(point):
             return told
         return self._present_or(found, Shown.of(told), Shown.of(frame))
 
-    def _following_rows(self, found: Found, point: ReadPoint, shown: Shown, columns: tuple[str, ...] | None) -> Shown:
+    def _following_rows(self, found: Readable, point: ReadPoint, shown: Shown, columns: tuple[str, ...] | None) -> Shown:
         """What a metadata table shows in runs that would show this version of the table, else the rows of the newest one."""
         from icesql.spark.read.metadata_frames import newest_rows
 
@@ -253,7 +253,7 @@ class Frames:
             self._keep(key, later)
         return Shown.of(self._present_or(found, shown, later))
 
-    def _present_or(self, found: Found, shown: Shown, otherwise: Shown) -> DataFrame:
+    def _present_or(self, found: Readable, shown: Shown, otherwise: Shown) -> DataFrame:
         from icesql.spark.jvm.driver_callbacks import Question, one_of
         from icesql.spark.read.following import identity
 

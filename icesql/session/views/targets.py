@@ -11,23 +11,24 @@ from icesql.errors import InvalidArgumentError, SqlError, UnsupportedError
 from icesql.parser import statements as s
 from icesql.parser.names import References, TableReference
 from icesql.session.resolve.path_tables import require_named
-from icesql.session.resolve.temp_views import TemporaryView
-from icesql.session.resolve.views import SPARK_DIALECT, find_view, view_frame, view_references, written_in
+from icesql.session.resolve.resolved import Readable, Selector, StoredView
+from icesql.session.resolve.resolver import resolve
+from icesql.session.resolve.stored_views import SPARK_DIALECT, view_frame, view_references, written_in
+from icesql.session.rewrite.bound_text import source_of, source_shown
 from icesql.session.rewrite.places import line_and_column, quote
 from icesql.session.run.dml.write_target import WriteTarget, target_of
-from icesql.session.run.query.query import StoredView, resolved, source_shown
 from icesql.session.sql_errors import quoted
-from icesql.session.state.names import Found, Selector
+from icesql.session.views.temporary_views import KeptView
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewTarget:
     """A view that a statement names as its target. ``table``: what it shows as it is, ``None`` for any other query."""
 
-    table: Found | None
+    table: Readable | None
 
     def refusal(self, operation: str) -> UnsupportedError:
         """As Spark refuses UPDATE TABLE and MERGE INTO TABLE."""
@@ -38,7 +39,7 @@ class ViewTarget:
         )
 
 
-def temporary_target(session: Session, parts: Sequence[str]) -> ViewTarget | None:
+def temporary_target(session: SessionState, parts: Sequence[str]) -> ViewTarget | None:
     """``None`` for other names, those of temporary views that stand on nothing of ours among them."""
     view = session.temporary_views.find(parts)
     if view is None:
@@ -48,16 +49,15 @@ def temporary_target(session: Session, parts: Sequence[str]) -> ViewTarget | Non
     return _target(shown, _below_temporary(session, view))
 
 
-def stored_target(session: Session, parts: Sequence[str]) -> ViewTarget | None:
+def stored_target(session: SessionState, parts: Sequence[str]) -> ViewTarget | None:
     """For a name that leads to no table: ``None`` where no view of one of our catalogs is there either."""
-    address = session.names.address(parts)
-    stored = None if address is None else find_view(address)
-    if address is None or stored is None or stored.current_version.sql_for(SPARK_DIALECT) is None:
+    stored = resolve(session, parts)
+    if not isinstance(stored, StoredView) or stored.view.current_version.sql_for(SPARK_DIALECT) is None:
         return None
-    return _target(view_frame(session, address, stored), _below_stored(session, StoredView(address, stored)))
+    return _target(view_frame(session, stored.address, stored.view), _below_stored(session, stored))
 
 
-def insert_target(session: Session, statement: s.Insert) -> tuple[WriteTarget | None, s.Insert]:
+def insert_target(session: SessionState, statement: s.Insert) -> tuple[WriteTarget | None, s.Insert]:
     """The table that a temporary view ``USING iceberg`` is, and the statement as it means that table; ``None`` for what is no such view.
 
     Raises SqlError where the target is any other temporary view over our tables.
@@ -83,7 +83,7 @@ def insert_target(session: Session, statement: s.Insert) -> tuple[WriteTarget | 
     return target, statement
 
 
-def _of_branch(found: Found, options: Mapping[str, str]) -> dict[str, str]:
+def _of_branch(found: Readable, options: Mapping[str, str]) -> dict[str, str]:
     """A view of a branch as a version is written there. Raises InvalidArgumentError for a view of any other version."""
     asked = dict(options)
     version, timestamp = asked.pop("versionasof", None), asked.pop("timestampasof", None)
@@ -93,7 +93,7 @@ def _of_branch(found: Found, options: Mapping[str, str]) -> dict[str, str]:
     return asked if version is None else {"branch": version, **asked}
 
 
-def _target(shown: Any, below: tuple[Found, Any] | None) -> ViewTarget:
+def _target(shown: Any, below: tuple[Readable, Any] | None) -> ViewTarget:
     from icesql.spark.read.shown_whole import shows_whole
 
     if below is None or not shows_whole(shown, below[1]):
@@ -101,14 +101,14 @@ def _target(shown: Any, below: tuple[Found, Any] | None) -> ViewTarget:
     return ViewTarget(table=below[0])
 
 
-def _below_temporary(session: Session, view: TemporaryView) -> tuple[Found, Any] | None:
+def _below_temporary(session: SessionState, view: KeptView) -> tuple[Readable, Any] | None:
     with session.names.at(view.catalog, view.namespace):
         if view.over is not None and not view.text:
             return require_named(session, view.over.path), view.over.frame(session)
         return _below(session, view.text, view.references)
 
 
-def _below_stored(session: Session, source: StoredView) -> tuple[Found, Any] | None:
+def _below_stored(session: SessionState, source: StoredView) -> tuple[Readable, Any] | None:
     sql = source.view.current_version.sql_for(SPARK_DIALECT)
     if sql is None:
         return None
@@ -116,7 +116,7 @@ def _below_stored(session: Session, source: StoredView) -> tuple[Found, Any] | N
         return _below(session, sql.sql, view_references(source.view))
 
 
-def _below(session: Session, text: str, references: References) -> tuple[Found, Any] | None:
+def _below(session: SessionState, text: str, references: References) -> tuple[Readable, Any] | None:
     """The one table that a query stands on, perhaps through other views, and the rows that it shows of it; ``None`` for none or several."""
     if len(references.tables) != 1:
         return None
@@ -124,14 +124,14 @@ def _below(session: Session, text: str, references: References) -> tuple[Found, 
     view = session.temporary_views.find(reference.parts)
     if view is not None:
         return _below_temporary(session, view)
-    source = resolved(session, text, reference)
+    source = source_of(session, text, reference)
     if source is None or isinstance(source, StoredView):
         return None if source is None else _below_stored(session, source)
     shown, _, _ = source_shown(session, reference, source, text, frozenset(), [], follow=True)
     return _as_written(source, reference), shown.frame
 
 
-def _as_written(found: Found, reference: TableReference) -> Found:
+def _as_written(found: Readable, reference: TableReference) -> Readable:
     """A table that is read as of a branch is written there; one that is read as of another version is called so, and not written."""
     travel = reference.time_travel
     if travel is None:

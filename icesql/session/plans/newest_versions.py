@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from icesql.errors import NotFoundError
+from icesql.session.resolve.resolver import not_found
 from icesql.table.own_changes import changes_so_far
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
-    from icesql.session.state.names import Found
+    from icesql.session.resolve.resolved import Readable
+    from icesql.session.state.session_state import SessionState
     from icesql.table.operations import TableVersion
 
 _EXECUTION = "spark.sql.execution.id"
@@ -33,16 +34,16 @@ class _Loaded:
 
 
 class NewestVersions:
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: SessionState) -> None:
         self._session, self._lock = session, threading.Lock()
         self._loaded: OrderedDict[str, _Loaded] = OrderedDict()
         self._shown: OrderedDict[tuple[str, str], TableVersion] = OrderedDict()
 
-    def loaded(self, found: Found, changes: int) -> None:
+    def loaded(self, found: Readable, changes: int) -> None:
         """The table was loaded just now, when this process had made as many changes."""
         self._note(found.table.name, found.table.version, changes)
 
-    def of(self, found: Found) -> TableVersion:
+    def of(self, found: Readable) -> TableVersion:
         """Asked while Spark plans, in its thread. Raises NotFoundError for a table that is gone."""
         name = found.table.name
         execution = self._session.spark.sparkContext.getLocalProperty(_EXECUTION)
@@ -56,7 +57,7 @@ class NewestVersions:
                 _shorten(self._shown)
         return shown
 
-    def _newest(self, name: str, found: Found) -> TableVersion:
+    def _newest(self, name: str, found: Readable) -> TableVersion:
         loaded = self._loaded.get(name)
         if loaded is not None and loaded.is_new:
             return loaded.version
@@ -64,7 +65,7 @@ class NewestVersions:
         try:
             return self._note(name, found.table.operations.load(), changes)
         except NotFoundError:
-            raise self._session.names.not_found(found.address.parts) from None
+            raise not_found(self._session, found.address.parts) from None
 
     def _note(self, name: str, version: TableVersion, changes: int) -> TableVersion:
         with self._lock:

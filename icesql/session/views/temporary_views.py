@@ -14,20 +14,22 @@ from icesql.parser.identifiers import parse_name
 from icesql.parser.names import Place, References, TableReference
 from icesql.parser.parameters import quoted_pairs, quoted_string
 from icesql.parser.references import references as find_references
-from icesql.session.dataframe_api.reader import Reader
 from icesql.session.resolve.path_tables import is_path, require_named
+from icesql.session.resolve.resolved import MetadataTable, Missing, ResolvedTable, SparkOwned, StoredView, TemporaryView
+from icesql.session.resolve.resolver import resolve
+from icesql.session.resolve.stored_views import view_references, written_in
 from icesql.session.resolve.view_columns import as_made
-from icesql.session.resolve.views import find_view, view_references, written_in
+from icesql.session.rewrite.bound_text import bound
 from icesql.session.rewrite.places import quote
 from icesql.session.run.ddl.schemas import refuse_doubled
-from icesql.session.run.query.query import bound
+from icesql.session.views.named_reads import read_named
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
 
 
 @dataclass(frozen=True, slots=True)
-class TemporaryView:
+class KeptView:
     """``text`` and where the session was when the view was made; ``state`` tells the versions of the tables it showed last.
 
     ``query_columns`` are the names that the query's columns had then, ``made`` what it showed: what it shows later has these columns.
@@ -62,14 +64,14 @@ class OverTable:
             return ""
         return f"SELECT * FROM {quote(*parse_name(self.path))}" + (f" WITH ({quoted_pairs(self.options)})" if self.options else "")
 
-    def frame(self, session: Session) -> Any:
-        return Reader(session).options(**self.options).table(self.path)
+    def frame(self, session: SessionState) -> Any:
+        return read_named(session, self.path, self.options)
 
 
 class TemporaryViews:
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: SessionState) -> None:
         self._session = session
-        self._views: dict[str, TemporaryView] = {}
+        self._views: dict[str, KeptView] = {}
 
     def create(
         self, name: str, text: str, references: References, *, columns: tuple[str, ...] = (), replace: bool = False, is_global: bool = False
@@ -101,7 +103,7 @@ class TemporaryViews:
         else:
             (frame.createOrReplaceTempView if replace else frame.createTempView)(name)
         catalog, namespace = self._session.names.current_catalog, self._session.names.current_namespace
-        view = TemporaryView(name, text, references, tuple(query.columns), frame, catalog, namespace, state, is_global, over=over)
+        view = KeptView(name, text, references, tuple(query.columns), frame, catalog, namespace, state, is_global, over=over)
         self._views[self._key(name, is_global)] = view
 
     def create_from(self, name: str, make: Callable[[], Any], table: tuple[str, ...]) -> None:
@@ -116,10 +118,10 @@ class TemporaryViews:
             reason = quoted_string(str(error))
             session.spark_sql(f"SELECT * FROM VALUES (1) WHERE raise_error({reason}) IS NULL").createOrReplaceTempView(name)
         where, key = session.names, name.strip("`")
-        view = TemporaryView(key, "", references, (), None, where.current_catalog, where.current_namespace, state, make=make)
+        view = KeptView(key, "", references, (), None, where.current_catalog, where.current_namespace, state, make=make)
         self._views[self._key(key, False)] = view
 
-    def find(self, parts: Sequence[str]) -> TemporaryView | None:
+    def find(self, parts: Sequence[str]) -> KeptView | None:
         """The temporary view over tables of ours that a name leads to."""
         view = self._views.get(".".join(parts).lower())
         if view is not None and not view.is_global and not self._session.is_temporary_view(view.name):
@@ -139,7 +141,7 @@ class TemporaryViews:
             if view is not None:
                 self.refresh_view(view)
 
-    def refresh_view(self, view: TemporaryView) -> None:
+    def refresh_view(self, view: KeptView) -> None:
         """Make it again, with all it stands on, if a table below has changed."""
         session = self._session
         if not view.is_global and not session.is_temporary_view(view.name):
@@ -154,7 +156,7 @@ class TemporaryViews:
             elif state != view.state:
                 self._make_again(view)
 
-    def _make_again(self, view: TemporaryView) -> None:
+    def _make_again(self, view: KeptView) -> None:
         """Raises SqlError where the query has the view's columns no more, or not of their types."""
         query, state = self._frame(view.text, view.references, view.over)
         name = quote("global_temp", view.name) if view.is_global else quote(view.name)
@@ -179,14 +181,16 @@ class TemporaryViews:
             below = self._views.get(".".join(reference.parts).lower())
             if below is not None:
                 found.extend(below.state)
-            elif (address := session.names.address(reference.parts)) is None:
                 continue
-            elif (table := session.find(reference.parts)) is not None:
-                found.append(f"{table.dotted}@{table.table.metadata_location}")
-            elif (stored := find_view(address)) is not None:
-                found.append(f"{address.dotted}@{stored.view_uuid}:{stored.current_version_id}")
-                with written_in(session, address, stored):
-                    found.extend(self._state(view_references(stored)))
+            match resolve(session, reference.parts):
+                case ResolvedTable() | MetadataTable() as table:
+                    found.append(f"{table.dotted}@{table.table.metadata_location}")
+                case StoredView(address, stored):
+                    found.append(f"{address.dotted}@{stored.view_uuid}:{stored.current_version_id}")
+                    with written_in(session, address, stored):
+                        found.extend(self._state(view_references(stored)))
+                case TemporaryView() | SparkOwned() | Missing():
+                    pass
         return tuple(found)
 
     def _key_of_columns(self, name: str) -> str:

@@ -16,7 +16,7 @@ from icesql.parser.tokens import tokenize
 from icesql.session.rewrite.places import padded, quote
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from icesql.session.state.session_state import SessionState
 
 _CREATE = re.compile(r"\s*CREATE\s+(?:OR\s+REPLACE\s+)?TEMPORARY\s+FUNCTION\s+(?:IF\s+NOT\s+EXISTS\s+)?(`[^`]+`|\w+)\s*\(", re.I)
 _DROP = re.compile(r"\s*DROP\s+TEMPORARY\s+FUNCTION\s+(?:IF\s+EXISTS\s+)?(`[^`]+`|\w+)\s*$", re.I)
@@ -26,7 +26,7 @@ _numbers = itertools.count(1)
 class TemporaryFunctions:
     """The functions over our tables that the session has, and the views below each."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: SessionState) -> None:
         self._session = session
         self._views: dict[str, tuple[str, ...]] = {}
 
@@ -53,13 +53,13 @@ class TemporaryFunctions:
 
     def _create(self, name: str, statement: s.Other) -> Any:
         """Raises Spark's errors; and for a table or version that is not there NotFoundError."""
-        from icesql.session.run.query.query import resolved
+        from icesql.session.rewrite.bound_text import source_of
 
         session, text, found = self._session, statement.text, statement.references
         views, replacements = [], {}
         try:
             for reference in found.tables:
-                source = resolved(session, text, reference)
+                source = source_of(session, text, reference)
                 if source is None:
                     continue
                 views.append(f"_icesql_function{next(_numbers)}")

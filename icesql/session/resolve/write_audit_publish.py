@@ -1,0 +1,26 @@
+"""Write-audit-publish: the branch or the id under which a session's writes wait, where a table takes part."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from icesql.errors import ValidationError
+
+if TYPE_CHECKING:
+    from icesql.session.state.session_state import SessionState
+    from icesql.spec.metadata import TableMetadata
+
+WAP_ENABLED = "write.wap.enabled"
+
+
+def wap_of(session: SessionState, metadata: TableMetadata, explicit: str | None = None) -> tuple[str | None, str | None]:
+    """``spark.wap.id`` and ``spark.wap.branch`` where the table has write.wap.enabled.
+
+    Raises ValidationError for both at once, unless a branch is named explicitly, which goes before ``spark.wap.branch``.
+    """
+    if metadata.properties.get(WAP_ENABLED, "false").lower() != "true":
+        return None, None
+    wap_id, branch = session.conf("spark.wap.id"), session.wap_branch
+    if wap_id is not None and branch is not None and explicit is None:
+        raise ValidationError(f"Cannot set both WAP ID and branch, but got ID [{wap_id}] and branch [{branch}]")
+    return wap_id, branch
