@@ -1,6 +1,7 @@
 """What is known of a column over a set of rows, and what follows for a predicate: may some row match, must every row match.
 
-Both data-file metrics and partition summaries reduce to ``FieldStats``; the vectorised twin is in ``icesql.table.manifests.column_predicates``.
+Both data-file metrics and partition summaries reduce to ``FieldStats``; the vectorised twin is
+``icesql.table.manifests.column_predicates``.
 """
 
 from __future__ import annotations

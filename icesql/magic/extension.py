@@ -75,8 +75,10 @@ def session_of(variables: dict[str, Any]) -> Session:
     found = variables.get(_SESSION)
     if isinstance(found, Session):
         return found
+    from icesql.spark.jvm.spark_session import is_classic
+
     spark = variables.get("spark")
-    session = connect(spark) if hasattr(spark, "_jsparkSession") else connect()
+    session = connect(spark) if spark is not None and is_classic(spark) else connect()
     variables[_SESSION] = session
     return session
 

@@ -60,7 +60,9 @@ def connect(
             spark = start_spark(conf or {}, master=master, app_name=app_name)
         else:
             apply_settings(spark, conf or {}, master=master)
-    if not hasattr(spark, "_jsparkSession"):
+    from icesql.spark.jvm.spark_session import is_classic
+
+    if not is_classic(spark):
         raise UnsupportedError("Cannot connect: icesql needs a classic Spark session, not Spark Connect")
     return Session(spark, catalogs)
 

@@ -14,6 +14,7 @@ from icesql.session.dispatch import run_statement
 from icesql.session.rewrite.double_quotes import with_back_ticks
 from icesql.session.rewrite.identifier_clauses import with_plain_identifiers
 from icesql.session.rewrite.parameters import bound_text, with_values
+from icesql.spark.jvm.spark_session import system_property
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -54,8 +55,7 @@ def _substituted(session: SessionState, text: str) -> str:
         if prefix == "env":
             return os.environ.get(name)
         if prefix == "system":
-            found = session.spark._jvm.java.lang.System.getProperty(name)
-            return None if found is None else str(found)
+            return system_property(session.spark, name)
         setting: str | None = session.spark.conf.get(name, None)
         return setting
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from icesql.session.rewrite.places import Rewritten, line_and_column, offset_of
+from icesql.spark.jvm.spark_session import check_parses
 
 _PLACE = re.compile(r"\bline (\d+),? pos(ition)? (\d+)")
 _VIEW = re.compile(r"`?_ice\d+`?")
@@ -24,17 +25,12 @@ def user_positions(spark: Any, rewritten: Rewritten, text: str) -> Iterator[None
     try:
         yield
     except ParseException:
-        _parse(spark, text)
+        check_parses(spark, text)  # let Spark refuse the user's own text: a table's name and the view in its place parse alike
         raise
     except AnalysisException as error:
         if isinstance(error, CapturedException) and error._desc:
             error._desc = moved(error._desc, rewritten, text)
         raise
-
-
-def _parse(spark: Any, text: str) -> None:
-    """Let Spark refuse the user's own text: a table's name and the view in its place parse alike."""
-    spark._jsparkSession.sessionState().sqlParser().parsePlan(text)
 
 
 def moved(message: str, rewritten: Rewritten, text: str) -> str:

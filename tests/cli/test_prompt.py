@@ -35,7 +35,8 @@ def session(tmp_path: Path) -> Any:
     catalogs = Catalogs(ice=catalog)
     names = Names(catalogs)  # type: ignore[arg-type]
     names.enter("ice", ("db",))
-    return SimpleNamespace(names=names, catalogs=catalogs, find=names.find)
+    state = SimpleNamespace(names=names, catalogs=catalogs, transaction_in_progress=None)
+    return SimpleNamespace(state=state, catalogs=catalogs.names)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from icesql.session.rewrite.system_functions import SYSTEM
 from icesql.session.run.show import describing
 from icesql.session.sql_errors import schema_not_found
 from icesql.spark.functions.system_functions import FUNCTIONS
+from icesql.spark.jvm.queries import type_ddl
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -140,8 +141,7 @@ class EnabledCatalog(Catalog):  # type: ignore[misc]  # PySpark's classes are un
         """Raises AlreadyExistsError."""
         if not self._is_ours(tableName):
             return super().createTable(tableName, path, source, schema, description, **options)
-        jvm: Any = self._session.spark._jvm
-        columns = "" if schema is None else f"({jvm.org.apache.spark.sql.types.DataType.fromJson(schema.json()).toDDL()})"
+        columns = "" if schema is None else f"({type_ddl(self._session.spark, schema)})"
         clauses = [
             f"CREATE TABLE {quote(*parse_name(tableName))} {columns}".rstrip(),
             f"USING {source}" if source else "",

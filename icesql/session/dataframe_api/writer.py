@@ -17,6 +17,7 @@ from icesql.session.run.ddl.schemas import partition_spec
 from icesql.session.run.dml.write_target import SessionSettings, WriteTarget, asks_dynamic, target_of
 from icesql.session.sql_errors import table_exists, table_not_found
 from icesql.session.state.names import Address
+from icesql.spark.jvm.queries import column_text
 from icesql.spark.jvm.types import from_spark
 from icesql.spark.read.filters import exact_filter
 from icesql.spark.row_level.checks import require_deterministic
@@ -155,7 +156,7 @@ def _filter(session: SessionState, table: Readable, condition: Any) -> Expressio
     require_deterministic(rows)
     where = exact_filter(rows, target.metadata.schema, target.read.columns.names)
     if where is None:
-        raise SqlError(f"Cannot overwrite: the condition is no filter of files: {condition._jc.toString()}")
+        raise SqlError(f"Cannot overwrite: the condition is no filter of files: {column_text(condition)}")
     return where
 
 
@@ -171,5 +172,4 @@ def _term_text(term: Any) -> str:
     """``partition_transform_days(ts)`` and the like come from ``pyspark.sql.functions``."""
     if isinstance(term, str):
         return term
-    text = str(term._jc.toString())
-    return text.removeprefix("partition_transform_")
+    return column_text(term).removeprefix("partition_transform_")

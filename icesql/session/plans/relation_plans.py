@@ -15,6 +15,7 @@ from icesql.session.plans.newest_versions import NewestVersions
 from icesql.session.resolve.ambiguous_columns import refuse_ambiguous
 from icesql.session.resolve.resolved import CHANGES, Readable
 from icesql.session.resolve.time_travel import ReadPoint
+from icesql.spark.jvm.spark_session import is_stopped
 from icesql.spark.read.shown import Shown
 from icesql.spec.snapshots import MAIN, Snapshot
 from icesql.table.own_changes import listen
@@ -143,7 +144,7 @@ class RelationPlans:
 
     def table_changed(self, location: str) -> None:
         """This process has committed to a table: what Spark keeps in memory of its rows is stale."""
-        if self._session.spark.sparkContext._jsc is None:  # stopped
+        if is_stopped(self._session.spark):
             return
         self._in_memory.forget_rows(location)
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from icesql.errors import SqlError
+from icesql.spark.jvm.queries import narrowing
 
 
 def as_made(frame: Any, names: Sequence[str], schema: Any, key: Callable[[str], str], view: str) -> Any:
@@ -52,11 +53,10 @@ def _places(have: Sequence[str], names: Sequence[str], key: Callable[[str], str]
 
 def refuse_narrowing(frame: Any, index: int, name: str, wanted: Any) -> None:
     """Raises SqlError where the frame's column has come to hold more than the view's type does."""
-    jvm = frame.sparkSession.sparkContext._jvm
-    given, type_ = frame._jdf.schema().apply(index).dataType(), jvm.org.apache.spark.sql.types.DataType.fromJson(wanted.json())
-    if not jvm.org.apache.spark.sql.catalyst.expressions.Cast.canUpCast(given, type_):
+    types = narrowing(frame, index, wanted)
+    if types is not None:
         raise SqlError(
-            f'[CANNOT_UP_CAST_DATATYPE] Cannot up cast {name} from "{given.sql()}" to "{type_.sql()}": '
+            f'[CANNOT_UP_CAST_DATATYPE] Cannot up cast {name} from "{types[0]}" to "{types[1]}": '
             f"make the view again, or cast in its query. SQLSTATE: 42846"
         )
 

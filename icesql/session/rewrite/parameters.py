@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import InvalidArgumentError
 from icesql.parser.parameters import SqlText, bind_parameters, parameter_markers, sql_literal
+from icesql.spark.jvm.queries import constants
 
 if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
@@ -47,9 +48,7 @@ def _literal(session: SessionState, value: object) -> str:
 
 def literals(frame: Any) -> list[SqlText | None]:
     """Each column of a query without tables as a literal of its type; ``None`` for one that is no constant."""
-    columns = frame._jdf.queryExecution().optimizedPlan().expressions()
-    values = [columns.apply(place).child() for place in range(columns.size())]
-    return [SqlText(value.sql()) if value.nodeName() == "Literal" else None for value in values]
+    return [None if value is None else SqlText(value.sql()) for value in constants(frame)]
 
 
 def are_named(text: str) -> bool:

@@ -18,6 +18,7 @@ from icesql.session.rewrite.bound_text import bound
 from icesql.session.rewrite.system_functions import SYSTEM
 from icesql.session.run.calling_session import CallingSession
 from icesql.session.run.show.show_procedures import find_procedure
+from icesql.spark.jvm.queries import is_deterministic
 
 if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
@@ -100,7 +101,7 @@ def _plain(constant: Any) -> Any:
 def _spark_type(session: SessionState, expression: str, args: Any) -> str:
     """The type Spark gives an expression. Raises Spark's error for one that it cannot analyse, or that is not foldable."""
     frame = session.spark_sql(f"SELECT ({expression}) AS value", args)
-    if not frame._jdf.queryExecution().analyzed().deterministic():
+    if not is_deterministic(frame):
         raise InvalidArgumentError(f"Cannot call procedure: arguments must be foldable: {expression}")
     return str(frame.schema.fields[0].dataType.simpleString())
 

@@ -15,6 +15,8 @@ from icesql.session.resolve.time_travel import current, read_point
 from icesql.session.rewrite.places import quote
 from icesql.session.run.query.query import run_query
 from icesql.session.sql_errors import not_for_v2
+from icesql.spark.jvm.queries import persist
+from icesql.spark.jvm.spark_session import storage_level
 
 if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
@@ -68,7 +70,7 @@ def _cache(session: SessionState, statement: s.CacheTable, args: Any) -> Any:
             view_frame(session, stored.address, stored.view)
         case ResolvedTable() | MetadataTable() as table:
             frame = session.plans.scan(table, current(table.table.metadata), {}, follow=True).frame
-            frame.persist() if level is None else frame._jdf.persist(level)
+            frame.persist() if level is None else persist(frame, level)
             if not statement.lazy:
                 frame.count()
         case TemporaryView() | SparkOwned():
@@ -81,7 +83,7 @@ def _cache(session: SessionState, statement: s.CacheTable, args: Any) -> Any:
 def _storage_level(session: SessionState, statement: s.CacheTable) -> Any:
     """What the option ``storageLevel`` names, ``None`` without one. Raises Spark's error for a name that is no level."""
     name = next((value for key, value in statement.options if key.lower() == "storagelevel"), None)
-    return None if name is None else session.spark._jvm.org.apache.spark.storage.StorageLevel.fromString(name.upper())
+    return None if name is None else storage_level(session.spark, name)
 
 
 def _uncache(session: SessionState, statement: s.UncacheTable) -> Any:

@@ -55,7 +55,6 @@ class SessionState:
         self.transaction_in_progress: SessionTransaction | None = None
         self.script: Script | None = None  # the BEGIN ... END script at work
         self._open_views: list[str] = []
-        self._session_catalog: Any = None
 
     # What statements need is imported with the first of them: connecting should not take longer than Spark does.
     @cached_property
@@ -147,10 +146,12 @@ class SessionState:
 
     def spark_sql(self, text: str, args: Any = None) -> DataFrame:
         """``spark.sql`` as PySpark has it, whatever ``icesql.enable`` put in its place."""
-        from pyspark.sql import DataFrame, SparkSession
+        from pyspark.sql import SparkSession
 
-        if args is None:  # PySpark would first build an empty map of arguments, in five round trips
-            return DataFrame(self.spark._jsparkSession.sql(text), self.spark)
+        from icesql.spark.jvm.spark_session import run_sql
+
+        if args is None:
+            return run_sql(self.spark, text)
         plain = getattr(SparkSession.sql, "__wrapped__", SparkSession.sql)
         frame: DataFrame = plain(self.spark, text, args)
         return frame
@@ -159,9 +160,15 @@ class SessionState:
         """Whether a name is that of a local temporary view, which has one part; it goes before our tables then."""
         if len(parts) != 1:
             return False
-        if self._session_catalog is None:
-            self._session_catalog = self.spark._jsparkSession.sessionState().catalog()
-        return bool(self._session_catalog.getTempView(parts[0]).isDefined())
+        from icesql.spark.jvm.spark_session import has_local_view
+
+        return has_local_view(self._session_catalog, parts[0])
+
+    @cached_property
+    def _session_catalog(self) -> Any:
+        from icesql.spark.jvm.spark_session import session_catalog
+
+        return session_catalog(self.spark)
 
     @contextmanager
     def view_of(self, frame: DataFrame) -> Iterator[str]:

@@ -36,8 +36,9 @@ class Settings:
 
     def all(self) -> dict[str, str]:
         """Those of the context and of the session, in one call to the JVM."""
-        entries = self._spark._jsparkSession.sessionState().conf().getAllConfs().mkString("\0")
-        return dict(entry.split(" -> ", 1) for entry in entries.split("\0"))
+        from icesql.spark.jvm.spark_session import all_settings
+
+        return all_settings(self._spark)
 
     def _may_be_set(self, part: str) -> bool:
         """Whether a key may have this part: one round trip a statement, where most settings that are asked for are not set."""
@@ -48,4 +49,6 @@ class Settings:
     @cached_property
     def _live_keys(self) -> Any:
         """A view of the session's own keys that shows what is set later."""
-        return self._spark._jsparkSession.sessionState().conf().settings().keySet()
+        from icesql.spark.jvm.spark_session import setting_keys
+
+        return setting_keys(self._spark)

@@ -11,6 +11,7 @@ from icesql.parser.token_groups import name_at
 from icesql.parser.tokens import Kind, tokenize
 from icesql.session.rewrite.places import quote
 from icesql.session.state.names import Address
+from icesql.spark.jvm.spark_session import has_table, has_temporary_function
 
 if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
@@ -28,15 +29,13 @@ def _temporary(session: SessionState, statement: s.CreateView) -> Iterator[tuple
         hidden = parts[0].lower() in statement.references.temporary  # by a WITH of the query
         if (session.is_temporary_view(*parts) and not hidden) or _is_global(session, parts):
             yield "view", ".".join(parts)
-    jvm = session.spark.sparkContext._jvm
-    catalog = session.spark._jsparkSession.sessionState().catalog()
     for name in _called(statement.query.of(statement.text)):
-        if catalog.isTemporaryFunction(jvm.org.apache.spark.sql.catalyst.FunctionIdentifier(name)):
+        if has_temporary_function(session.spark, name):
             yield "function", name
 
 
 def _is_global(session: SessionState, parts: tuple[str, ...]) -> bool:
-    return len(parts) == 2 and parts[0].lower() == "global_temp" and bool(session.spark.catalog._jcatalog.tableExists(quote(*parts)))
+    return len(parts) == 2 and parts[0].lower() == "global_temp" and has_table(session.spark, quote(*parts))
 
 
 def _called(text: str) -> Iterator[str]:

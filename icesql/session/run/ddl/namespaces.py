@@ -16,6 +16,7 @@ from icesql.session.run.show.describing import quoted_if_needed
 from icesql.session.run.show.patterns import matches
 from icesql.session.sql_errors import schema_exists, schema_not_found
 from icesql.session.state.catalogs import SPARK_CATALOG
+from icesql.spark.jvm.spark_session import qualified_path
 
 if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
@@ -77,10 +78,7 @@ def _change(session: SessionState, statement: s.Statement, catalog: Catalog, nam
 
 def _qualified(session: SessionState, location: str) -> str:
     """A location without a scheme is in Spark's default file system: ``/data`` -> ``file:/data``."""
-    if _SCHEME.match(location):
-        return location
-    path = session.spark._jvm.org.apache.hadoop.fs.Path(location)
-    return str(path.getFileSystem(session.spark._jsparkSession.sessionState().newHadoopConf()).makeQualified(path).toString())
+    return location if _SCHEME.match(location) else qualified_path(session.spark, location)
 
 
 def _create(session: SessionState, statement: s.CreateNamespace, catalog: Catalog, namespace: Namespace) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from icesql.errors import InvalidArgumentError, SqlError
 from icesql.parser.ddl_statements import CreateTable
+from icesql.spark.jvm.queries import only_constant
 
 if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
@@ -71,12 +72,10 @@ def _constant_text(session: SessionState, key: str, expression: str) -> str:
         f"are supported: {expression}. SQLSTATE: 42000"
     )
     try:
-        plan: Any = session.spark_sql(f"SELECT {expression}")._jdf.queryExecution().optimizedPlan()
+        value = only_constant(session.spark_sql(f"SELECT {expression}"))
     except PySparkException as error:
         raise error if error.getCondition() == "UNRESOLVED_ROUTINE" else refused from None
-    expressions = plan.expressions()
-    value = expressions.head().child() if plan.nodeName() == "Project" and expressions.size() == 1 else None
-    if value is None or value.nodeName() != "Literal" or value.dataType().typeName() in ("array", "map", "struct", "void"):
+    if value is None or value.dataType().typeName() in ("array", "map", "struct", "void"):
         raise refused
     return str(value.toString())
 

@@ -9,6 +9,7 @@ from icesql.errors import UnsupportedError
 from icesql.parser import statements as s
 from icesql.session.output.results import Columns
 from icesql.session.run.query.query import run_query
+from icesql.spark.jvm.queries import plan_physically
 
 if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
@@ -24,15 +25,9 @@ def explain_pruning(session: SessionState, statement: s.Explain, args: Any = Non
     body = statement.body.of(statement.text)
     frame = run_query(session, body, statement.statement.references, args)
     session.plans.reports.clear()
-    _plan(frame)
+    plan_physically(frame)
     session.explained = tuple(session.plans.reports)
     return STEPS.frame(session.spark, [row for planning in session.explained for row in _steps(planning.report, planning.total_bytes)])
-
-
-def _plan(frame: Any) -> None:
-    """Physical planning, at which scans choose their files: partitions are asked for, no row is read."""
-    frame._jdf.queryExecution().executedPlan()
-    frame._jdf.queryExecution().toRdd().getNumPartitions()
 
 
 def _steps(report: ScanReport, total_bytes: int | None) -> Iterator[tuple[Any, ...]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from icesql.parser.parameters import quoted_pairs, quoted_string
 from icesql.session.resolve.resolved import CHANGES, Readable
 from icesql.session.run.show import describing
+from icesql.spark.jvm.queries import type_ddl
 
 if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
@@ -61,5 +62,4 @@ def _column_ddl(session: SessionState, field: object) -> str:
     assert isinstance(field, StructField)
     comment = {"comment": field.metadata["comment"]} if "comment" in field.metadata else {}
     bare = StructType([StructField(field.name, field.dataType, field.nullable, comment)])
-    jvm = session.spark._jvm
-    return str(jvm.org.apache.spark.sql.types.DataType.fromJson(bare.json()).toDDL())
+    return type_ddl(session.spark, bare)

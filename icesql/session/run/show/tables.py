@@ -25,6 +25,7 @@ from icesql.session.run.show import describing
 from icesql.session.run.show.patterns import matches
 from icesql.session.run.show.show_create import create_table_text
 from icesql.session.sql_errors import no_partition_management, not_for_v2, quoted
+from icesql.spark.jvm.queries import default_size
 from icesql.spec.metadata_columns import DELETED, FILE, LINEAGE, PARTITION, POS, SPEC_ID
 from icesql.spec.types import StructType
 
@@ -288,11 +289,11 @@ def _statistics(session: SessionState, found: Readable, fields: Sequence[Any]) -
     if found.metadata_table != CHANGES:
         from pyspark.sql.types import StructType as SparkStruct
 
-        kind = session.spark._jvm.org.apache.spark.sql.types.DataType.fromJson(SparkStruct(list(fields)).json())
+        row_bytes = default_size(session.spark, SparkStruct(list(fields)))
         point = read_point(found, None, "", session.microseconds)
         of_table = found.metadata_table == "position_deletes" and not metadata.spec.is_unpartitioned
         rows = describing.records(point.snapshot) if of_table else session.plans.scan(found, point, {}).frame.count()
-        return f"{rows * kind.defaultSize()} bytes, {rows} rows"
+        return f"{rows * row_bytes} bytes, {rows} rows"
     from icesql.table.scan.changelog import ChangelogScan, changelog_schema
     from icesql.table.scan.snapshot_ranges import changelog_range
 

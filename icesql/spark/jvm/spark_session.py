@@ -1,0 +1,80 @@
+"""What is asked of a Spark session's own state in the JVM: its settings, its catalog of views and functions, its file systems."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+
+def is_classic(spark: Any) -> bool:
+    """Whether the session has a JVM of its own: one of Spark Connect has none."""
+    return hasattr(spark, "_jsparkSession")
+
+
+def is_stopped(spark: SparkSession) -> bool:
+    return spark.sparkContext._jsc is None
+
+
+def run_sql(spark: SparkSession, text: str) -> DataFrame:
+    """``spark.sql(text)`` without the empty map of arguments that PySpark builds in five round trips."""
+    return DataFrame(spark._jsparkSession.sql(text), spark)
+
+
+def check_parses(spark: SparkSession, text: str) -> None:
+    """Raises Spark's ParseException for a text that its grammar refuses."""
+    _state(spark).sqlParser().parsePlan(text)
+
+
+# -- settings ----------------------------------------------------------------------------------------------------------
+def all_settings(spark: SparkSession) -> dict[str, str]:
+    """Those of the context and of the session, in one round trip."""
+    entries = _state(spark).conf().getAllConfs().mkString("\0")
+    return dict(entry.split(" -> ", 1) for entry in entries.split("\0"))
+
+
+def setting_keys(spark: SparkSession) -> Any:
+    """A JVM set of the keys that the session itself has set; it shows what is set later. ``str`` of it names them all."""
+    return _state(spark).conf().settings().keySet()
+
+
+def system_property(spark: SparkSession, name: str) -> str | None:
+    value = spark._jvm.java.lang.System.getProperty(name)
+    return None if value is None else str(value)
+
+
+# -- the session catalog -----------------------------------------------------------------------------------------------
+def session_catalog(spark: SparkSession) -> Any:
+    """Spark's ``SessionCatalog``, which keeps temporary views and functions."""
+    return _state(spark).catalog()
+
+
+def has_local_view(catalog: Any, name: str) -> bool:
+    """Whether ``session_catalog`` has a local temporary view of that name."""
+    return bool(catalog.getTempView(name).isDefined())
+
+
+def has_temporary_function(spark: SparkSession, name: str) -> bool:
+    identifier = spark._jvm.org.apache.spark.sql.catalyst.FunctionIdentifier(name)
+    return bool(session_catalog(spark).isTemporaryFunction(identifier))
+
+
+def has_table(spark: SparkSession, quoted_name: str) -> bool:
+    """Whether Spark itself finds a table or view (``global_temp.v`` too) by that name."""
+    return bool(spark.catalog._jcatalog.tableExists(quoted_name))
+
+
+# -- files -------------------------------------------------------------------------------------------------------------
+def qualified_path(spark: SparkSession, location: str) -> str:
+    """A location with the scheme and authority of the default file system where it has none: ``/data`` -> ``file:/data``."""
+    path = spark._jvm.org.apache.hadoop.fs.Path(location)
+    return str(path.getFileSystem(_state(spark).newHadoopConf()).makeQualified(path).toString())
+
+
+def storage_level(spark: SparkSession, name: str) -> Any:
+    """The level of that name, for ``persist``. Raises Spark's error for a name that is no level."""
+    return spark._jvm.org.apache.spark.storage.StorageLevel.fromString(name.upper())
+
+
+def _state(spark: SparkSession) -> Any:
+    return spark._jsparkSession.sessionState()
