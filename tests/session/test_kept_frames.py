@@ -211,7 +211,7 @@ def test_a_side_reads_only_versions_that_it_can(ice: Session, table: str, monkey
     ice.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('write.delete.mode' = 'merge-on-read', 'write.delete.granularity' = 'file')")
     ice.sql(f"INSERT INTO {table} SELECT id, 'x' FROM range(100, 110)")
     frame = ice.table(table).to_df().where("id >= 100")
-    following = next(kept[0] for kept in ice.state.plans._kept.values() if isinstance(kept, tuple) and kept[0]._own.name == table)
+    following = next(kept[0] for kept in ice.state.plans._plans.values() if isinstance(kept, tuple) and kept[0]._own.name == table)
     assert len(following._sides) == 2
     plain, with_deletes = following._sides
     before = following._number(plain)

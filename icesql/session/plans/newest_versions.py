@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections import OrderedDict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from icesql.errors import NotFoundError
+from icesql.io.lru import LruCache
 from icesql.session.resolve.resolver import not_found
 from icesql.table.own_changes import changes_so_far
 
@@ -35,9 +34,9 @@ class _Loaded:
 
 class NewestVersions:
     def __init__(self, session: SessionState) -> None:
-        self._session, self._lock = session, threading.Lock()
-        self._loaded: OrderedDict[str, _Loaded] = OrderedDict()
-        self._shown: OrderedDict[tuple[str, str], TableVersion] = OrderedDict()
+        self._session = session
+        self._loaded: LruCache[str, _Loaded] = LruCache(_KEPT)
+        self._shown: LruCache[tuple[str, str], TableVersion] = LruCache(_KEPT)  # by execution and table
 
     def loaded(self, found: Readable, changes: int) -> None:
         """The table was loaded just now, when this process had made as many changes."""
@@ -49,16 +48,10 @@ class NewestVersions:
         execution = self._session.spark.sparkContext.getLocalProperty(_EXECUTION)
         if execution is None:
             return self._newest(name, found)
-        shown = self._shown.get((execution, name))
-        if shown is None:
-            shown = self._newest(name, found)
-            with self._lock:
-                self._shown[execution, name] = shown
-                _shorten(self._shown)
-        return shown
+        return self._shown.find_or_make((execution, name), lambda: self._newest(name, found))
 
     def _newest(self, name: str, found: Readable) -> TableVersion:
-        loaded = self._loaded.get(name)
+        loaded = self._loaded.find(name)
         if loaded is not None and loaded.is_new:
             return loaded.version
         changes = changes_so_far()
@@ -68,13 +61,5 @@ class NewestVersions:
             raise not_found(self._session, found.address.parts) from None
 
     def _note(self, name: str, version: TableVersion, changes: int) -> TableVersion:
-        with self._lock:
-            self._loaded[name] = _Loaded(version, time.monotonic(), changes)
-            self._loaded.move_to_end(name)
-            _shorten(self._loaded)
+        self._loaded.put(name, _Loaded(version, time.monotonic(), changes))
         return version
-
-
-def _shorten(kept: OrderedDict[Any, Any]) -> None:
-    while len(kept) > _KEPT:
-        kept.popitem(last=False)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from icesql.expr.tree import TRUE, Expression
+from icesql.io.lru import LruCache
 from icesql.session.output.pruning_line import Planning
 from icesql.session.plans.newest_versions import NewestVersions
 from icesql.session.resolve.ambiguous_columns import refuse_ambiguous
@@ -42,7 +42,7 @@ class RelationPlans:
 
     def __init__(self, session: SessionState) -> None:
         self._session = session
-        self._kept: OrderedDict[tuple[Any, ...], Any] = OrderedDict()  # what is shown; of what follows, with what it follows
+        self._plans: LruCache[tuple[Any, ...], Any] = LruCache(_KEPT)  # relation plans; of unpinned reads with what they track
         self.newest = NewestVersions(session)
         listen(self)
         self.reports: list[Planning] = []
@@ -85,16 +85,11 @@ class RelationPlans:
         return shown
 
     def _known(self, key: tuple[Any, ...] | None) -> Any:
-        if key is None or key not in self._kept:
-            return None
-        self._kept.move_to_end(key)
-        return self._kept[key]
+        return None if key is None else self._plans.find(key)
 
     def _keep(self, key: tuple[Any, ...] | None, shown: Any) -> None:
         if key is not None:
-            self._kept[key] = shown
-            while len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
+            self._plans.put(key, shown)
 
     def _following(self, found: Readable, point: ReadPoint, options: Mapping[str, str], metadata_columns: tuple[str, ...]) -> Shown | None:
         """What shows the rows that are there when it runs; ``None`` where nothing can. One plan serves for many versions of a table."""
@@ -140,7 +135,7 @@ class RelationPlans:
             self.is_pinned = outer
 
     def clear(self) -> None:
-        self._kept.clear()
+        self._plans.clear()
 
     def table_changed(self, location: str) -> None:
         """This process has committed to a table: what Spark keeps in memory of its rows is stale."""

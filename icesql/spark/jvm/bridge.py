@@ -25,6 +25,7 @@ from pyspark.sql.classic.column import Column as ClassicColumn
 from pyspark.sql.types import DataType, StructType
 
 from icesql.errors import UnsupportedError
+from icesql.io.lru import LruCache
 
 _SENT_BYTES = 32 << 10
 _KEPT_TYPES = 256
@@ -344,9 +345,8 @@ def bridge_of(spark: SparkSession) -> Bridge:
 # -- errors raised by Python code that the JVM called -------------------------------------------------------------------
 
 _TOKEN = re.compile(r"icesql-callback-error-(\d+)")
-_errors: dict[int, BaseException] = {}
+_errors: LruCache[int, BaseException] = LruCache(256)
 _numbers = itertools.count(1)
-_KEPT = 256
 
 
 class CallbackError(Exception):
@@ -361,9 +361,7 @@ def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*arguments)
         except Exception as error:
             number = next(_numbers)
-            _errors[number] = error
-            while len(_errors) > _KEPT:
-                _errors.pop(next(iter(_errors)), None)
+            _errors.put(number, error)
             raise CallbackError(f"icesql-callback-error-{number}: {type(error).__name__}: {error}") from error
 
     return call
@@ -372,7 +370,7 @@ def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
 def callback_error(text: str) -> BaseException | None:
     """The error that a JVM exception's text stands for, if any."""
     found = _TOKEN.search(text)
-    return None if found is None else _errors.get(int(found.group(1)))
+    return None if found is None else _errors.find(int(found.group(1)))
 
 
 _installed = False

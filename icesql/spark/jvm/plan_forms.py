@@ -5,13 +5,12 @@ The columns of all plans of a form are the same ones to Spark, so such plans ser
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Any
 
 from pyspark.sql import DataFrame
 
+from icesql.io.lru import LruCache
 from icesql.spark.jvm.bridge import Bridge
 
 _KEPT = 64
@@ -21,26 +20,20 @@ class PlanForms:
     """The forms of one Spark session, by what their plans have in common. Thread safe."""
 
     def __init__(self, bridge: Bridge) -> None:
-        self._bridge, self._lock = bridge, threading.Lock()
-        self._forms: OrderedDict[Hashable, _Form] = OrderedDict()
+        self._bridge = bridge
+        self._forms: LruCache[Hashable, _Form] = LruCache(_KEPT)
 
     def plan(self, key: Hashable, files: Any, make: Callable[[DataFrame], DataFrame]) -> Any:
         """The analysed plan of what ``make`` makes of a frame over the relation ``files``, by projections and filters alone.
 
         ``make`` does the same for everything with this key.
         """
-        with self._lock:
-            form = self._forms.get(key)
-            if form is not None:
-                self._forms.move_to_end(key)
+        form = self._forms.find(key)
         if form is not None:
             return form.over(files)
         relation = self._bridge.logical_relation(files, False)
         plan = make(self._bridge.frame(relation))._jdf.queryExecution().analyzed()
-        with self._lock:
-            self._forms[key] = _Form(plan)
-            if len(self._forms) > _KEPT:
-                self._forms.popitem(last=False)
+        self._forms.put(key, _Form(plan))
         return plan
 
 

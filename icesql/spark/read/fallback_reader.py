@@ -7,8 +7,6 @@ through ``mapInArrow``: ``second_path_filters`` finds those of a statement, and 
 from __future__ import annotations
 
 import pickle
-import threading
-from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
@@ -16,6 +14,7 @@ from pyspark.sql.types import BinaryType, StructField, StructType
 
 from icesql.expr.tree import Expression
 from icesql.io.files import FileIO
+from icesql.io.lru import LruCache
 from icesql.spark.jvm.arrow_schema import to_arrow_schema
 from icesql.spark.jvm.bridge import bridge_of
 from icesql.spark.read.columns import Constant, shown_schema
@@ -128,30 +127,12 @@ def _left_out(read: Read, file: ScannedFile) -> bytes | None:
 # -- which files Spark can read ------------------------------------------------------------------------------------------
 
 
-class IdFinder:
+_ids_by_path: LruCache[str, frozenset[int]] = LruCache(100_000)
+
+
+def ids_in(io: FileIO, file: ScannedFile) -> frozenset[int]:
     """The field ids of a Parquet file, from its footer; remembered for the files asked last."""
-
-    _KEPT = 100_000
-
-    def __init__(self) -> None:
-        self._known: OrderedDict[str, frozenset[int]] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def __call__(self, io: FileIO, file: ScannedFile) -> frozenset[int]:
-        path = file.file_path
-        with self._lock:
-            if path in self._known:
-                self._known.move_to_end(path)
-                return self._known[path]
-        found = _ids_of_file(io, path)
-        with self._lock:
-            self._known[path] = found
-            while len(self._known) > self._KEPT:
-                self._known.popitem(last=False)
-        return found
-
-
-ids_in = IdFinder()
+    return _ids_by_path.find_or_make(file.file_path, lambda: _ids_of_file(io, file.file_path))
 
 
 def _ids_of_file(io: FileIO, path: str) -> frozenset[int]:

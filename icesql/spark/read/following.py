@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -25,6 +24,7 @@ from pyspark.sql.types import StructType
 
 from icesql.errors import SqlError
 from icesql.expr.tree import Expression
+from icesql.io.lru import LruCache
 from icesql.spark.jvm.bridge import bridge_of
 from icesql.spark.jvm.driver_callbacks import Question, number_asked, one_of
 from icesql.spark.read.changed_tables import check_same_table
@@ -116,8 +116,8 @@ class Following:
         self._sides = _sides(read)
         self._lock = threading.RLock()
         self._numbers: dict[tuple[str | None, str | None], int] = {}
-        self._versions: OrderedDict[int, _Version] = OrderedDict()
-        self._remembered: OrderedDict[int, tuple[TableVersion, _Side]] = OrderedDict()
+        self._versions: LruCache[int, _Version] = LruCache(_KEPT)
+        self._remembered: dict[int, tuple[TableVersion, _Side]] = {}  # the last versions by number, oldest first
         self._shown(version)
 
     def is_best_for(self, version: TableVersion) -> bool:
@@ -191,25 +191,21 @@ class Following:
         else:
             number = next(_numbers)
             self._remembered[number] = (newest, side)
-            self._keep(_Version(read, number, side))
+            self._versions.put(number, _Version(read, number, side))
         self._numbers[identity(newest)] = number
-        _shorten(self._remembered, _REMEMBERED)
+        while len(self._remembered) > _REMEMBERED:
+            del self._remembered[next(iter(self._remembered))]
         return self._numbered(number)
 
     def _numbered(self, number: int) -> _Version:
         with self._lock:
-            found = self._versions.get(number)
+            found = self._versions.find(number)
             if found is None:
                 if number not in self._remembered:
                     raise SqlError(f"Cannot run plan: it is older than the last {_REMEMBERED} versions of {self._own.name}: make it again")
                 version, side = self._remembered[number]
-                found = self._keep(_Version(self._read(version), number, side))
+                found = self._versions.put(number, _Version(self._read(version), number, side))
             return found
-
-    def _keep(self, version: _Version) -> _Version:
-        self._versions[version.number] = version
-        _shorten(self._versions, _KEPT)
-        return version
 
     def _read(self, version: TableVersion) -> Read:
         """Raises SqlError, NotFoundError."""
@@ -227,8 +223,3 @@ class Following:
         return (own.physical, own.projection, own.names, own.whole, own.constants_schema) == (
             new.physical, new.projection, new.names, new.whole, new.constants_schema,
         )  # fmt: skip
-
-
-def _shorten(kept: OrderedDict[int, Any], most: int) -> None:
-    while len(kept) > most:
-        kept.popitem(last=False)

@@ -5,12 +5,12 @@ A table's properties do not tell: its default format may have changed, and any w
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from icesql.io.files import FileIO
+from icesql.io.lru import LruCache
 from icesql.spec.files import ManifestContent, ManifestFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import Snapshot
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from icesql.io.manifest_columns import ManifestColumns
 
 _MOST_READ = 256  # manifests a frame opens to find out
-_known: dict[str, bool] = {}
-_lock = threading.Lock()
+_known: LruCache[str, bool] = LruCache(100_000)  # by manifest: whether it lists a file that is not Parquet
 
 
 def may_have_foreign_files(io: FileIO, metadata: TableMetadata, snapshot: Snapshot | None) -> bool:
@@ -32,7 +31,7 @@ def may_have_foreign_files(io: FileIO, metadata: TableMetadata, snapshot: Snapsh
     if snapshot is None:
         return False
     manifests = [m for m in of_content(manifests_of(io, snapshot), ManifestContent.DATA) if m.has_live_files]
-    if any(_known.get(m.manifest_path, False) for m in manifests):
+    if any(_known.find(m.manifest_path) for m in manifests):
         return True
     unseen = [m for m in manifests if m.manifest_path not in _known]
     return len(unseen) > _MOST_READ or any(_lists_foreign(io, metadata, manifest) for manifest in unseen)
@@ -47,11 +46,6 @@ def _lists_foreign(io: FileIO, metadata: TableMetadata, manifest: ManifestFile) 
 def learn(columns: ManifestColumns) -> bool:
     """Remember whether a data manifest lists a live file that is not Parquet."""
     path = columns.manifest.manifest_path
-    found = _known.get(path)
-    if found is None:
-        found = any((name or "").lower() != "parquet" for name in set(columns.file_format.texts(np.flatnonzero(columns.live))))
-        with _lock:
-            if len(_known) > 100_000:
-                _known.clear()
-            _known[path] = found
-    return found
+    return _known.find_or_make(
+        path, lambda: any((name or "").lower() != "parquet" for name in set(columns.file_format.texts(np.flatnonzero(columns.live))))
+    )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 
 import numpy as np
 
 from icesql.io.files import FileIO
+from icesql.io.lru import LruCache
 from icesql.io.manifest_columns import ManifestColumns, read_manifest_columns
 from icesql.spec.files import ManifestContent, ManifestFile
 from icesql.spec.metadata import TableMetadata
@@ -19,9 +19,7 @@ from icesql.table.scan.planning import total_live_files
 
 FEWEST_ROWS = 100_000  # below, a test of each value costs less than to look
 _MOST_FILES = 1_000  # above, reading the counts of all may cost more than a query of some is worth
-_MOST_KNOWN = 10_000
-_known: dict[tuple[str, tuple[int, ...]], frozenset[int]] = {}
-_lock = threading.Lock()
+_known: LruCache[tuple[str, tuple[int, ...]], frozenset[int]] = LruCache(10_000)  # by manifest and columns
 
 
 def never_null(io: FileIO, metadata: TableMetadata, snapshot: Snapshot | None, schema: Schema) -> frozenset[int]:
@@ -49,17 +47,12 @@ def _is_worth_it(manifests: Sequence[ManifestFile]) -> bool:
 
 
 def _of_manifest(io: FileIO, metadata: TableMetadata, manifest: ManifestFile, ids: tuple[int, ...]) -> frozenset[int]:
-    key = (manifest.manifest_path, ids)
-    known = _known.get(key)
-    if known is None:
+    def counted() -> frozenset[int]:
         spec = metadata.specs_by_id.get(manifest.partition_spec_id)
         columns = read_manifest_columns(io, manifest, spec=spec, bounds_for=frozenset(ids))
-        known = frozenset(i for i in ids if _holds_no_null(columns, i))
-        with _lock:
-            if len(_known) >= _MOST_KNOWN:
-                _known.clear()
-            _known[key] = known
-    return known
+        return frozenset(i for i in ids if _holds_no_null(columns, i))
+
+    return _known.find_or_make((manifest.manifest_path, ids), counted)
 
 
 def _holds_no_null(columns: ManifestColumns, field_id: int) -> bool:
