@@ -248,7 +248,8 @@ def _compare_infinity(op: Op, term: BoundReference) -> Expression:
             return Predicate(Op.GT_EQ, term, (math.inf,))
         case Op.EQ:
             return FALSE
-    return _not_null(term)
+        case _:
+            return _not_null(term)
 
 
 def _compare_minus_infinity(op: Op, term: BoundReference) -> Expression:
@@ -259,7 +260,8 @@ def _compare_minus_infinity(op: Op, term: BoundReference) -> Expression:
             return Predicate(Op.GT, term, (-math.inf,))
         case Op.EQ:
             return FALSE
-    return _not_null(term)
+        case _:
+            return _not_null(term)
 
 
 def _compare_nan(op: Op, term: BoundReference) -> Expression:
@@ -270,4 +272,5 @@ def _compare_nan(op: Op, term: BoundReference) -> Expression:
             return FALSE
         case Op.LT_EQ:
             return _not_null(term)
-    return and_(_not_null(term), Predicate(Op.NOT_NAN, term))
+        case _:
+            return and_(_not_null(term), Predicate(Op.NOT_NAN, term))

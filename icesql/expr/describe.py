@@ -66,7 +66,8 @@ def _leaf(leaf: Predicate) -> str:
         case Op.IN | Op.NOT_IN:
             more = f", ... ({len(leaf.literals) - _SHOWN_LITERALS} more)" if len(leaf.literals) > _SHOWN_LITERALS else ""
             return f"{name} {'NOT ' if leaf.op is Op.NOT_IN else ''}IN ({', '.join(shown)}{more})"
-    return f"{name} {_SYMBOLS[leaf.op]} {shown[0]}"
+        case Op.LT | Op.LT_EQ | Op.GT | Op.GT_EQ | Op.EQ | Op.NOT_EQ:
+            return f"{name} {_SYMBOLS[leaf.op]} {shown[0]}"
 
 
 _FUNCTIONS = {"year": "years", "month": "months", "day": "days", "hour": "hours"}
@@ -124,4 +125,5 @@ def _plain(value: object) -> str:
             return f"DATE '{value.isoformat()}'"
         case dt.time():
             return f"TIME '{value.isoformat()}'"
-    return str(value)
+        case _:
+            return str(value)

@@ -41,7 +41,8 @@ def _compile(schema: Schema, expression: Expression) -> RowFunction:
         case Predicate(term=BoundReference() as term):
             value_of, test = _accessor(schema, term), value_test(expression)
             return lambda row: test(value_of(row))
-    raise InvalidArgumentError(f"Cannot evaluate predicate: it is not bound: {expression}")
+        case Predicate():
+            raise InvalidArgumentError(f"Cannot evaluate predicate: it is not bound: {expression}")
 
 
 def _both(left: RowFunction, right: RowFunction) -> RowFunction:
@@ -103,7 +104,6 @@ def _positions(schema: Schema, field_id: int) -> tuple[int, ...]:
 
 def value_test(leaf: Predicate) -> ValueFunction:
     """The bound leaf as a function of the term's value (after its transform)."""
-    test = _test_of_present(leaf)
     match leaf.op:
         case Op.IS_NULL:
             return lambda value: value is None
@@ -113,7 +113,9 @@ def value_test(leaf: Predicate) -> ValueFunction:
             return lambda value: value is not None and math.isnan(value)
         case Op.NOT_NAN:
             return lambda value: value is None or not math.isnan(value)
-    return lambda value: None if value is None else test(value)
+        case Op.LT | Op.LT_EQ | Op.GT | Op.GT_EQ | Op.EQ | Op.NOT_EQ | Op.IN | Op.NOT_IN | Op.STARTS_WITH | Op.NOT_STARTS_WITH:
+            test = _test_of_present(leaf)
+            return lambda value: None if value is None else test(value)
 
 
 def _test_of_present(leaf: Predicate) -> Callable[[Any], bool]:
@@ -145,4 +147,5 @@ def _test_of_present(leaf: Predicate) -> Callable[[Any], bool]:
             return lambda value: bool(value.startswith(literal))
         case Op.NOT_STARTS_WITH:
             return lambda value: not value.startswith(literal)
-    return lambda value: False
+        case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN:
+            raise AssertionError(f"a test of present values was asked for {leaf.op}")

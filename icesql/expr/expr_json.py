@@ -133,7 +133,8 @@ def _plain_literal(value: object) -> Any:
             return str(value)
         case dt.datetime() | dt.date() | dt.time():
             return value.isoformat()
-    raise InvalidArgumentError(f"Cannot write literal as JSON: unsupported type {type(value).__name__}: {value!r}")
+        case _:
+            raise InvalidArgumentError(f"Cannot write literal as JSON: unsupported type {type(value).__name__}: {value!r}")
 
 
 # -- reading -----------------------------------------------------------------------------------------------------
@@ -167,7 +168,8 @@ class _Reader:
                 return Or(self.read(_part(json, "left")), self.read(_part(json, "right")))
             case "not":
                 return Not(self.read(_part(json, "child")))
-        return self._leaf(_operator(kind, json), json)
+            case _:
+                return self._leaf(_operator(kind, json), json)
 
     def _leaf(self, op: Op, json: Mapping[str, Any]) -> Predicate:
         if op in _UNARY:
@@ -202,7 +204,8 @@ class _Reader:
                 return Reference(inner.name, _effective(parse_transform(str(_part(json, "transform")))))
             case "apply":
                 return self._applied(json)
-        raise _unreadable("unknown term", json)
+            case _:
+                raise _unreadable("unknown term", json)
 
     def _name(self, json: Mapping[str, Any]) -> str:
         if "id" in json:
@@ -222,7 +225,8 @@ class _Reader:
             case [width, argument]:
                 width = width["value"] if isinstance(width, Mapping) and "value" in width else width
                 return Reference(self._term(argument).name, _known_transform(f"{function}[{width}]", json))
-        raise _unreadable("unknown function", json)
+            case _:
+                raise _unreadable("unknown function", json)
 
     # -- literals --------------------------------------------------------------------------------------------------
     def _literals(self, term: Reference, json: Any) -> tuple[object, ...]:
@@ -287,7 +291,8 @@ def _function_name(json: Any) -> str:
             return name
         case {"identifier": [*_, str(name)]}:
             return name
-    raise _unreadable("unknown function", json)
+        case _:
+            raise _unreadable("unknown function", json)
 
 
 def _known_transform(text: str, json: Any) -> Transform:

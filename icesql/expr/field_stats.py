@@ -50,13 +50,12 @@ def may_match(leaf: Predicate, stats: FieldStats) -> bool:
             return not (stats.no_nans or stats.only_nulls)
         case Op.NOT_NAN:
             return not stats.only_nans
-    if stats.only_nulls:
-        return False
-    if not stats.no_nans and leaf.op in _TRUE_FOR_NAN:
-        return True
-    if stats.only_nulls_and_nans:
-        return False
-    return _value_may_match(leaf, stats.lower, stats.upper)
+        case Op.LT | Op.LT_EQ | Op.GT | Op.GT_EQ | Op.EQ | Op.NOT_EQ | Op.IN | Op.NOT_IN | Op.STARTS_WITH | Op.NOT_STARTS_WITH:
+            if stats.only_nulls:
+                return False
+            if not stats.no_nans and leaf.op in _TRUE_FOR_NAN:
+                return True
+            return not stats.only_nulls_and_nans and _value_may_match(leaf, stats.lower, stats.upper)
 
 
 _TRUE_FOR_NAN = frozenset({Op.GT, Op.GT_EQ, Op.NOT_EQ, Op.NOT_IN})
@@ -81,7 +80,8 @@ def _value_may_match(leaf: Predicate, lower: Any, upper: Any) -> bool:
             return (lower is None or lower[: len(literal)] <= literal) and (upper is None or upper[: len(literal)] >= literal)
         case Op.NOT_STARTS_WITH:
             return lower is None or upper is None or not (lower.startswith(literal) and upper.startswith(literal))
-    return True
+        case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN:
+            return True  # bounds say nothing of them
 
 
 def _within(value: Any, lower: Any, upper: Any) -> bool:
@@ -99,11 +99,12 @@ def must_match(leaf: Predicate, stats: FieldStats) -> bool:
             return stats.only_nans and stats.no_nulls
         case Op.NOT_NAN:
             return stats.no_nans
-    if not stats.no_nulls:
-        return False
-    if leaf.op in _TRUE_FOR_NAN:
-        return stats.only_nans or _values_must_match(leaf, stats.lower, stats.upper)
-    return stats.no_nans and _values_must_match(leaf, stats.lower, stats.upper)
+        case Op.LT | Op.LT_EQ | Op.GT | Op.GT_EQ | Op.EQ | Op.NOT_EQ | Op.IN | Op.NOT_IN | Op.STARTS_WITH | Op.NOT_STARTS_WITH:
+            if not stats.no_nulls:
+                return False
+            if leaf.op in _TRUE_FOR_NAN:
+                return stats.only_nans or _values_must_match(leaf, stats.lower, stats.upper)
+            return stats.no_nans and _values_must_match(leaf, stats.lower, stats.upper)
 
 
 def _values_must_match(leaf: Predicate, lower: Any, upper: Any) -> bool:
@@ -125,4 +126,5 @@ def _values_must_match(leaf: Predicate, lower: Any, upper: Any) -> bool:
             return lower is not None and upper is not None and lower.startswith(literal) and upper.startswith(literal)
         case Op.NOT_STARTS_WITH:
             return (upper is not None and upper[: len(literal)] < literal) or (lower is not None and lower[: len(literal)] > literal)
-    return False
+        case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN:
+            return False  # bounds say nothing of them

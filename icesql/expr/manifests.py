@@ -7,7 +7,8 @@ from collections.abc import Callable
 from icesql.expr.binding import is_floating
 from icesql.expr.field_stats import UNKNOWN, FieldStats, may_match, sound_bounds
 from icesql.expr.projection import inclusive_projection
-from icesql.expr.tree import AlwaysTrue, And, BoundReference, Expression, Or, Predicate
+from icesql.expr.rewrite import satisfied
+from icesql.expr.tree import BoundReference, Expression, Predicate
 from icesql.spec.files import FieldSummary, ManifestFile
 from icesql.spec.partitioning import PartitionSpec
 from icesql.spec.schema import Schema
@@ -25,20 +26,7 @@ def manifest_evaluator(spec: PartitionSpec, schema: Schema, expression: Expressi
 def partition_evaluator(spec: PartitionSpec, projected: Expression) -> ManifestTest:
     """The same for a tree that is bound to the partition struct already."""
     positions = {field.field_id: place for place, field in enumerate(spec.fields)}
-    return lambda manifest: _may_match(projected, manifest, positions)
-
-
-def _may_match(expression: Expression, manifest: ManifestFile, positions: dict[int, int]) -> bool:
-    match expression:
-        case And(left=left, right=right):
-            return _may_match(left, manifest, positions) and _may_match(right, manifest, positions)
-        case Or(left=left, right=right):
-            return _may_match(left, manifest, positions) or _may_match(right, manifest, positions)
-        case AlwaysTrue():
-            return True
-        case Predicate():
-            return may_match(expression, _stats(expression, manifest, positions))
-    return False
+    return lambda manifest: satisfied(projected, lambda leaf: may_match(leaf, _stats(leaf, manifest, positions)))
 
 
 def _stats(leaf: Predicate, manifest: ManifestFile, positions: dict[int, int]) -> FieldStats:

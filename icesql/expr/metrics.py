@@ -11,7 +11,8 @@ from typing import Any
 
 from icesql.expr.binding import bind, is_floating
 from icesql.expr.field_stats import UNKNOWN, FieldStats, may_match, must_match, sound_bounds
-from icesql.expr.tree import AlwaysTrue, And, BoundReference, Expression, Or, Predicate
+from icesql.expr.rewrite import satisfied
+from icesql.expr.tree import BoundReference, Expression, Predicate
 from icesql.spec.files import DataFile
 from icesql.spec.schema import Schema
 from icesql.spec.types import GeographyType, GeometryType, PrimitiveType, Type, UnknownType, VariantType
@@ -24,7 +25,7 @@ _WITHOUT_BOUNDS = (VariantType, GeometryType, GeographyType, UnknownType)
 def inclusive_metrics(schema: Schema, expression: Expression, *, case_sensitive: bool = True) -> FileTest:
     """A test that is False only for files in which no row can match."""
     bound = bind(schema, expression, case_sensitive=case_sensitive)
-    return lambda file: file.record_count != 0 and _fold(bound, lambda leaf: may_match(leaf, _stats_of(schema, leaf, file)))
+    return lambda file: file.record_count != 0 and satisfied(bound, lambda leaf: may_match(leaf, _stats_of(schema, leaf, file)))
 
 
 def strict_metrics(schema: Schema, expression: Expression, *, case_sensitive: bool = True) -> FileTest:
@@ -33,25 +34,12 @@ def strict_metrics(schema: Schema, expression: Expression, *, case_sensitive: bo
     Metrics of columns within structs prove nothing here, as in the runtime: writers do not agree on how they count null structs.
     """
     bound = bind(schema, expression, case_sensitive=case_sensitive)
-    return lambda file: file.record_count == 0 or _fold(bound, lambda leaf: must_match(leaf, _strict_stats(schema, leaf, file)))
+    return lambda file: file.record_count == 0 or satisfied(bound, lambda leaf: must_match(leaf, _strict_stats(schema, leaf, file)))
 
 
 def _strict_stats(schema: Schema, leaf: Predicate, file: DataFile) -> FieldStats:
     nested = isinstance(leaf.term, BoundReference) and leaf.term.field.id in schema.parents
     return UNKNOWN if nested else _stats_of(schema, leaf, file)
-
-
-def _fold(expression: Expression, test: Callable[[Predicate], bool]) -> bool:
-    match expression:
-        case And(left=left, right=right):
-            return _fold(left, test) and _fold(right, test)
-        case Or(left=left, right=right):
-            return _fold(left, test) or _fold(right, test)
-        case AlwaysTrue():
-            return True
-        case Predicate():
-            return test(expression)
-    return False
 
 
 def _stats_of(schema: Schema, leaf: Predicate, file: DataFile) -> FieldStats:

@@ -61,7 +61,8 @@ def push_not(expression: Expression) -> Expression:
             return or_(push_not(left), push_not(right))
         case Not(child=child):
             return _negated(child)
-    return expression
+        case AlwaysTrue() | AlwaysFalse() | Predicate():
+            return expression
 
 
 def _negated(expression: Expression) -> Expression:
@@ -91,7 +92,8 @@ def map_leaves(expression: Expression, change: Callable[[Predicate], Expression]
             return _fold_not(map_leaves(child, change))
         case Predicate():
             return change(expression)
-    return expression
+        case AlwaysTrue() | AlwaysFalse():
+            return expression
 
 
 def _fold_not(child: Expression) -> Expression:
@@ -100,7 +102,30 @@ def _fold_not(child: Expression) -> Expression:
             return FALSE
         case AlwaysFalse():
             return TRUE
-    return Not(child)
+        case And() | Or() | Not() | Predicate():
+            return Not(child)
+
+
+def satisfied(expression: Expression, test: Callable[[Predicate], bool]) -> bool:
+    """What a tree without NOT comes to where ``test`` answers its leaves; of AND and OR no more leaves are asked than need be."""
+    match expression:
+        case And(left=left, right=right):
+            return satisfied(left, test) and satisfied(right, test)
+        case Or(left=left, right=right):
+            return satisfied(left, test) or satisfied(right, test)
+        case AlwaysTrue():
+            return True
+        case AlwaysFalse():
+            return False
+        case Predicate():
+            return test(expression)
+        case Not():
+            raise with_not(expression)
+
+
+def with_not(expression: Not) -> AssertionError:
+    """For trees that binding has freed of NOT: a NOT that is there all the same is a fault here, and must not skip a file."""
+    return AssertionError(f"NOT in a bound tree: {expression}")
 
 
 def leaves(expression: Expression) -> Iterator[Predicate]:
@@ -113,6 +138,8 @@ def leaves(expression: Expression) -> Iterator[Predicate]:
             yield from leaves(child)
         case Predicate():
             yield expression
+        case AlwaysTrue() | AlwaysFalse():
+            pass
 
 
 def conjuncts(expression: Expression) -> list[Expression]:
@@ -122,7 +149,8 @@ def conjuncts(expression: Expression) -> list[Expression]:
             return [*conjuncts(left), *conjuncts(right)]
         case AlwaysTrue():
             return []
-    return [expression]
+        case AlwaysFalse() | Or() | Not() | Predicate():
+            return [expression]
 
 
 def referenced_ids(expression: Expression) -> frozenset[int]:

@@ -32,7 +32,8 @@ def inclusive_leaf(leaf: Predicate, field: PartitionField, target: BoundReferenc
             return projection.truncated_text_inclusive()
         case name if name in _TIMES:
             return projection.time_inclusive()
-    return None
+        case _:
+            return None  # no partition is left out
 
 
 def strict_leaf(leaf: Predicate, field: PartitionField, target: BoundReference) -> Expression | None:
@@ -51,7 +52,8 @@ def strict_leaf(leaf: Predicate, field: PartitionField, target: BoundReference) 
             return projection.truncated_text_strict()
         case name if name in _TIMES:
             return projection.time_strict()
-    return None
+        case _:
+            return None  # no partition matches as a whole
 
 
 def _direct(leaf: Predicate, field: PartitionField, target: BoundReference) -> Expression | None:
@@ -116,7 +118,8 @@ class _Projection:
                 return self._at_least(self._moved(1))
             case Op.GT_EQ:
                 return self._at_least(self.leaf.literal)
-        return self.equality_inclusive()
+            case _:
+                return self.equality_inclusive()
 
     def truncated_number_strict(self) -> Expression | None:
         match self.leaf.op:
@@ -128,7 +131,8 @@ class _Projection:
                 return self._above(self.leaf.literal)
             case Op.GT_EQ:
                 return self._above(self._moved(-1))
-        return self.inequality_strict()
+            case _:
+                return self.inequality_strict()
 
     def _moved(self, by: int) -> object | None:
         """The neighbour of the literal, ``None`` where the type ends."""
@@ -192,7 +196,8 @@ class _Projection:
                 return self._prefix_inclusive()
             case Op.NOT_STARTS_WITH:
                 return self._not_prefix_inclusive()
-        return self.equality_inclusive()
+            case _:
+                return self.equality_inclusive()
 
     def truncated_text_strict(self) -> Expression | None:
         match self.leaf.op:
@@ -207,7 +212,8 @@ class _Projection:
                 return self._prefix_strict()
             case Op.NOT_STARTS_WITH:
                 return self._not_prefix_strict()
-        return self.inequality_strict()
+            case _:
+                return self.inequality_strict()
 
     def _prefix_inclusive(self) -> Expression:
         prefix = self.apply(self.leaf.literal)
@@ -250,7 +256,8 @@ class _Projection:
                 return self.compare(Op.GT_EQ, self.apply(self.leaf.literal))
             case Op.EQ | Op.IN:
                 return self.among(self._with_late(self.images()))
-        return None
+            case _:
+                return None
 
     def _time_at_most(self, value: object | None) -> Expression:
         if value is None:
@@ -276,7 +283,8 @@ class _Projection:
                 return self._time_above(self._moved(-1))
             case Op.NOT_EQ | Op.NOT_IN:
                 return self.among(self._with_late(self.images()), negated=True)
-        return None
+            case _:
+                return None
 
     def _time_above(self, value: object | None) -> Expression | None:
         if value is None:
@@ -291,4 +299,5 @@ def _limits(type_: Type) -> tuple[int, int] | None:
             return -(2**31), 2**31 - 1
         case DecimalType() | StringType():
             return None
-    return -(2**63), 2**63 - 1
+        case _:
+            return -(2**63), 2**63 - 1

@@ -136,4 +136,5 @@ def not_(child: Expression) -> Expression:
             return TRUE
         case Not(child=inner):
             return inner
-    return Not(child)
+        case And() | Or() | Predicate():
+            return Not(child)

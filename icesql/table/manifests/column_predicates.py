@@ -16,7 +16,8 @@ import numpy.typing as npt
 from icesql.expr.binding import is_floating
 from icesql.expr.evaluate import value_test
 from icesql.expr.metrics import has_ordered_bounds
-from icesql.expr.tree import AlwaysTrue, And, BoundReference, Expression, Op, Or, Predicate
+from icesql.expr.rewrite import with_not
+from icesql.expr.tree import AlwaysFalse, AlwaysTrue, And, BoundReference, Expression, Not, Op, Or, Predicate
 from icesql.io.byte_columns import BytesColumn
 from icesql.io.manifest_columns import ManifestColumns
 from icesql.io.partition_columns import PartitionColumn
@@ -56,7 +57,10 @@ def fold(expression: Expression, leaf_mask: LeafMask, count: int) -> Mask:
             return fold(left, leaf_mask, count) | fold(right, leaf_mask, count)
         case Predicate():
             return leaf_mask(expression)
-    return np.zeros(count, bool)
+        case AlwaysFalse():
+            return np.zeros(count, bool)
+        case Not():
+            raise with_not(expression)
 
 
 # -- partition tuples --------------------------------------------------------------------------------------------
@@ -229,7 +233,8 @@ def comparable(type_: Type, literal: Any) -> Any:
             return literal.encode("utf-8", "surrogatepass")
         case UUIDType():
             return literal.bytes
-    return int(literal) if isinstance(literal, bool) else literal
+        case _:  # numbers, and times as numbers
+            return int(literal) if isinstance(literal, bool) else literal
 
 
 def _may_match(leaf: Predicate, stats: _Stats, type_: Type) -> Mask:
@@ -242,6 +247,11 @@ def _may_match(leaf: Predicate, stats: _Stats, type_: Type) -> Mask:
             return ~(stats.no_nans | stats.only_nulls)
         case Op.NOT_NAN:
             return ~stats.only_nans
+        case Op.LT | Op.LT_EQ | Op.GT | Op.GT_EQ | Op.EQ | Op.NOT_EQ | Op.IN | Op.NOT_IN | Op.STARTS_WITH | Op.NOT_STARTS_WITH:
+            return _value_may_match(leaf, stats, type_)
+
+
+def _value_may_match(leaf: Predicate, stats: _Stats, type_: Type) -> Mask:
     literals = [comparable(type_, literal) for literal in leaf.literals]
     found = _values_may_match(leaf.op, literals, stats.lower, stats.upper) & ~stats.only_nulls_and_nans
     if leaf.op in _TRUE_FOR_NAN:
@@ -265,7 +275,8 @@ def _values_may_match(op: Op, literals: list[Any], lower: _Bound, upper: _Bound)
             return _may_start(literals[0], lower, upper)
         case Op.NOT_STARTS_WITH:
             return ~(_starts(literals[0], lower) & _starts(literals[0], upper))
-    return np.ones(len(lower.valid), bool)
+        case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN:
+            return np.ones(len(lower.valid), bool)  # bounds say nothing of them
 
 
 def _unless(bound: _Bound, compare: Callable[[Any, Any], Any], literal: Any) -> Mask:

@@ -17,7 +17,8 @@ from icesql.expr.binding import bind
 from icesql.expr.describe import describe
 from icesql.expr.metrics import strict_metrics
 from icesql.expr.residuals import residual_function
-from icesql.expr.tree import FALSE, AlwaysFalse, AlwaysTrue, And, BoundReference, Expression, Not, Or, Predicate
+from icesql.expr.rewrite import referenced_ids
+from icesql.expr.tree import FALSE, AlwaysFalse, AlwaysTrue, Expression
 from icesql.io.manifest_columns import ManifestColumns
 from icesql.spec.files import DataFile, FileContent, ManifestContent
 from icesql.spec.metadata import TableMetadata
@@ -64,7 +65,7 @@ class RowRemoval:
         if not isinstance(removals.row_filter, AlwaysFalse):
             bound = bind(metadata.schema, removals.row_filter, case_sensitive=removals.case_sensitive)
             self._residual = residual_function(self._spec, metadata.schema, bound)
-            self.wanted_fields = frozenset(_field_ids(bound))
+            self.wanted_fields = referenced_ids(bound)
 
     def gone(self, columns: ManifestColumns) -> Mask:
         """True for rows that go; never for rows deleted already. Raises ValidationError as the row filter or append-only demand."""
@@ -157,14 +158,3 @@ def partition_tuples(columns: ManifestColumns, spec: PartitionSpec, rows: Rows) 
         valid = column.valid[rows]
         held.append(values if valid.all() else [v if ok else None for v, ok in zip(values, valid.tolist(), strict=True)])
     return list(zip(*held, strict=True))
-
-
-def _field_ids(expression: Expression) -> Iterator[int]:
-    match expression:
-        case And(left=left, right=right) | Or(left=left, right=right):
-            yield from _field_ids(left)
-            yield from _field_ids(right)
-        case Not(child=child):
-            yield from _field_ids(child)
-        case Predicate(term=BoundReference(field=bound)):
-            yield bound.id

@@ -101,7 +101,7 @@ def _static_partition(session: SessionState, statement: s.Insert, target: WriteT
                 f"{nearest(partition.column, names)} SQLSTATE: 42000"
             )
         if name in seen:
-            raise SqlError(f"[DUPLICATE_KEY] Readable duplicate keys {quoted([name])}. SQLSTATE: 23505")
+            raise SqlError(f"[DUPLICATE_KEY] Found duplicate keys {quoted([name])}. SQLSTATE: 23505")
         seen.add(name)
         if partition.value is not None:
             static[name] = partition.value
