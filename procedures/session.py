@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from icesql.catalog.base import Catalog, Identifier, Namespace
+    from icesql.expr.tree import Expression
     from icesql.procedures.progress import Watcher
     from icesql.table.table import Table
 
@@ -51,8 +52,8 @@ class ProcedureSession(Protocol):
     def address(self, parts: Sequence[str]) -> tuple[Catalog, Identifier] | None:
         """Where a table of that name is or would be; ``None`` in a catalog that is Spark's."""
 
-    def query(self, text: str) -> Any:
-        """The DataFrame of a query, run as part of the call."""
+    def file_filter(self, table: Table, where: str) -> Expression | None:
+        """SQL text as a bound predicate that chooses files of the table; ``None`` for one that is no filter of files."""
 
     def create_temporary_view(self, name: str, rows: Callable[[], Any], table: tuple[str, ...]) -> None:
         """A view that ``rows`` makes, now and again when ``table`` has changed."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import InvalidArgumentError, SqlError, UnsupportedError
 from icesql.expr.tree import TRUE, Expression
-from icesql.parser.filters import parse_filter
 from icesql.parser.identifiers import parse_name
+from icesql.session.resolve.file_filters import file_filter
 from icesql.session.resolve.path_tables import require_named
 from icesql.session.resolve.resolved import Readable
 from icesql.session.resolve.resolver import is_table
@@ -97,7 +97,7 @@ class Writer:
         ``overwrite-mode`` is ``dynamic``, those of the partitions that get rows."""
         with self._session.statement() as state:
             table = require_named(state, self._name)
-            where = parse_filter(condition) if isinstance(condition, str) else _filter(state, table, condition)
+            where = _text_filter(state, table, condition) if isinstance(condition, str) else _column_filter(state, table, condition)
             write_rows(state, target_of(state, table, self._options), self._frame, "overwrite", where)
 
     def overwritePartitions(self) -> None:
@@ -149,7 +149,14 @@ class Writer:
         fill(session, address, transaction, self._frame, overwrite=replace, options=self._options)
 
 
-def _filter(session: SessionState, table: Readable, condition: Any) -> Expression:
+def _text_filter(session: SessionState, table: Readable, condition: str) -> Expression:
+    where = file_filter(session, table.table, condition)
+    if where is None:
+        raise SqlError(f"Cannot overwrite: the condition is no filter of files: {condition}")
+    return where
+
+
+def _column_filter(session: SessionState, table: Readable, condition: Any) -> Expression:
     """A Column as Spark resolves it against the table. Raises SqlError for one that has no counterpart in filters of files."""
     target = Target(spark=session.spark, table=table.table, alias=table.address.identifier[-1], session=SessionSettings(session))
     rows = target.read.shape().where(condition)

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.procedures.progress import Watcher
 from icesql.procedures.session import NamedTable
+from icesql.session.resolve.file_filters import file_filter
 from icesql.session.resolve.resolved import ResolvedTable
 from icesql.session.resolve.resolver import readable
 
 if TYPE_CHECKING:
     from icesql.catalog.base import Catalog, Identifier, Namespace
+    from icesql.expr.tree import Expression
     from icesql.session.state.session_state import SessionState
+    from icesql.table.table import Table
 
 
 class CallingSession:
@@ -54,8 +57,8 @@ class CallingSession:
         address = self._state.names.address(parts)
         return None if address is None else (address.catalog, address.identifier)
 
-    def query(self, text: str) -> Any:
-        return self._state.run(text)
+    def file_filter(self, table: Table, where: str) -> Expression | None:
+        return file_filter(self._state, table, where)
 
     def create_temporary_view(self, name: str, rows: Callable[[], Any], table: tuple[str, ...]) -> None:
         self._state.temporary_views.create_from(name, rows, table)

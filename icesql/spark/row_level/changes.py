@@ -26,7 +26,7 @@ from icesql.spec.properties import DELETE_GRANULARITY, DELETE_TARGET_FILE_SIZE_B
 from icesql.table.changes.overwrite import OverwriteFiles
 from icesql.table.changes.row_delta import RowDelta
 from icesql.table.manifests.location_provider import LocationProvider
-from icesql.table.scan.delete_index import referenced_path
+from icesql.table.scan.delete_matching import referenced_path
 from icesql.table.scan.read_numbers import check_splits
 from icesql.table.scan.tasks import FileScanTask
 from icesql.table.snapshot.snapshot_update import SnapshotUpdate

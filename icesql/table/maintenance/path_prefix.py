@@ -10,7 +10,7 @@ from icesql.spec import properties as P
 from icesql.spec.files import DataFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import Snapshot
-from icesql.table.scan.delete_index import DELETE_FILE_PATH_ID
+from icesql.table.scan.delete_matching import DELETE_FILE_PATH_ID
 
 _PATH_PROPERTIES = (P.WRITE_DATA_LOCATION, P.WRITE_FOLDER_STORAGE_LOCATION, P.OBJECT_STORE_PATH, P.WRITE_METADATA_LOCATION)
 

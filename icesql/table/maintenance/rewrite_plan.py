@@ -13,7 +13,8 @@ from typing import Generic, TypeVar
 
 from icesql.spec.files import DataFile
 from icesql.table.maintenance.rewrite_options import SPLIT_OVERHEAD_BYTES, JobOrder, RewriteOptions
-from icesql.table.scan.delete_index import PartitionKey, partition_key, referenced_path
+from icesql.table.scan.delete_index import PartitionKey, partition_key
+from icesql.table.scan.delete_matching import referenced_path
 from icesql.table.scan.tasks import FileScanTask
 
 Task = TypeVar("Task")

@@ -18,8 +18,8 @@ from icesql.expr.metrics import has_ordered_bounds
 from icesql.spec.files import DataFile, FileContent, ManifestEntry
 from icesql.spec.types import Type
 from icesql.spec.values import from_bytes
+from icesql.table.scan.delete_matching import DELETE_FILE_PATH_ID, referenced_path
 
-DELETE_FILE_PATH_ID = 2147483546
 """Reserved field id of ``file_path`` in position delete files."""
 
 PartitionKey: TypeAlias = tuple[int, tuple[object, ...]]
@@ -28,23 +28,6 @@ PartitionKey: TypeAlias = tuple[int, tuple[object, ...]]
 def partition_key(spec_id: int, partition: tuple[object, ...]) -> PartitionKey:
     """Tuples that hold NaN or a zero of either sign compare like equal partitions."""
     return spec_id, tuple("NaN" if isinstance(v, float) and v != v else v for v in partition)
-
-
-def referenced_path(file: DataFile) -> str | None:
-    """The one data file a position delete file or deletion vector is about, ``None`` if there may be several. Raises
-    CorruptMetadataError."""
-    if file.content is not FileContent.POSITION_DELETES:
-        return None
-    if file.referenced_data_file is not None:
-        return file.referenced_data_file
-    lower, upper = file.lower_bounds.get(DELETE_FILE_PATH_ID), file.upper_bounds.get(DELETE_FILE_PATH_ID)
-    if lower is None or lower != upper:
-        return None
-    try:
-        return lower.decode("utf-8")
-    except UnicodeDecodeError as error:
-        why = f"bounds of the path are not text: {error}"
-        raise CorruptMetadataError(f"Cannot read position deletes {file.file_path}: {why}", location=file.file_path) from error
 
 
 class _Group:

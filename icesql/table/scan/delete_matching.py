@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from icesql.errors import CorruptMetadataError
 from icesql.spec.files import DataFile, FileContent
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema
@@ -27,14 +28,21 @@ def may_apply(delete: DataFile, data: DataFile, metadata: TableMetadata) -> bool
     return (lower is None or lower <= path) and (upper is None or path <= upper)
 
 
-def referenced_path(delete: DataFile) -> str | None:
-    """The one data file a position delete file or deletion vector is about; ``None`` if it may be about several."""
-    if delete.content is not FileContent.POSITION_DELETES:
+def referenced_path(file: DataFile) -> str | None:
+    """The one data file a position delete file or deletion vector is about, ``None`` if there may be several. Raises
+    CorruptMetadataError."""
+    if file.content is not FileContent.POSITION_DELETES:
         return None
-    if delete.referenced_data_file is not None:
-        return delete.referenced_data_file
-    lower, upper = delete.lower_bounds.get(DELETE_FILE_PATH_ID), delete.upper_bounds.get(DELETE_FILE_PATH_ID)
-    return lower.decode("utf-8") if lower is not None and lower == upper else None
+    if file.referenced_data_file is not None:
+        return file.referenced_data_file
+    lower, upper = file.lower_bounds.get(DELETE_FILE_PATH_ID), file.upper_bounds.get(DELETE_FILE_PATH_ID)
+    if lower is None or lower != upper:
+        return None
+    try:
+        return lower.decode("utf-8")
+    except UnicodeDecodeError as error:
+        why = f"bounds of the path are not text: {error}"
+        raise CorruptMetadataError(f"Cannot read position deletes {file.file_path}: {why}", location=file.file_path) from error
 
 
 def _equality_applies(delete: DataFile, data: DataFile, metadata: TableMetadata) -> bool:

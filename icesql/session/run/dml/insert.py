@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
-from icesql.errors import IcesqlError, SqlError, UnsupportedError, nearest
-from icesql.expr.binding import bind
+from icesql.errors import SqlError, UnsupportedError, nearest
 from icesql.expr.tree import TRUE, Expression, Op, Predicate, Reference, and_
 from icesql.parser import statements as s
-from icesql.parser.filters import parse_filter
+from icesql.session.resolve.file_filters import file_filter
 from icesql.session.rewrite.bound_text import BoundText, bound
 from icesql.session.run.ddl.schemas import refuse_doubled
 from icesql.session.run.dml import row_commits
@@ -228,37 +227,11 @@ def _row_commit(session: SessionState, statement: s.Insert, target: WriteTarget,
 
 
 def _replaced_rows(session: SessionState, target: WriteTarget, where: str) -> Expression:
-    """The condition of REPLACE WHERE. What our own parser does not know (times as text, functions of constants) Spark folds.
-
-    Raises SqlError and its kin for a condition that is no filter of files.
-    """
-    if where.strip(" ()").upper() == "NULL":
+    """The condition of REPLACE WHERE. Raises SqlError for one that is no filter of files."""
+    expression = file_filter(session, target.table, where)
+    if expression is None:
         raise SqlError(f"Cannot overwrite: cannot translate expression to source filter: {where}")
-    try:
-        expression = parse_filter(where)
-        bind(target.table.schema, expression)
-        return expression
-    except IcesqlError as error:
-        if "Cannot find field" in str(error):
-            raise
-        found = _folded(session, target, where)
-        if found is None:
-            raise
-        return found
-
-
-def _folded(session: SessionState, target: WriteTarget, where: str) -> Expression | None:
-    from icesql.spark.row_level.checks import require_deterministic
-    from icesql.spark.row_level.found_rows import POS
-    from icesql.spark.row_level.target import Target, exact_condition
-
-    rows = Target(spark=session.spark, table=target.table, alias="__icesql_replaced", session=SessionSettings(session))
-    try:
-        found = rows.matching([POS], where)
-        require_deterministic(found)
-        return exact_condition(rows, where, found)
-    finally:
-        rows.close()
+    return expression
 
 
 def _is_dynamic(session: SessionState, target: WriteTarget, static: Mapping[str, str]) -> bool:

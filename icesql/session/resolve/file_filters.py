@@ -1,0 +1,106 @@
+"""SQL text as a predicate that chooses files of a table: REPLACE WHERE, the ``where`` of procedures, a writer's ``overwrite``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from icesql.errors import IcesqlError, SqlError
+from icesql.expr.binding import bind
+from icesql.expr.tree import Expression
+from icesql.parser.edits import Edit, rewrite
+from icesql.parser.filters import parse_filter
+from icesql.parser.identifiers import parse_name
+from icesql.parser.parameters import sql_literal
+from icesql.parser.token_groups import behind_brackets, name_at
+from icesql.parser.tokens import Token, tokenize
+from icesql.table.table import Table
+
+if TYPE_CHECKING:
+    from icesql.session.state.session_state import SessionState
+
+
+def file_filter(session: SessionState, table: Table, where: str) -> Expression | None:
+    """A bound predicate; ``None`` for one that is no filter of files (null, ``rand() > 0.5``).
+
+    What our own parser does not know (functions of constants, casts, times as text) Spark folds. Names are compared as the session does,
+    and may be qualified by the table's. Raises Spark's error for a column that is not there or a condition that it refuses, SqlError for a
+    condition that is not deterministic.
+    """
+    if where.strip(" ()").upper() == "NULL":
+        return None
+    where = _with_constants(session, table, _unqualified(session, table, where))
+    try:
+        return bind(table.schema, parse_filter(where), case_sensitive=session.is_case_sensitive)
+    except IcesqlError:
+        return _by_spark(session, table, where)
+
+
+def _by_spark(session: SessionState, table: Table, where: str) -> Expression | None:
+    from icesql.spark.row_level.checks import require_deterministic
+    from icesql.spark.row_level.found_rows import POS
+    from icesql.spark.row_level.target import Target, exact_condition
+
+    target = Target(spark=session.spark, table=table, alias="__icesql_filtered")
+    try:
+        matching = target.matching([POS], where)
+        require_deterministic(matching)
+        return exact_condition(target, where, matching)
+    finally:
+        target.close()
+
+
+def _unqualified(session: SessionState, table: Table, where: str) -> str:
+    """The predicate with its columns not qualified by the table's name."""
+    tokens, edits, at = _tokens(where), list[Edit](), 0
+    key = str if session.is_case_sensitive else str.lower
+    full = tuple(map(key, parse_name(table.name)))
+    while at < len(tokens):
+        name, end = name_at(tokens, at)
+        parts = tuple(map(key, name))
+        length = next((n for n in range(len(full), 0, -1) if len(parts) > n and parts[:n] == full[-n:]), 0)
+        if length and table.schema.find(parts[0], case_sensitive=session.is_case_sensitive) is None:
+            edits.append(Edit(tokens[at].start, tokens[at + 2 * length].start, ""))
+        at = max(end, at + 1)
+    return rewrite(where, edits).text
+
+
+def _with_constants(session: SessionState, table: Table, where: str) -> str:
+    """The predicate with calls of Iceberg's functions over constants (``local.system.bucket(4, 1)``) as their values."""
+    if "system" not in where.lower():
+        return where
+    columns = {field.name.lower() for field in table.schema.fields}
+    tokens, edits, at = _tokens(where), list[Edit](), 0
+    while at < len(tokens):
+        end = _end_of_call(tokens, at)
+        inside = {token.name.lower() for token in tokens[at:end] if token.is_identifier}
+        if end > at and columns.isdisjoint(inside):
+            edits.append(Edit(tokens[at].start, tokens[end - 1].end, _value(session, where[tokens[at].start : tokens[end - 1].end])))
+        at = max(end, at + 1)
+    return rewrite(where, edits).text
+
+
+def _end_of_call(tokens: tuple[Token, ...], at: int) -> int:
+    """Index behind the call of ``system.f(...)`` or ``catalog.system.f(...)`` that begins at a token; ``at`` itself if none does."""
+    keys = [token.key for token in tokens[at : at + 6]]
+    start = next((n for n in (2, 4) if keys[n - 2 : n] == ["SYSTEM", "."] and keys[n + 1 : n + 2] == ["("]), None)
+    if start is None or (start == 4 and keys[1] != ".") or (at and tokens[at - 1].key == "."):
+        return at
+    end = behind_brackets(tokens, at + start + 1)
+    return end if tokens[end - 1].key == ")" else at
+
+
+def _value(session: SessionState, call: str) -> str:
+    """SQL of what a call without columns gives; the call itself where Spark cannot tell."""
+    from pyspark.errors import PySparkException
+
+    try:
+        return sql_literal(session.run(f"SELECT {call}").collect()[0][0])
+    except (IcesqlError, PySparkException):
+        return call
+
+
+def _tokens(where: str) -> tuple[Token, ...]:
+    try:
+        return tokenize(where)
+    except SqlError:
+        return ()
