@@ -27,6 +27,32 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert not missing
 
 
+_PATH = re.compile(r"`((?:icesql|parser|procedures|tests|docs|scripts|sql_examples)/[^`\s]*)`")
+_MODULE = re.compile(r"`(icesql(?:\.[a-z_]+)+)`")
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.name)
+def test_paths_and_modules_exist(page: Path) -> None:
+    """``<name>`` in a path stands for any; a name behind a module may be one that the module has."""
+    text = page.read_text()
+    paths = [re.sub(r"<[^>]*>", "*", path) for path in _PATH.findall(text)]
+    missing = [path for path in paths if not any(ROOT.glob(path.rstrip("/")))]
+    for module in _MODULE.findall(text):
+        file = ROOT / module.replace(".", "/")
+        holds = file.parent.with_suffix(".py")
+        named = holds.is_file() and re.search(rf"^(?:def|class) {module.rpartition('.')[2]}\b", holds.read_text(), re.M)
+        if not (file.is_dir() or file.with_suffix(".py").is_file() or named or _is_public(module)):
+            missing.append(module)
+    assert not missing
+
+
+def _is_public(name: str) -> bool:
+    """``icesql.connect`` and the like, and what is an attribute of them."""
+    import icesql
+
+    return name.split(".")[1] in icesql.__all__
+
+
 @pytest.mark.spark
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.name)
 def test_examples_run(page: Path, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
