@@ -95,13 +95,6 @@ def read_table_metadata(io: FileIO, name: str, location: str, *, use_cache: bool
         ) from error
 
 
-def is_in_history(version: TableVersion, metadata_location: str) -> bool:
-    """True if the file is the version's own or in its metadata log: the commit that wrote it happened."""
-    if version.metadata_location == metadata_location:
-        return True
-    return any(entry.metadata_file == metadata_location for entry in version.metadata.metadata_log)
-
-
 class MetastoreTableOperations(ABC):
     """Operations of a catalog that maps names to metadata locations and can compare and swap them."""
 
@@ -121,10 +114,11 @@ class MetastoreTableOperations(ABC):
         """The metadata location the catalog holds now. Raises NotFoundError."""
 
     @abstractmethod
-    def swap(self, previous: str | None, staged: TableVersion) -> None:
-        """Point the name at ``staged`` if it still points at ``previous`` (``None``: if it is free).
+    def swap(self, base: TableVersion | None, staged: TableVersion) -> None:
+        """Point the name at ``staged`` if it still points at ``base`` (``None``: if it is free).
 
-        Raises CommitFailedError or AlreadyExistsError when that is certainly not so, CommitStateUnknownError when nobody can tell.
+        Raises CommitFailedError or AlreadyExistsError when it is proven that this did not happen, CommitStateUnknownError otherwise
+        (``icesql.table.outcomes``).
         """
 
     def load(self) -> TableVersion:
@@ -140,7 +134,7 @@ class MetastoreTableOperations(ABC):
     def commit(self, base: TableVersion | None, metadata: TableMetadata) -> TableVersion:
         staged = self.stage(base, metadata)
         try:
-            self.swap(None if base is None else base.metadata_location, staged)
+            self.swap(base, staged)
         except CommitStateUnknownError:
             raise
         except IcesqlError:  # certainly not swapped; any other exception says nothing, and the file stays

@@ -1,0 +1,83 @@
+"""Commits that move names of a ``PointerStore``: one table's, or several tables' in one transaction of the store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from icesql.catalog.commit_status import settle
+from icesql.catalog.names import Identifier
+from icesql.catalog.pointers import Kind, PointerStore, Swap, SwapUncertainError
+from icesql.catalog.table_operations import MetastoreTableOperations, read_table_metadata
+from icesql.errors import NotFoundError
+from icesql.io.files import FileIO
+from icesql.table.operations import TableVersion
+from icesql.table.outcomes import Outcome, holds_commit, judge, own_snapshot_ids, together
+
+
+class PointerOperations(MetastoreTableOperations):
+    """One name of a store, as table operations."""
+
+    def __init__(self, io: FileIO, name: str, store: PointerStore, identifier: Identifier) -> None:
+        super().__init__(io, name)
+        self._store, self.identifier = store, identifier
+
+    def current_location(self) -> str:
+        location = self._store.find(Kind.TABLE, self.identifier)
+        if location is None:
+            raise NotFoundError(f"Cannot find table: Table does not exist: {self.name}", table=self.name)
+        return location
+
+    def swap(self, base: TableVersion | None, staged: TableVersion) -> None:
+        swap_together(self._store, [StagedCommit(self, base, staged)])
+
+    def look(self, base: TableVersion | None, staged: TableVersion) -> Outcome:
+        """What the name says about a swap from ``base`` to ``staged``, once nothing is in flight. Raises while it cannot tell."""
+        location = str(staged.metadata_location)
+        current = self._store.find(Kind.TABLE, self.identifier, settled=True)
+
+        def shows_commit() -> bool:
+            if self._store.has_been_led_to(Kind.TABLE, location):
+                return True
+            own = own_snapshot_ids(None if base is None else base.metadata, staged.metadata)
+            return current is not None and holds_commit(read_table_metadata(self._io, self._name, current), location, own)
+
+        previous = None if base is None else base.metadata_location
+        return judge(base=previous, staged=location, current=current, shows_commit=shows_commit)
+
+
+@dataclass(frozen=True, slots=True)
+class StagedCommit:
+    """A metadata file that is written, and what it is to replace."""
+
+    operations: PointerOperations
+    base: TableVersion | None
+    version: TableVersion
+
+    @property
+    def swap(self) -> Swap:
+        previous = None if self.base is None else self.base.metadata_location
+        return Swap(self.operations.identifier, previous, str(self.version.metadata_location))
+
+    def look(self) -> Outcome:
+        return self.operations.look(self.base, self.version)
+
+
+def swap_together(store: PointerStore, staged: Sequence[StagedCommit]) -> None:
+    """One transaction of the store. Raises CommitFailedError or AlreadyExistsError for a proven failure, or CommitStateUnknownError."""
+    try:
+        store.swap(Kind.TABLE, [one.swap for one in staged])
+    except SwapUncertainError as error:
+        names = ", ".join(one.operations.name for one in staged)
+        look = first_known(error.recorded, lambda: together([one.look() for one in staged]))
+        settle(look, staged[0].version.metadata.properties, names, error)
+
+
+def first_known(recorded: Callable[[], Outcome], look: Callable[[], Outcome]) -> Callable[[], Outcome]:
+    """The store's own record of a transaction goes before what its names say."""
+
+    def ask() -> Outcome:
+        outcome = recorded()
+        return look() if outcome is Outcome.UNKNOWN else outcome
+
+    return ask
