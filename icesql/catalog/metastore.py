@@ -184,7 +184,7 @@ class MetastoreCatalog(Catalog):
         operations = self.operations(identifier)
         metadata = read_table_metadata(self.io, operations.name, metadata_location, use_cache=False)
         version = TableVersion(metadata, metadata_location)
-        operations.swap(None, version)  # whatever becomes of it, the file is not ours to remove
+        swap_together(self.store, [StagedCommit(operations, None, version, is_new=False)])  # the file stays, whatever becomes of it
         return self.table_of(identifier, version)
 
     def commit_tables(self, commits: Sequence[tuple[Identifier, TableVersion | None, TableMetadata]]) -> list[TableVersion]:

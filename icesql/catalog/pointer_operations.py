@@ -11,8 +11,9 @@ from icesql.catalog.pointers import Kind, PointerStore, Swap, SwapUncertainError
 from icesql.catalog.table_operations import MetastoreTableOperations, read_table_metadata
 from icesql.errors import NotFoundError
 from icesql.io.files import FileIO
+from icesql.spec.metadata import TableMetadata
 from icesql.table.operations import TableVersion
-from icesql.table.outcomes import Outcome, holds_commit, judge, own_snapshot_ids, together
+from icesql.table.outcomes import Outcome, holds_commit, judge, together
 
 
 class PointerOperations(MetastoreTableOperations):
@@ -31,36 +32,38 @@ class PointerOperations(MetastoreTableOperations):
     def swap(self, base: TableVersion | None, staged: TableVersion) -> None:
         swap_together(self._store, [StagedCommit(self, base, staged)])
 
-    def look(self, base: TableVersion | None, staged: TableVersion) -> Outcome:
-        """What the name says about a swap from ``base`` to ``staged``, once nothing is in flight. Raises while it cannot tell."""
-        location = str(staged.metadata_location)
-        current = self._store.find(Kind.TABLE, self.identifier, settled=True)
-
-        def shows_commit() -> bool:
-            if self._store.has_been_led_to(Kind.TABLE, location):
-                return True
-            own = own_snapshot_ids(None if base is None else base.metadata, staged.metadata)
-            return current is not None and holds_commit(read_table_metadata(self._io, self._name, current), location, own)
-
-        previous = None if base is None else base.metadata_location
-        return judge(base=previous, staged=location, current=current, shows_commit=shows_commit)
-
 
 @dataclass(frozen=True, slots=True)
 class StagedCommit:
-    """A metadata file that is written, and what it is to replace."""
+    """A metadata file, and what it is to replace under a name. ``is_new``: the file was written for this commit, and no other has it."""
 
     operations: PointerOperations
     base: TableVersion | None
     version: TableVersion
+    is_new: bool = True
 
     @property
     def swap(self) -> Swap:
         previous = None if self.base is None else self.base.metadata_location
         return Swap(self.operations.identifier, previous, str(self.version.metadata_location))
 
-    def look(self) -> Outcome:
-        return self.operations.look(self.base, self.version)
+    def look(self, store: PointerStore) -> Outcome:
+        """What the names of the store say, once no swap of this one is in flight. Raises while they cannot tell."""
+        swap = self.swap
+        current = store.find(Kind.TABLE, swap.identifier, settled=True)
+
+        def shows_commit() -> bool:
+            if not self.is_new:
+                return False
+            if store.has_been_led_to(Kind.TABLE, swap.location):
+                return True
+            base = None if self.base is None else self.base.metadata
+            return current is not None and holds_commit(self._read(current), base, self.version)
+
+        return judge(base=swap.previous, staged=swap.location, current=current, shows_commit=shows_commit)
+
+    def _read(self, location: str) -> TableMetadata:
+        return read_table_metadata(self.operations.io, self.operations.name, location)
 
 
 def swap_together(store: PointerStore, staged: Sequence[StagedCommit]) -> None:
@@ -69,7 +72,7 @@ def swap_together(store: PointerStore, staged: Sequence[StagedCommit]) -> None:
         store.swap(Kind.TABLE, [one.swap for one in staged])
     except SwapUncertainError as error:
         names = ", ".join(one.operations.name for one in staged)
-        look = first_known(error.recorded, lambda: together([one.look() for one in staged]))
+        look = first_known(error.recorded, lambda: together([one.look(store) for one in staged]))
         settle(look, staged[0].version.metadata.properties, names, error)
 
 

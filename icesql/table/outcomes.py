@@ -6,7 +6,8 @@
     unknown     everything else, a name that leads nowhere or to another table among it: CommitStateUnknownError, and nothing is removed
 
 A look proves a failure only once no swap can be in flight: the caller waits for those. For a create there is no base to find again:
-a name that is free may have been taken, and dropped or renamed since.
+a name that is free may have been taken, and dropped or renamed since. A base that was dropped and registered again is told from one that
+never moved by a store's own record only.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from enum import Enum
 
 from icesql.errors import ValidationError
 from icesql.spec.metadata import TableMetadata
+from icesql.table.operations import TableVersion
 
 
 class Outcome(Enum):
@@ -43,12 +45,13 @@ def together(outcomes: Collection[Outcome]) -> Outcome:
     return Outcome.FAILED if set(outcomes) == {Outcome.FAILED} else Outcome.UNKNOWN
 
 
-def holds_commit(current: TableMetadata, staged_location: str, own_snapshot_ids: Collection[int]) -> bool:
-    """Whether a version was built on the commit that wrote ``staged_location`` and added these snapshots. False says nothing:
-    logs are cut short, and snapshots expire."""
-    if any(entry.metadata_file == staged_location for entry in current.metadata_log):
+def holds_commit(current: TableMetadata, base: TableMetadata | None, staged: TableVersion) -> bool:
+    """Whether a version was built on the commit of ``staged`` over ``base``. False says nothing: logs are cut short, snapshots expire."""
+    if any(entry.metadata_file == staged.metadata_location for entry in current.metadata_log):
         return True
-    return holds_any(current, own_snapshot_ids)
+    if base is None and staged.metadata.table_uuid is not None and current.table_uuid == staged.metadata.table_uuid:
+        return True
+    return holds_any(current, own_snapshot_ids(base, staged.metadata))
 
 
 def own_snapshot_ids(base: TableMetadata | None, staged: TableMetadata) -> frozenset[int]:
