@@ -85,7 +85,7 @@ class SqlStore:
         status = self._read(lambda connection: connection.execute(query).scalar())
         if status == "in progress":
             raise IcesqlError(f"Cannot tell the outcome of transaction {transaction_id}: it is in progress")
-        return _RECORDED.get(status, Outcome.UNKNOWN)
+        return _RECORDED.get(str(status), Outcome.UNKNOWN)
 
     # -- names ---------------------------------------------------------------------------------------------------
     def _is_kind(self, kind: Kind) -> list[ColumnElement[bool]]:

@@ -164,6 +164,7 @@ VIEWS = {
     "rename view": Operation(rename_view),
 }
 OPERATIONS = {**TABLES, **VIEWS}
+FAST = ("append", "several tables", "replace view")
 
 
 @pytest.fixture(scope="module")
@@ -199,7 +200,7 @@ def test_the_outcome_is_told_as_well_as_it_can_be_known(name: str, fault: str, w
     assert played(world, operation, fault, lambda: None) == operation.expected(fault, world.keeps_record)
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.parametrize("name", [name if name in FAST else pytest.param(name, marks=pytest.mark.slow) for name in OPERATIONS])
 @pytest.mark.parametrize("fault", ["committed", *(pytest.param(fault, marks=pytest.mark.slow) for fault in LET_GO if fault != "committed")])
 def test_another_clients_work_before_the_loss_is_told(name: str, fault: str, worlds: Callable[[], World]) -> None:
     for meanwhile in MEANWHILE_VIEW if name in VIEWS else MEANWHILE:
