@@ -14,18 +14,19 @@ from icesql.table.outcomes import Outcome
 _PREFIX = "commit.status-check."
 
 
-def settle(look: Callable[[], Outcome], properties: Mapping[str, str], name: str, cause: Exception, *, doing: str = "commit") -> None:
+def settle(look: Callable[[], Outcome], properties: Mapping[str, str], doing: str, cause: Exception) -> None:
     """Return if the swap happened. Raises CommitFailedError if that it did not is proven, CommitStateUnknownError otherwise.
 
-    ``look`` raises while it cannot tell yet; it is asked ``commit.status-check.num-retries`` times more, with growing waits.
+    ``doing`` says what was tried, for the message: ``commit db.t``. ``look`` raises while it cannot tell yet; it is asked
+    ``commit.status-check.num-retries`` times more, with growing waits.
     """
     outcome = _outcome(look, properties)
     if outcome is Outcome.COMMITTED:
         return
     if outcome is Outcome.FAILED:
-        raise CommitFailedError(f"Cannot {doing} {name}: the catalog failed and kept the old version: {cause}") from cause
+        raise CommitFailedError(f"Cannot {doing}: the catalog failed and kept the old version: {cause}") from cause
     why = f"the outcome is unknown, the catalog failed: {cause}"
-    raise CommitStateUnknownError(f"Cannot {doing} {name}: {why}. Nothing was removed. Check before trying again") from cause
+    raise CommitStateUnknownError(f"Cannot {doing}: {why}. Nothing was removed. Check before trying again") from cause
 
 
 def _outcome(look: Callable[[], Outcome], properties: Mapping[str, str]) -> Outcome:

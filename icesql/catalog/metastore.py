@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -68,7 +68,8 @@ class MetastoreCatalog(Catalog):
         self._check_namespace(namespace)
         if self.namespace_exists(namespace):
             raise AlreadyExistsError(f"Cannot create namespace: Namespace already exists: {dotted(namespace)}", namespace=namespace)
-        self.store.update_namespace(namespace, (), dict(properties or {}), create=True)
+        with _settled(f"create namespace {dotted(namespace)}"):
+            self.store.update_namespace(namespace, (), dict(properties or {}), create=True)
 
     @staticmethod
     def _check_namespace(namespace: Namespace) -> None:
@@ -84,7 +85,8 @@ class MetastoreCatalog(Catalog):
                 raise _not_empty(namespace, len(held), kind.value.lower())
         if children := self.list_namespaces(namespace):
             raise _not_empty(namespace, len(children), "child namespace")
-        self.store.remove_namespace(namespace)
+        with _settled(f"drop namespace {dotted(namespace)}"):
+            self.store.remove_namespace(namespace)
 
     def _require_namespace(self, namespace: Namespace) -> None:
         known = self.store.namespaces()
@@ -102,7 +104,8 @@ class MetastoreCatalog(Catalog):
         removed, updated = set(removals), dict(updates or {})
         if both := sorted(removed & updated.keys()):
             raise InvalidArgumentError(f"Cannot update namespace properties: a key is both set and removed: {both[0]}")
-        self.store.update_namespace(namespace, removed, updated)
+        with _settled(f"update namespace {dotted(namespace)}"):
+            self.store.update_namespace(namespace, removed, updated)
 
     def _namespace_location(self, namespace: Namespace) -> str:
         return join_location(self.warehouse, *namespace)
@@ -143,7 +146,7 @@ class MetastoreCatalog(Catalog):
             if expected is not None and self.store.remove(kind, identifier, location):
                 return
         except SwapUncertainError as error:
-            settle(first_known(error.recorded, lambda: self._look_for(kind, identifier, expected)), {}, name, error, doing=f"drop {noun}")
+            settle(first_known(error.recorded, lambda: self._look_for(kind, identifier, expected)), {}, f"drop {noun} {name}", error)
             return
         if self.store.find(kind, identifier) is None:
             raise self.no_such_table(identifier) if kind is Kind.TABLE else self._no_such_view(identifier)
@@ -173,7 +176,7 @@ class MetastoreCatalog(Catalog):
             self.store.rename(kind, source, target)
         except SwapUncertainError as error:
             look = first_known(error.recorded, lambda: self._look_for(kind, source, location, target))
-            settle(look, {}, self.full_name(source), error, doing=f"rename {kind.value.lower()}")
+            settle(look, {}, f"rename {kind.value.lower()} {self.full_name(source)}", error)
 
     def register_table(self, identifier: Identifier, metadata_location: str) -> Table:
         self.check_identifier(identifier)
@@ -253,7 +256,7 @@ class MetastoreCatalog(Catalog):
         try:
             self.store.swap(Kind.VIEW, [swap])
         except SwapUncertainError as error:
-            settle(first_known(error.recorded, look), properties, dotted(swap.identifier), error)
+            settle(first_known(error.recorded, look), properties, f"commit {dotted(swap.identifier)}", error)
 
     def drop_view(self, identifier: Identifier) -> None:
         """As Java's catalogs do, its last metadata file goes with it unless ``gc.enabled`` is false; one that cannot be read stays."""
@@ -269,6 +272,15 @@ class MetastoreCatalog(Catalog):
     def rename_view(self, source: Identifier, target: Identifier) -> None:
         self.check_identifier(target)
         self._rename(Kind.VIEW, source, target, self._view_location(source))
+
+
+@contextlib.contextmanager
+def _settled(doing: str) -> Iterator[None]:
+    """A change whose outcome only the store's own record tells. Raises CommitFailedError, CommitStateUnknownError."""
+    try:
+        yield
+    except SwapUncertainError as error:
+        settle(error.recorded, {}, doing, error)
 
 
 def _no_namespace(namespace: Namespace, known: Iterable[Namespace]) -> NotFoundError:

@@ -73,7 +73,7 @@ def swap_together(store: PointerStore, staged: Sequence[StagedCommit]) -> None:
     except SwapUncertainError as error:
         names = ", ".join(one.operations.name for one in staged)
         look = first_known(error.recorded, lambda: together([one.look(store) for one in staged]))
-        settle(look, staged[0].version.metadata.properties, names, error)
+        settle(look, staged[0].version.metadata.properties, f"commit {names}", error)
 
 
 def first_known(recorded: Callable[[], Outcome], look: Callable[[], Outcome]) -> Callable[[], Outcome]:

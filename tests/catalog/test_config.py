@@ -129,6 +129,23 @@ def test_no_error_of_a_uri_shows_a_password(uri: str) -> None:
     assert caught.value.__cause__ is None
 
 
+FORK = """
+import os, sys
+from icesql.catalog.sql_engine import open_engine
+engine = open_engine(sys.argv[1], {})
+engine.connect().close()
+held = engine.pool.checkedin()
+child = os.fork()
+if child == 0:
+    os._exit(engine.pool.checkedin())
+assert (held, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), engine.pool.checkedin()) == (1, 0, 1)
+"""
+
+
+def test_a_forked_child_has_no_connection_of_its_parent(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", FORK, f"sqlite:///{tmp_path}/c.db"], check=True, timeout=60)
+
+
 def test_a_wrong_busy_timeout_is_named() -> None:
     with pytest.raises(InvalidArgumentError, match=r"sqlite\.busy-timeout-ms is not a number: soon"):
         open_engine("sqlite://", {"sqlite.busy-timeout-ms": "soon"})

@@ -54,11 +54,14 @@ class Operation:
     removes: bool = False
     retries: bool = False
     purges: bool = False
+    only_by_record: bool = False
 
     def expected(self, fault: str, keeps_record: bool) -> str:
         """The outcome when no one else is at work."""
         if fault.startswith("interrupted"):
             return "interrupted"
+        if self.only_by_record and not keeps_record and fault != "none":
+            return "unknown"
         if fault in ("rolled back", "soon rolled back"):
             return "done" if self.retries else "unknown" if self.creates and not keeps_record else "failed"
         lost = fault == "late" or (fault != "none" and self.removes and not keeps_record)
@@ -132,6 +135,20 @@ def rename(world: World) -> tuple[Callable[[], object], Check]:
     return lambda: world.catalog.rename_table(TABLE, MOVED), lambda outcome: None
 
 
+def create_namespace(world: World) -> tuple[Callable[[], object], Check]:
+    return lambda: world.catalog.create_namespace(("new",)), lambda outcome: None
+
+
+def update_namespace(world: World) -> tuple[Callable[[], object], Check]:
+    world.catalog.create_namespace(("new",))
+    return lambda: world.catalog.update_namespace_properties(("new",), updates={"k": "v"}), lambda outcome: None
+
+
+def drop_namespace(world: World) -> tuple[Callable[[], object], Check]:
+    world.catalog.create_namespace(("new",))
+    return lambda: world.catalog.drop_namespace(("new",)), lambda outcome: None
+
+
 def create_view(world: World) -> tuple[Callable[[], object], Check]:
     view = new_view_of(world, "SELECT 1")
     return lambda: world.catalog.commit_view(VIEW, None, view), lambda outcome: None
@@ -158,12 +175,17 @@ TABLES = {
     "purge": Operation(purge, removes=True, purges=True),
     "rename": Operation(rename),
 }
+NAMESPACES = {
+    "create namespace": Operation(create_namespace, only_by_record=True),
+    "update namespace": Operation(update_namespace, only_by_record=True),
+    "drop namespace": Operation(drop_namespace, only_by_record=True),
+}
 VIEWS = {
     "create view": Operation(create_view, creates=True),
     "replace view": Operation(replace_view),
     "rename view": Operation(rename_view),
 }
-OPERATIONS = {**TABLES, **VIEWS}
+OPERATIONS = {**TABLES, **VIEWS}  # those that another client can come between
 FAST = ("append", "several tables", "replace view")
 
 
@@ -193,10 +215,10 @@ def worlds(
         world.other.close()
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.parametrize("name", [*OPERATIONS, *NAMESPACES])
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_outcome_is_told_as_well_as_it_can_be_known(name: str, fault: str, worlds: Callable[[], World]) -> None:
-    world, operation = worlds(), OPERATIONS[name]
+    world, operation = worlds(), {**OPERATIONS, **NAMESPACES}[name]
     assert played(world, operation, fault, lambda: None) == operation.expected(fault, world.keeps_record)
 
 

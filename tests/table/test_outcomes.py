@@ -60,14 +60,14 @@ def new_table(catalog: Catalog, name: str = "t") -> Table:
 
 def wrongly_failing(table: Table, monkeypatch: pytest.MonkeyPatch, others: int) -> None:
     """The next commit of the table succeeds, other clients commit on top, and it is called failed."""
-    operations = table.operations._operations  # type: ignore[attr-defined]
+    operations = table.operations._operations
     commit = operations.commit
 
     def failed(base: TableVersion | None, metadata: object) -> TableVersion:
         monkeypatch.undo()
         commit(base, metadata)
         for number in range(others):
-            table.catalog.load_table(table.identifier).append(rows(100 + number))  # type: ignore[union-attr]
+            table.catalog.load_table(table.identifier).append(rows(100 + number))
         raise CommitFailedError("another writer was faster")
 
     monkeypatch.setattr(operations, "commit", failed)
@@ -187,7 +187,7 @@ def test_an_older_registered_version_is_shown(catalog: Catalog) -> None:
 
 def test_a_slow_load_does_not_move_a_table_back(catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
     table = new_table(catalog)
-    operations = table.operations._operations  # type: ignore[attr-defined]
+    operations = table.operations._operations
     load = operations.load
 
     def slow() -> TableVersion:
