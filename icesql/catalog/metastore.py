@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from icesql.catalog.commit_status import settle
 from icesql.catalog.drop import dropping
 from icesql.catalog.names import Identifier, Namespace, check_dotless_names, check_folder_names, dotted, join_location, strip_trailing_slash
 from icesql.catalog.pointers import Kind, PointerStore, Swap, SwapUncertainError
+from icesql.catalog.surroundings import PointerSurroundings, check_places, is_untouched, overlaps_any
 from icesql.catalog.table_operations import (
     MetastoreTableOperations,
     delete_old_metadata,
@@ -34,6 +36,7 @@ from icesql.io.files import FileIO
 from icesql.spec.metadata import TableMetadata
 from icesql.table.operations import TableVersion
 from icesql.table.own_changes import note_change
+from icesql.table.removal import RemovalGate, Surroundings, own_claims
 from icesql.table.table import Table
 
 if TYPE_CHECKING:
@@ -45,8 +48,8 @@ _LOCATION = "location"
 class PointerOperations(MetastoreTableOperations):
     """One name of a store, as table operations."""
 
-    def __init__(self, io: FileIO, name: str, store: PointerStore, identifier: Identifier) -> None:
-        super().__init__(io, name)
+    def __init__(self, io: FileIO, name: str, store: PointerStore, identifier: Identifier, surroundings: Surroundings) -> None:
+        super().__init__(io, name, surroundings)
         self._store, self.identifier = store, identifier
 
     def current_location(self) -> str:
@@ -147,7 +150,22 @@ class MetastoreCatalog(Catalog):
         return self.store.find(Kind.TABLE, identifier) is not None
 
     def operations(self, identifier: Identifier) -> PointerOperations:
-        return PointerOperations(self.io, self.full_name(identifier), self.store, identifier)
+        return PointerOperations(self.io, self.full_name(identifier), self.store, identifier, self.surroundings(identifier))
+
+    def surroundings(self, identifier: Identifier) -> PointerSurroundings:
+        return PointerSurroundings(self.properties, self.io, self.store, identifier)
+
+    def table_location(self, identifier: Identifier, location: str | None) -> str:
+        """A default location that another table has, as after a rename, is passed over for one beside it."""
+        if location is not None:
+            return strip_trailing_slash(location)
+        default = self.default_location(identifier)
+        if is_untouched(self.io, default, self.warehouse):
+            return default
+        others = list(self.surroundings(identifier).others(exact=False))
+        suffix = uuid.uuid4()
+        beside = (default, f"{default}-{suffix}", join_location(self.warehouse, f"{dotted(identifier)}-{suffix}"))
+        return next((one for one in beside if not overlaps_any(one, others, self.warehouse)), default)
 
     def check_identifier(self, identifier: Identifier) -> None:
         check_folder_names(identifier)
@@ -161,7 +179,7 @@ class MetastoreCatalog(Catalog):
 
     def drop_table(self, identifier: Identifier, *, purge: bool = False) -> None:
         version = self.load_table(identifier).version if purge else None
-        with dropping(self.io, self.full_name(identifier), version):
+        with dropping(self.io, self.full_name(identifier), version, self.surroundings(identifier)):
             if not self.store.remove(Kind.TABLE, identifier):
                 raise self.no_such_table(identifier)
 
@@ -181,6 +199,7 @@ class MetastoreCatalog(Catalog):
             raise AlreadyExistsError(f"Cannot register table: Table already exists: {dotted(identifier)}", table=dotted(identifier))
         operations = self.operations(identifier)
         metadata = read_table_metadata(self.io, operations.name, metadata_location, use_cache=False)
+        check_places(operations.name, self.surroundings(identifier), metadata)
         version = TableVersion(metadata, metadata_location)
         operations.swap(None, version)
         return self.table_of(identifier, version)
@@ -200,7 +219,8 @@ class MetastoreCatalog(Catalog):
             self.io.delete_many(one.swap.location for one in staged)
             raise
         for one in staged:
-            delete_old_metadata(self.io, one.base, one.version.metadata)
+            operations = one.operations
+            delete_old_metadata(self.io, operations.name, one.base, one.version.metadata, operations.surroundings)
         by_name = {one.operations.identifier: one.version for one in staged}
         return [by_name[identifier] for identifier, _, _ in commits]
 
@@ -250,11 +270,13 @@ class MetastoreCatalog(Catalog):
         """As Java's catalogs do, its last metadata file goes with it unless ``gc.enabled`` is false; one that cannot be read stays."""
         location = self._view_location(identifier)
         try:
-            collects = read_view_metadata(self.io, location).properties.get("gc.enabled", "true").lower() != "false"
+            view = read_view_metadata(self.io, location)
+            collects = view.properties.get("gc.enabled", "true").lower() != "false"
         except (NotFoundError, CorruptMetadataError, UnsupportedError):  # which is a reason to drop the view, not to keep it
             collects = False
         if self.store.remove(Kind.VIEW, identifier) and collects:
-            self.io.delete(location)
+            claims = own_claims(view.location, view.properties)
+            RemovalGate(self.io, dotted(identifier), claims, self.surroundings(identifier)).remove_old_metadata([location])
 
     def rename_view(self, source: Identifier, target: Identifier) -> None:
         self.check_identifier(target)

@@ -12,12 +12,15 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from icesql.errors import InvalidArgumentError, ValidationError
+from icesql.io.canonical import Canonical, folders_above, is_below
 from icesql.io.files import FileInfo, FileIO
 from icesql.table.reachable import reachable
+from icesql.table.removal import Claim, RemovalGate, removal_gate
 from icesql.table.table import Table
 
 DEFAULT_SCHEMES = {"s3n": "s3", "s3a": "s3"}
 _LISTING_THREADS = 16
+_METADATA_NAMES = (".metadata.json", ".metadata.json.gz")
 _URI = re.compile(r"^(?:([A-Za-z][A-Za-z0-9+.\-]*):)?(?://([^/]*))?(.*)$", re.DOTALL)
 
 
@@ -56,8 +59,10 @@ class PrefixRules:
         """Keys may list several spellings, with commas between."""
         return cls(schemes={**DEFAULT_SCHEMES, **_flat(schemes)}, authorities=_flat(authorities), mode=mode)
 
-    def uri(self, location: str) -> FileURI:
-        matched = _URI.match(location)
+    def uri(self, location: str, canonical: Canonical | None = None) -> FileURI:
+        """Of a local file with ``canonical``: by its real path, whatever links lead to it."""
+        real = None if canonical is None else canonical.file(location)
+        matched = _URI.match(real if real is not None and real.startswith("file:") else location)
         assert matched is not None
         scheme, authority, path = (matched[1] or "").lower(), matched[2] or "", matched[3]
         if scheme == "file" or (not scheme and path.startswith("/")):
@@ -76,13 +81,14 @@ def _flat(pairs: Mapping[str, str] | None) -> dict[str, str]:
 def orphans_among(listed: Iterable[str], reached: Iterable[str], rules: PrefixRules) -> list[str]:
     """Listed files that are not reached. Raises ValidationError where prefixes disagree and the mode is ERROR."""
     valid: dict[str, list[FileURI]] = {}
+    canonical = Canonical()
     for location in reached:
-        uri = rules.uri(location)
+        uri = rules.uri(location, canonical)
         valid.setdefault(uri.path, []).append(uri)
     orphans: list[str] = []
     conflicts: set[tuple[str, str]] = set()
     for location in listed:
-        uri = rules.uri(location)
+        uri = rules.uri(location, canonical)
         held = valid.get(uri.path)
         if held is None:
             orphans.append(location)
@@ -126,15 +132,20 @@ def reached_files(table: Table) -> Iterator[str]:
 
 # -- listing -----------------------------------------------------------------------------------------------------------
 def units_of(io: FileIO, location: str, depth: int = 2) -> tuple[list[FileInfo], list[str]]:
-    """Files in the first levels of folders, and the folders below them, each to be listed on its own."""
+    """Files in the first levels of folders, and the folders below them, each to be listed on its own. Links are not followed."""
     files, level = [], [location.rstrip("/")]
+    canonical = Canonical()
     for _ in range(depth):
         with ThreadPoolExecutor(_LISTING_THREADS, "icesql-list") as pool:
             for found in pool.map(lambda folder: list(io.list_files(folder, recursive=False)), level):
                 files += found
             names = pool.map(lambda folder: [f"{folder}/{name}" for name in io.list_folders(folder)], level)
-            level = [folder for folders in names for folder in folders]
+            level = [folder for folders in names for folder in folders if not _is_link(folder, canonical)]
     return files, level
+
+
+def _is_link(folder: str, canonical: Canonical) -> bool:
+    return canonical.file(folder) != canonical.folder(folder)
 
 
 def list_in_threads(io: FileIO, folders: Sequence[str]) -> list[FileInfo]:
@@ -160,3 +171,52 @@ def _is_hidden(part: str, partition_names: frozenset[str]) -> bool:
 
 def partition_names(table: Table) -> frozenset[str]:
     return frozenset(field.name for spec in table.metadata.partition_specs for field in spec.fields)
+
+
+# -- whose they are ------------------------------------------------------------------------------------------------------
+def check_location(table: Table, location: str, reached: Iterable[str]) -> None:
+    """Raises ValidationError for a location below which the table has no file: what lies there is someone else's."""
+    canonical = Canonical()
+    root = canonical.folder(location)
+    if root is None or not any((file := canonical.file(path)) is not None and is_below(file, root) for path in reached):
+        raise ValidationError(
+            f"Cannot remove orphan files of table {table.name}: none of its files lies below the location: {location}", location=location
+        )
+
+
+def gate_for_orphans(table: Table, location: str) -> RemovalGate:
+    """The table's gate. A location asked for counts as its own too, where no other table's folder overlaps it."""
+    gate = removal_gate(table.operations, table.metadata, exact=True)
+    asked = Claim(location, table.name)
+    return gate.with_claim(asked) if gate.is_free(location) else gate
+
+
+def folders_of_other_tables(listed: Iterable[str], table: Table, reached: Iterable[str]) -> list[str]:
+    """Canonical folders that hold metadata files which are not the table's: of tables of whatever catalog."""
+    canonical = Canonical()
+    own = {str(canonical.file(path)).rpartition("/")[0] for path in reached if path.endswith(_METADATA_NAMES)}
+    own.update(str(canonical.folder(f"{claim.folder}/metadata")) for claim in removal_gate(table.operations, table.metadata).claims[:1])
+    found = set()
+    for path in listed:
+        if path.endswith(_METADATA_NAMES):
+            folder = str(canonical.file(path)).rpartition("/")[0]
+            if folder not in own:
+                found.add(folder.removesuffix("/metadata"))
+    return sorted(found)
+
+
+def spared(orphans: Iterable[str], folders: Sequence[str], gate: RemovalGate) -> tuple[list[str], list[tuple[str, str]]]:
+    """Orphans that may go, and (path, reason) of the others: in another table's folder, links, or refused by the gate."""
+    canonical, held = Canonical(), frozenset(folders)
+    kept: list[tuple[str, str]] = []
+    candidates: list[str] = []
+    for path in orphans:
+        file = canonical.file(path)
+        if file is not None and not held.isdisjoint(folders_above(file)):
+            kept.append((path, "a folder above it holds another table's metadata"))
+        elif _is_link(path, canonical):
+            kept.append((path, "it is a symbolic link, whose files may be in use"))
+        else:
+            candidates.append(path)
+    may_go, refused = gate.split(candidates)
+    return may_go, kept + refused
