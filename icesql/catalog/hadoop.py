@@ -158,6 +158,6 @@ class HadoopCatalog(Catalog):
             raise AlreadyExistsError(f"Cannot register table: Table already exists: {dotted(identifier)}", table=dotted(identifier))
         metadata = read_table_metadata(self.io, operations.name, metadata_location, use_cache=False)
         places = [Claim(operations.location), *own_claims(metadata.location, metadata.properties)]
-        check_claims(operations.name, self.surroundings(identifier), metadata.location, places, exact=True)
+        check_claims(operations.name, self.surroundings(identifier), metadata.location, places)
         version: TableVersion = operations.commit(None, metadata)
         return self.table_of(identifier, version)

@@ -57,6 +57,9 @@ class PointerSurroundings:
     def warehouse(self) -> str | None:
         return self.properties.get("warehouse")
 
+    def home(self) -> str | None:
+        return None
+
     def allowed(self) -> Sequence[str]:
         return allowed_locations(self.properties)
 
@@ -109,6 +112,9 @@ class FolderSurroundings:
 
     def warehouse(self) -> str | None:
         return self.root
+
+    def home(self) -> str | None:
+        return self.location
 
     def allowed(self) -> Sequence[str]:
         return allowed_locations(self.properties)
@@ -163,13 +169,13 @@ def check_places(name: str, surroundings: Surroundings, metadata: TableMetadata,
         check_claims(name, surroundings, metadata.location, news)
 
 
-def check_claims(name: str, surroundings: Surroundings, location: str, claims: Sequence[Claim], *, exact: bool = False) -> None:
-    """As ``check_places``, for these folders of a table at ``location``; ``exact`` compares them with what all metadata says."""
+def check_claims(name: str, surroundings: Surroundings, location: str, claims: Sequence[Claim]) -> None:
+    """As ``check_places``, for these folders of a table at ``location``."""
     canonical = Canonical()
-    root = canonical.folder(location)
+    root = canonical.folder(surroundings.home() or location)
     folders = {claim.folder: _usable(name, claim.folder, canonical, surroundings.warehouse()) for claim in claims}
     outside = any(folder != root and not (root and is_below(folder, root)) for folder in folders.values())
-    others = list(surroundings.others(exact=exact or outside))
+    others = list(surroundings.others(exact=outside))
     warehouse = canonical.folder(surroundings.warehouse() or "")
     for claim in claims:
         _check_free(name, claim, folders[claim.folder], others, canonical, warehouse)

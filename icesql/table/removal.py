@@ -53,6 +53,9 @@ class Surroundings(Protocol):
     def warehouse(self) -> str | None:
         """Where tables go by default, if anywhere."""
 
+    def home(self) -> str | None:
+        """The one folder the table can have, where the catalog leaves no choice."""
+
     def allowed(self) -> Sequence[str]:
         """Locations of the warehouse, and of what the configuration allows besides."""
 
@@ -61,13 +64,16 @@ class Surroundings(Protocol):
 
     def others(self, *, exact: bool) -> Iterable[Claim]:
         """Folders of the other tables, as they spell them. ``exact`` looks into their metadata for those that properties name;
-        else they are told from where the tables' metadata files are."""
+        else they are told from where the tables' metadata files are, and where there is a home only those around it have to be."""
 
 
 class NoSurroundings:
     """Of a catalog that knows nothing of other tables and allows no place but a table's own location."""
 
     def warehouse(self) -> str | None:
+        return None
+
+    def home(self) -> str | None:
         return None
 
     def allowed(self) -> Sequence[str]:
@@ -238,7 +244,7 @@ class RemovalGate:
         """Claims of other tables by their folders, in every spelling."""
         if self.surroundings is None:
             return {}
-        location = self._canonical.folder(self.claims[0].folder) or ""
+        location = self._canonical.folder(self.surroundings.home() or self.claims[0].folder) or ""
         outside = any(claim.folder != location and not is_below(claim.folder, location) for claim in self._own)
         found: dict[str, list[Claim]] = {}
         for claim in self.surroundings.others(exact=self.exact or outside):

@@ -25,6 +25,9 @@ class Around:
     def warehouse(self) -> str:
         return self.root
 
+    def home(self) -> None:
+        return None
+
     def allowed(self) -> Sequence[str]:
         return (self.root, *self.extra)
 
@@ -76,7 +79,9 @@ def test_what_is_not_below_the_location_stays(location: str) -> None:
     assert gate(OTHER).why_not(location) is not None
 
 
-@pytest.mark.parametrize("location", ["/", "//", "", "file:///", "file:/", ".", "..", "/wh", "/wh/", "/wh/db/..", "/data", "s3://bucket", "s3://"])
+@pytest.mark.parametrize(
+    "location", ["/", "//", "", "file:///", "file:/", ".", "..", "/wh", "/wh/", "/wh/db/..", "/data", "s3://bucket", "s3://"]
+)
 def test_a_location_that_is_too_wide_gives_no_right_to_anything(location: str) -> None:
     for path in ("/wh/db/u/data/f", "/wh/x", "/data/f", "/etc/passwd", "s3://bucket/f", "f"):
         assert gate(OTHER, location).why_not(path) is not None
