@@ -10,18 +10,7 @@ from icesql.errors import InvalidArgumentError, ValidationError
 from icesql.procedures.base import TABLE, Output, Parameter, Procedure, Row
 from icesql.procedures.context import ProcedureContext
 from icesql.spec.properties import GC_ENABLED, property_as_bool
-from icesql.table.orphan_files import (
-    PrefixRules,
-    check_location,
-    folders_of_other_tables,
-    gate_for_orphans,
-    orphans_among,
-    partition_names,
-    prefix_mismatch,
-    reached_files,
-    spared,
-    visible,
-)
+from icesql.table.orphan_files import PrefixRules, partition_names, prefix_mismatch, removable_orphans, visible
 from icesql.table.read_numbers import check_metadata_splits
 from icesql.table.table import Table
 
@@ -57,13 +46,8 @@ def call(
         _check_interval(context, older_than // 1000, now)
     limit = now - 3 * _DAY_MS if older_than is None else older_than // 1000
     root = (location or loaded.location).rstrip("/") or "/"
-    candidates, others = _candidates(context, loaded, root, file_list_view, limit)
-    reached = list(reached_files(loaded))
-    check_location(loaded, root, reached)
-    unreached = sorted(orphans_among(candidates, reached, rules))
-    orphans, kept = (
-        spared(unreached, folders_of_other_tables(others, loaded, reached), gate_for_orphans(loaded, root)) if unreached else ([], [])
-    )
+    candidates, seen = _candidates(context, loaded, root, file_list_view, limit)
+    orphans, kept = removable_orphans(loaded, root, candidates, seen, rules)
     if kept:
         context.notice(f"{len(kept)} files that nothing reaches were left, for example {kept[0][0]}: {kept[0][1]}")
     if dry_run:
@@ -73,7 +57,7 @@ def call(
             )
     else:
         _delete(context, loaded, orphans, max_concurrent_deletes)
-    if not unreached:
+    if not orphans and not kept:
         context.notice(
             f"remove_orphan_files found nothing: {len(candidates)} files are old enough, and the table's metadata reaches all of them"
         )

@@ -174,8 +174,23 @@ def partition_names(table: Table) -> frozenset[str]:
 
 
 # -- whose they are ------------------------------------------------------------------------------------------------------
-def check_location(table: Table, location: str, reached: Iterable[str]) -> None:
-    """Raises ValidationError for a location below which the table has no file: what lies there is someone else's."""
+def removable_orphans(
+    table: Table, location: str, candidates: Iterable[str], seen: Iterable[str], rules: PrefixRules
+) -> tuple[list[str], list[tuple[str, str]]]:
+    """Candidates below the location that nothing reaches and that may go; and (path, reason) of those that nothing reaches but must stay.
+
+    ``seen`` are all files that were listed, of whatever age: metadata files among them tell of other tables. Raises ValidationError where
+    no file of the table lies below the location: what lies there is someone else's.
+    """
+    reached = list(reached_files(table))
+    _check_location(table, location, reached)
+    orphans = sorted(orphans_among(candidates, reached, rules))
+    if not orphans:
+        return [], []
+    return _spared(orphans, frozenset(_folders_of_other_tables(seen, table, reached)), _gate(table, location))
+
+
+def _check_location(table: Table, location: str, reached: Iterable[str]) -> None:
     canonical = Canonical()
     root = canonical.folder(location)
     if root is None or not any((file := canonical.file(path)) is not None and is_below(file, root) for path in reached):
@@ -184,38 +199,34 @@ def check_location(table: Table, location: str, reached: Iterable[str]) -> None:
         )
 
 
-def gate_for_orphans(table: Table, location: str) -> RemovalGate:
+def _gate(table: Table, location: str) -> RemovalGate:
     """The table's gate. A location asked for counts as its own too, where no other table's folder overlaps it."""
     gate = removal_gate(table.operations, table.metadata, exact=True)
-    asked = Claim(location, table.name)
-    return gate.with_claim(asked) if gate.is_free(location) else gate
+    return gate.with_claim(Claim(location, table.name)) if gate.is_free(location) else gate
 
 
-def folders_of_other_tables(listed: Iterable[str], table: Table, reached: Iterable[str]) -> list[str]:
-    """Canonical folders that hold metadata files which are not the table's: of tables of whatever catalog."""
+def _folders_of_other_tables(seen: Iterable[str], table: Table, reached: Iterable[str]) -> Iterator[str]:
+    """Canonical folders with metadata files that are not the table's: of tables of whatever catalog."""
     canonical = Canonical()
-    own = {str(canonical.file(path)).rpartition("/")[0] for path in reached if path.endswith(_METADATA_NAMES)}
-    own.update(str(canonical.folder(f"{claim.folder}/metadata")) for claim in removal_gate(table.operations, table.metadata).claims[:1])
-    found = set()
-    for path in listed:
+    own = {canonical.folder(f"{table.location}/metadata")}
+    own.update(str(canonical.file(path)).rpartition("/")[0] for path in reached if path.endswith(_METADATA_NAMES))
+    for path in seen:
         if path.endswith(_METADATA_NAMES):
             folder = str(canonical.file(path)).rpartition("/")[0]
             if folder not in own:
-                found.add(folder.removesuffix("/metadata"))
-    return sorted(found)
+                yield folder.removesuffix("/metadata")
 
 
-def spared(orphans: Iterable[str], folders: Sequence[str], gate: RemovalGate) -> tuple[list[str], list[tuple[str, str]]]:
-    """Orphans that may go, and (path, reason) of the others: in another table's folder, links, or refused by the gate."""
-    canonical, held = Canonical(), frozenset(folders)
+def _spared(orphans: Iterable[str], others: frozenset[str], gate: RemovalGate) -> tuple[list[str], list[tuple[str, str]]]:
+    canonical = Canonical()
     kept: list[tuple[str, str]] = []
     candidates: list[str] = []
     for path in orphans:
         file = canonical.file(path)
-        if file is not None and not held.isdisjoint(folders_above(file)):
+        if file is not None and not others.isdisjoint(folders_above(file)):
             kept.append((path, "a folder above it holds another table's metadata"))
         elif _is_link(path, canonical):
-            kept.append((path, "it is a symbolic link, whose files may be in use"))
+            kept.append((path, "it is a symbolic link, and what it leads to may be in use"))
         else:
             candidates.append(path)
     may_go, refused = gate.split(candidates)
