@@ -83,6 +83,8 @@ def _plain(path: str) -> str:
 
 def decoded(canonical: str) -> str:
     """A canonical form with percent-encoding undone, however often it was done, and the authority in lower case."""
+    if canonical.startswith("file:") and "%" not in canonical:
+        return canonical
     text = canonical
     for _ in range(3):
         text = unquote(text)

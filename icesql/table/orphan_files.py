@@ -187,7 +187,7 @@ def removable_orphans(
     orphans = sorted(orphans_among(candidates, reached, rules))
     if not orphans:
         return [], []
-    return _spared(orphans, frozenset(_folders_of_other_tables(seen, table, reached)), _gate(table, location))
+    return _spared(orphans, frozenset(_folders_of_other_tables(seen, table, reached)), _gate(table, location, reached))
 
 
 def _check_location(table: Table, location: str, reached: Iterable[str]) -> None:
@@ -199,10 +199,15 @@ def _check_location(table: Table, location: str, reached: Iterable[str]) -> None
         )
 
 
-def _gate(table: Table, location: str) -> RemovalGate:
-    """The table's gate. A location asked for counts as its own too, where no other table's folder overlaps it."""
-    gate = removal_gate(table.operations, table.metadata, exact=True)
-    return gate.with_claim(Claim(location, table.name)) if gate.is_free(location) else gate
+def _gate(table: Table, location: str, reached: Iterable[str]) -> RemovalGate:
+    """The table's gate. A location asked for counts if the table lay there: it still reaches metadata there, and no other table is near."""
+    gate, canonical = removal_gate(table.operations, table.metadata, exact=True), Canonical()
+    asked = str(canonical.folder(location))
+    folders = {str(canonical.file(path)).rpartition("/")[0] for path in reached}
+    past = {folder.removesuffix("/metadata") for folder in folders if folder.endswith("/metadata")}
+    if any(asked == place or is_below(asked, place) for place in past) and gate.is_free(location):
+        return gate.with_claim(Claim(location, table.name))
+    return gate
 
 
 def _folders_of_other_tables(seen: Iterable[str], table: Table, reached: Iterable[str]) -> Iterator[str]:

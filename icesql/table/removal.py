@@ -215,10 +215,15 @@ class RemovalGate:
             return True
         if self.surroundings is None:
             return False
-        kept = map(self._canonical.folder, filter(None, (self.surroundings.warehouse(), str(Path.home()))))
-        if any(one is not None and (folder == one or is_below(one, folder)) for one in kept):
+        if any(folder == one or is_below(one, folder) for one in self._never):
             return True
         return folder.startswith("file:") and depth(folder) == 1 and not self._is_allowed(folder)
+
+    @cached_property
+    def _never(self) -> list[str]:
+        """Folders that no table's folder may hold."""
+        places = (None if self.surroundings is None else self.surroundings.warehouse(), str(Path.home()))
+        return [folder for place in places if place and (folder := self._canonical.folder(place)) is not None]
 
     @cached_property
     def _allowed(self) -> list[str]:
