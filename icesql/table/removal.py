@@ -130,7 +130,7 @@ class RemovalGate:
         for spelling in spellings:
             for folder in folders_above(spelling):
                 for claim in self._others.get(folder, ()):
-                    if claim.holds(spelling):
+                    if claim.holds(spelling) and not self._is_too_wide(claim.folder):  # what gives no right takes none away
                         return f"it lies in a folder of table {claim.table}"
         return None
 
@@ -187,7 +187,7 @@ class RemovalGate:
     def is_free(self, location: str) -> bool:
         """Whether no folder of another table overlaps this one."""
         folder = self._canonical.folder(location)
-        return folder is not None and not any(overlap(folder, other) for other in self._others)
+        return folder is not None and not any(overlap(folder, other) and not self._is_too_wide(other) for other in self._others)
 
     def report(self, refused: Sequence[tuple[str, str]]) -> None:
         if refused:
@@ -254,9 +254,7 @@ class RemovalGate:
         found: dict[str, list[Claim]] = {}
         for claim in self.surroundings.others(exact=self.exact or outside):
             folder = self._canonical.folder(claim.folder)
-            if folder is None or self._is_too_wide(folder):  # gives no right, so takes none away
-                continue
-            for spelling in {folder, decoded(folder)}:
+            for spelling in {folder, decoded(folder)} if folder is not None else ():
                 found.setdefault(spelling, []).append(Claim(spelling, claim.table, claim.within))
         return found
 

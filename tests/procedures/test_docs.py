@@ -70,7 +70,8 @@ def test_examples_give_what_the_document_says(spark: Any, tmp_path: Path) -> Non
 
 
 def _problems(session: Any, example: Example, folder: Path) -> list[str]:
-    frame, known = None, {}
+    frame = None
+    known: dict[str, Any] = {}
     for statement in example.statements:
         text = statement.rstrip(";").replace("/data/", f"{folder}/data/")
         known |= _arguments(session, example.section)
