@@ -31,6 +31,13 @@ class MemoryStore:
         with self._lock:
             return sorted(name for name, (held, _) in self._pointers.items() if held is kind and name[:-1] == namespace)
 
+    def pointers(self, kind: Kind) -> list[tuple[Identifier, str]]:
+        with self._lock:
+            return [(name, location) for name, (held, location) in self._pointers.items() if held is kind]
+
+    def files(self) -> list[str]:
+        return []
+
     def swap(self, kind: Kind, swaps: Sequence[Swap]) -> None:
         with self._lock:
             for one in swaps:

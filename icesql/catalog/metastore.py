@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from icesql.catalog.drop import dropping
 from icesql.catalog.names import Identifier, Namespace, check_dotless_names, check_folder_names, dotted, join_location, strip_trailing_slash
 from icesql.catalog.pointer_operations import PointerOperations, StagedCommit, first_known, swap_together
 from icesql.catalog.pointers import Kind, PointerStore, Swap, SwapUncertainError
+from icesql.catalog.surroundings import PointerSurroundings, check_places, is_untouched, overlaps_any
 from icesql.catalog.table_operations import delete_old_metadata, read_table_metadata
 from icesql.catalog.view_files import next_view_location, read_view_metadata, write_view_metadata
 from icesql.errors import (
@@ -32,6 +34,7 @@ from icesql.spec.metadata import TableMetadata
 from icesql.table.operations import TableVersion
 from icesql.table.outcomes import Outcome, judge
 from icesql.table.own_changes import note_change
+from icesql.table.removal import RemovalGate, own_claims
 from icesql.table.table import Table
 
 if TYPE_CHECKING:
@@ -120,7 +123,22 @@ class MetastoreCatalog(Catalog):
         return self.store.find(Kind.TABLE, identifier) is not None
 
     def operations(self, identifier: Identifier) -> PointerOperations:
-        return PointerOperations(self.io, self.full_name(identifier), self.store, identifier)
+        return PointerOperations(self.io, self.full_name(identifier), self.store, identifier, self.surroundings(identifier))
+
+    def surroundings(self, identifier: Identifier) -> PointerSurroundings:
+        return PointerSurroundings(self.properties, self.io, self.store, identifier)
+
+    def table_location(self, identifier: Identifier, location: str | None) -> str:
+        """A default location that another table has, as after a rename, is passed over for one beside it."""
+        if location is not None:
+            return strip_trailing_slash(location)
+        default = self.default_location(identifier)
+        if is_untouched(self.io, default, self.warehouse):
+            return default
+        others = list(self.surroundings(identifier).others(exact=False))
+        suffix = uuid.uuid4()
+        beside = (default, f"{default}-{suffix}", join_location(self.warehouse, f"{dotted(identifier)}-{suffix}"))
+        return next((one for one in beside if not overlaps_any(one, others, self.warehouse)), default)
 
     def check_identifier(self, identifier: Identifier) -> None:
         check_folder_names(identifier)
@@ -135,7 +153,7 @@ class MetastoreCatalog(Catalog):
     def drop_table(self, identifier: Identifier, *, purge: bool = False) -> None:
         """``purge`` raises CommitFailedError, with nothing removed, if the name no longer leads to the version whose files were listed."""
         version = self.load_table(identifier).version if purge else None
-        with dropping(self.io, self.full_name(identifier), version):
+        with dropping(self.io, self.full_name(identifier), version, self.surroundings(identifier)):
             self._remove(Kind.TABLE, identifier, None if version is None else version.metadata_location)
 
     def _remove(self, kind: Kind, identifier: Identifier, location: str | None) -> None:
@@ -186,6 +204,7 @@ class MetastoreCatalog(Catalog):
             raise AlreadyExistsError(f"Cannot register table: Table already exists: {dotted(identifier)}", table=dotted(identifier))
         operations = self.operations(identifier)
         metadata = read_table_metadata(self.io, operations.name, metadata_location, use_cache=False)
+        check_places(operations.name, self.surroundings(identifier), metadata)
         version = TableVersion(metadata, metadata_location)
         swap_together(self.store, [StagedCommit(operations, None, version, is_new=False)])  # the file stays, whatever becomes of it
         return self.table_of(identifier, version)
@@ -206,7 +225,8 @@ class MetastoreCatalog(Catalog):
                 one.operations.discard(one.version)
             raise
         for one in staged:
-            delete_old_metadata(self.io, one.base, one.version.metadata)
+            operations = one.operations
+            delete_old_metadata(self.io, operations.name, one.base, one.version.metadata, operations.surroundings)
         by_name = {one.operations.identifier: one.version for one in staged}
         return [by_name[identifier] for identifier, _, _ in commits]
 
@@ -262,12 +282,14 @@ class MetastoreCatalog(Catalog):
         """As Java's catalogs do, its last metadata file goes with it unless ``gc.enabled`` is false; one that cannot be read stays."""
         location = self._view_location(identifier)
         try:
-            collects = read_view_metadata(self.io, location).properties.get("gc.enabled", "true").lower() != "false"
+            view = read_view_metadata(self.io, location)
+            collects = view.properties.get("gc.enabled", "true").lower() != "false"
         except (NotFoundError, CorruptMetadataError, UnsupportedError):  # which is a reason to drop the view, not to keep it
             collects = False
         self._remove(Kind.VIEW, identifier, location)
         if collects:
-            self.io.delete(location)
+            claims = own_claims(view.location, view.properties)
+            RemovalGate(self.io, dotted(identifier), claims, self.surroundings(identifier)).remove_old_metadata([location])
 
     def rename_view(self, source: Identifier, target: Identifier) -> None:
         self.check_identifier(target)

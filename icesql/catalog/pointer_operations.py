@@ -14,13 +14,14 @@ from icesql.io.files import FileIO
 from icesql.spec.metadata import TableMetadata
 from icesql.table.operations import TableVersion
 from icesql.table.outcomes import Outcome, holds_commit, judge, together
+from icesql.table.removal import Surroundings
 
 
 class PointerOperations(MetastoreTableOperations):
     """One name of a store, as table operations."""
 
-    def __init__(self, io: FileIO, name: str, store: PointerStore, identifier: Identifier) -> None:
-        super().__init__(io, name)
+    def __init__(self, io: FileIO, name: str, store: PointerStore, identifier: Identifier, surroundings: Surroundings) -> None:
+        super().__init__(io, name, surroundings)
         self._store, self.identifier = store, identifier
 
     def current_location(self) -> str:

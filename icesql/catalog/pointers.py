@@ -62,6 +62,12 @@ class PointerStore(Protocol):
 
     def names(self, kind: Kind, namespace: Namespace) -> list[Identifier]: ...
 
+    def pointers(self, kind: Kind) -> list[tuple[Identifier, str]]:
+        """Every name, in all namespaces, and its metadata location."""
+
+    def files(self) -> list[str]:
+        """Locations of files that hold the store itself."""
+
     def swap(self, kind: Kind, swaps: Sequence[Swap]) -> None:
         """All or none. Raises CommitFailedError, AlreadyExistsError (both: certainly not done), SwapUncertainError."""
 

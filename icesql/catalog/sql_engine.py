@@ -103,6 +103,15 @@ def _from_jdbc_postgresql(rest: str, uri: str) -> URL:
     )
 
 
+def database_files(uri: str, properties: Mapping[str, str]) -> list[str]:
+    """The file of a SQLite database, and those that SQLite keeps beside it; none of a server."""
+    url = database_url(uri, properties)
+    if url.get_backend_name() != "sqlite" or not url.database or url.database == ":memory:":
+        return []
+    path = str(Path(url.database.removeprefix("file:")).absolute())
+    return [path, *(path + suffix for suffix in ("-journal", "-wal", "-shm"))]
+
+
 def open_engine(uri: str, properties: Mapping[str, str]) -> Engine:
     """An engine for the catalog at ``uri``; a SQLite file's folder is made. Raises InvalidArgumentError, UnsupportedError."""
     url = database_url(uri, properties)

@@ -14,7 +14,7 @@ from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, SQLAlchemyErro
 
 from icesql.catalog.names import Identifier, Namespace, dotted
 from icesql.catalog.pointers import Kind, Swap, SwapUncertainError
-from icesql.catalog.sql_engine import open_engine
+from icesql.catalog.sql_engine import database_files, open_engine
 from icesql.catalog.sql_schema import NAMESPACES, TABLES, prepare_schema
 from icesql.errors import AlreadyExistsError, CommitFailedError, IcesqlError, InvalidArgumentError, NotFoundError, UnsupportedError
 from icesql.table.outcomes import Outcome
@@ -143,6 +143,17 @@ class SqlStore:
             TABLES.c.catalog_name == self.catalog_name, TABLES.c.table_namespace == dotted(namespace), *self._is_kind(kind)
         )
         return sorted((*namespace, name) for name in self._read(lambda connection: connection.execute(query).scalars().all()))
+
+    def pointers(self, kind: Kind) -> list[tuple[Identifier, str]]:
+        if not self._check_kind(kind):
+            return []
+        columns = (TABLES.c.table_namespace, TABLES.c.table_name, TABLES.c.metadata_location)
+        query = select(*columns).where(TABLES.c.catalog_name == self.catalog_name, *self._is_kind(kind))
+        rows = self._read(lambda connection: connection.execute(query).all())
+        return [((*filter(None, namespace.split(".")), name), location) for namespace, name, location in rows if location]
+
+    def files(self) -> list[str]:
+        return database_files(self._uri, self._properties)
 
     def swap(self, kind: Kind, swaps: Sequence[Swap]) -> None:
         if not self._check_kind(kind):
