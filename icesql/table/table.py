@@ -56,7 +56,7 @@ class Table:
     ) -> None:
         self.operations: TableOperations = _FollowedOperations(operations, self)
         self.identifier, self.catalog = identifier, catalog
-        self._version, self._lock = version, threading.Lock()
+        self._version, self._moves, self._lock = version, 0, threading.Lock()
 
     def __repr__(self) -> str:
         return f"Table({self.name}, {self.metadata_location})"
@@ -117,13 +117,17 @@ class Table:
 
     def refresh(self) -> Table:
         """Move to the version the catalog holds now, and return this table. Raises NotFoundError if it was dropped."""
-        self._move(self.operations.load())
+        moves = self._moves
+        self._move(self.operations.load(), moves)
         return self
 
-    def _move(self, version: TableVersion) -> None:
+    def _move(self, version: TableVersion, moves: int) -> None:
+        """``moves``: how often the table had moved when ``version`` was asked for. If another thread moved it since, the version may be
+        older than the one held: then it is a predecessor of that. Clocks are not asked, they step backwards."""
         with self._lock:
-            if version.metadata.table_uuid != self.metadata.table_uuid or version.metadata.last_updated_ms >= self.metadata.last_updated_ms:
+            if moves == self._moves or not _comes_before(version, self._version):
                 self._version = version
+                self._moves += 1
 
     # -- reading -------------------------------------------------------------------------------------------------
     def expression(self, where: Expression | str | None) -> Expression:
@@ -293,6 +297,12 @@ class Table:
         return ExpireSnapshots(self.operations, self.version)
 
 
+def _comes_before(version: TableVersion, other: TableVersion) -> bool:
+    if version.metadata.table_uuid != other.metadata.table_uuid:
+        return False
+    return any(entry.metadata_file == version.metadata_location for entry in other.metadata.metadata_log)
+
+
 class _FollowedOperations:
     """Operations whose successful commits move the table that handed them out."""
 
@@ -320,8 +330,9 @@ class _FollowedOperations:
             raise AttributeError("stage_changes")
 
         def follow(changes: Sequence[Change]) -> TableVersion:
+            moves = self._table._moves
             version = stage(changes)
-            self._table._move(version)
+            self._table._move(version, moves)
             return version
 
         return follow
@@ -330,6 +341,7 @@ class _FollowedOperations:
         return self._operations.load()
 
     def commit(self, base: TableVersion | None, metadata: TableMetadata) -> TableVersion:
+        moves = self._table._moves
         committed = self._operations.commit(base, metadata)
-        self._table._move(committed)
+        self._table._move(committed, moves)
         return committed
