@@ -180,13 +180,15 @@ class HadoopTableOperations:
         """Whether the version made is certainly not part of the table's history.
 
         That its file is there proves nothing: it may stand beside the versions of a table made anew, or under a name that was free again
-        because the version had long been made, built upon and deleted as too old.
+        because the version had long been made, built upon and deleted as too old. That the base is there proves nothing either while there
+        are higher versions: writers delete old ones each at its own pace, so an older one may outlive a younger.
         """
+        higher = any(listed > number for listed in self.versions.listed())
         if any(other != target for other in self.versions.files(number)):  # another writer, that compresses differently
-            if max(self.versions.listed(), default=number) > number:
+            if higher:
                 raise self._unknown("another writer made the same version, and one was built upon")
             return True
-        if base is not None and self._is_there(base):
+        if not higher and base is not None and self._is_there(base):
             return False
         return not self._is_in_current_history(base, metadata, target)
 

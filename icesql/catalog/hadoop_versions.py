@@ -21,6 +21,8 @@ VERSION_HINT = "version-hint.text"
 FORMS = (".metadata.json", ".gz.metadata.json", ".metadata.json.gz")  # Java's order of preference; the last is how it once named gzip
 _VERSIONED = re.compile(r"v(\d+)(?:\.gz)?\.metadata\.json(?:\.gz)?")
 
+_LISTINGS = 20  # each is begun because a version was deleted during the one before
+
 
 class HadoopVersions:
     """The versions in one metadata folder."""
@@ -31,32 +33,29 @@ class HadoopVersions:
     def load(self) -> TableVersion:
         """The current version. Raises NotFoundError, CorruptMetadataError."""
         number = self.current_number()
-        location = None if number is None else self.file(number)
-        if number is None or location is None:  # deleted since, by a writer that keeps few old versions
-            return self.load_listed()
-        try:
-            version = self._read(location)
-            if number <= 1 or self._follows(version.metadata, number - 1) is True:
-                return version
-        except CorruptMetadataError:
-            if self._is_file(location):
-                raise
+        version = None if number is None else self._read(number)
+        if number is not None and version is not None and (number <= 1 or self._follows(version.metadata, number - 1) is True):
+            return version
         return self.load_listed()
 
     def load_listed(self) -> TableVersion:
         """The highest version that follows from the one before it; the highest of all if none does. No hint is asked."""
-        numbers = sorted(self.listed(), reverse=True)
-        for index, number in enumerate(numbers):
-            location = self.file(number)
-            if location is None:
-                return self.load_listed()  # deleted since
-            version = self._read(location)
-            lower = numbers[index + 1] if index + 1 < len(numbers) else None
-            if lower is None or self._belongs(version.metadata, number, lower):
+        for _ in range(_LISTINGS):
+            numbers = sorted(self.listed(), reverse=True)
+            if not numbers:
+                break
+            version = self._highest_that_belongs(numbers) or self._read(numbers[0])
+            if version is not None:
                 return version
-        if numbers and (location := self.file(numbers[0])) is not None:
-            return self._read(location)
         raise NotFoundError(f"Cannot find table: Table does not exist: {self._name}", table=self._name)
+
+    def _highest_that_belongs(self, numbers: list[int]) -> TableVersion | None:
+        """``None`` if there is none, or what was listed was deleted since by writers that keep few old versions."""
+        for number, lower in zip(numbers, [*numbers[1:], None], strict=True):
+            version = self._read(number)
+            if version is None or lower is None or self._belongs(version.metadata, number, lower):
+                return version
+        return None
 
     def _belongs(self, metadata: TableMetadata, number: int, lower: int) -> bool:
         """Old versions may have been cleaned away by hand: then the highest one below must at least be of the same table."""
@@ -122,8 +121,17 @@ class HadoopVersions:
         except NotFoundError:
             return False
 
-    def _read(self, location: str) -> TableVersion:
-        return TableVersion(read_table_metadata(self._io, self._name, location, use_cache=False), location)
+    def _read(self, number: int) -> TableVersion | None:
+        """``None`` for a version that is not there, or not any more."""
+        location = self.file(number)
+        if location is None:
+            return None
+        try:
+            return TableVersion(read_table_metadata(self._io, self._name, location, use_cache=False), location)
+        except CorruptMetadataError:
+            if self._is_file(location):
+                raise
+            return None
 
 
 def number_of(location: str) -> int | None:
