@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import uuid
+from collections.abc import Iterator
 from typing import NoReturn
 
 from icesql.catalog.hadoop_versions import VERSION_HINT, HadoopVersions, file_name, number_of, same_table
@@ -65,8 +66,9 @@ class HadoopTableOperations:
     def commit(self, base: TableVersion | None, metadata: TableMetadata) -> TableVersion:
         self._check(base, metadata)
         number = 0 if base is None else _version_of(base)
-        if base is not None and not self._io.exists(str(base.metadata_location)):
-            raise self._stale()  # asked before anything is written, or the folder of a dropped table would come back
+        with self._reading():
+            if base is not None and not self._io.exists(str(base.metadata_location)):
+                raise self._stale()  # asked before anything is written, or the folder of a dropped table would come back
         logged = with_metadata_log(base, metadata)
         extension = _extension(base, logged)
         target = join_location(self.metadata_folder, f"v{number + 1}{extension}")
@@ -94,16 +96,22 @@ class HadoopTableOperations:
     def _check_not_stale(self, base: TableVersion | None, number: int, temporary: str) -> None:
         """Called once the temporary file is in the folder: see the module's text."""
         try:
-            if base is None and self.current_version() is not None:
-                raise self._exists()
-            if base is not None and (self.versions.file(number + 1) is not None or not self._is_there(base)):
-                raise self._stale()
-        except OSError as error:
-            self._discard(temporary)
-            raise CommitFailedError(f"Cannot commit table {self._name}: its folder cannot be read: {error}", table=self._name) from error
+            with self._reading():
+                if base is None and self.current_version() is not None:
+                    raise self._exists()
+                if base is not None and (self.versions.file(number + 1) is not None or not self._is_there(base)):
+                    raise self._stale()
         except BaseException:
             self._discard(temporary)
             raise
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Before the atomic step: what cannot be read there fails the commit for certain."""
+        try:
+            yield
+        except OSError as error:
+            raise CommitFailedError(f"Cannot commit table {self._name}: its folder cannot be read: {error}", table=self._name) from error
 
     def _is_there(self, base: TableVersion) -> bool:
         """Whether the base's file is still that very version; a table dropped and made anew uses the same names."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import stat
 import uuid
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from typing import BinaryIO, cast
 
 import pyarrow as pa
@@ -24,7 +24,7 @@ class LocalFileIO:
 
     def read(self, location: str) -> bytes:
         try:
-            return Path(local_path(location)).read_bytes()
+            return read_whole(local_path(location))
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             raise missing(location) from None
 
@@ -59,16 +59,19 @@ class LocalFileIO:
 
     def size(self, location: str) -> int:
         try:
-            return Path(local_path(location)).stat().st_size
+            return os.stat(local_path(location)).st_size
         except (FileNotFoundError, NotADirectoryError):
             raise missing(location) from None
 
     def exists(self, location: str) -> bool:
-        return Path(local_path(location)).is_file()
+        try:
+            return stat.S_ISREG(os.stat(local_path(location)).st_mode)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
 
     def delete(self, location: str) -> None:
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-            Path(local_path(location)).unlink()
+            os.unlink(local_path(location))
 
     def delete_many(self, locations: Iterable[str]) -> list[tuple[str, str]]:
         return delete_each(self, locations)
