@@ -105,7 +105,8 @@ class World:
         assert {key for owner, key in self.acknowledged if owner == uuid} <= keys
         assert {owner for owner, _ in self.acknowledged} <= {uuid, *self.dropped}
         assert not keys & self.failed
-        files = {number_of(path.name): path for path in (self.folder / "db/t/metadata").iterdir() if number_of(path.name)}
+        paths = (self.folder / "db/t/metadata").iterdir()
+        files = {number: path for path in paths if (number := number_of(path.name)) is not None}
         count = len(keys & {key for _, key in self.acknowledged} | keys & self.unknown)
         assert number_of(str(current.metadata_location)) == count  # one version a commit, no gap and no branch
         if not self.unknown:
