@@ -45,15 +45,32 @@ def read_identity(io: FileIO, location: str) -> tuple[str | None, int]:
 
     Raises NotFoundError, CorruptMetadataError.
     """
+    return _identity(read_json_bytes(io, location), location)
+
+
+def identity_of(data: bytes, location: str) -> tuple[str | None, int]:
+    """``read_identity`` of bytes in hand. Raises CorruptMetadataError."""
+    return _identity(_inflated(data, location), location)
+
+
+def _identity(text: bytes, location: str) -> tuple[str | None, int]:
     import msgspec
 
     from icesql.spec.metadata_wire import IdentityWire
 
     try:
-        found = msgspec.json.decode(read_json_bytes(io, location), type=IdentityWire)
+        found = msgspec.json.decode(text, type=IdentityWire)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise CorruptMetadataError(f"Cannot read metadata file {location}: {error}", location=location) from error
     return found.table_uuid, found.last_updated_ms
+
+
+def metadata_bytes(location: str, metadata: TableMetadata) -> bytes:
+    """What ``write_metadata`` puts into the file: equal metadata gives equal bytes."""
+    from icesql.spec.metadata_json import metadata_to_json
+
+    data = metadata_to_json(metadata)
+    return compress(data) if is_compressed(location) else data
 
 
 def write_metadata(io: FileIO, location: str, metadata: TableMetadata, *, overwrite: bool = False) -> None:
@@ -83,6 +100,10 @@ def read_json_bytes(io: FileIO, location: str) -> bytes:
         data = io.read(location)
     except NotFoundError as error:
         raise NotFoundError(f"Cannot read metadata: File does not exist: {location}", location=location) from error
+    return _inflated(data, location)
+
+
+def _inflated(data: bytes, location: str) -> bytes:
     if not data.startswith(_GZIP_MAGIC):
         return data
     try:
