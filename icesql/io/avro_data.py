@@ -13,13 +13,24 @@ from icesql.io.arrow_types import internal_values, to_arrow_schema, to_arrow_typ
 from icesql.io.avro_container import AvroFileBuilder, AvroRecords, corrupt
 from icesql.io.avro_decode import DAMAGE
 from icesql.io.avro_objects import record_decoder
-from icesql.io.manifest_encode import encode_long, value_encoder
+from icesql.io.compact_arrays import compacted
+from icesql.io.manifest_encode import encode_bytes, encode_long, value_encoder
 from icesql.io.metrics import Metrics, MetricsConfig
 from icesql.spec.avro_schema import struct_from_avro, struct_to_avro
 from icesql.spec.name_mapping import MappedField, NameMapping
 from icesql.spec.properties import AVRO_COMPRESSION, AVRO_COMPRESSION_LEVEL, property_as_int
 from icesql.spec.schema import Schema
-from icesql.spec.types import ListType, MapType, NestedField, StructType, Type, UnknownType, VariantType
+from icesql.spec.types import (
+    GeographyType,
+    GeometryType,
+    ListType,
+    MapType,
+    NestedField,
+    StructType,
+    Type,
+    UnknownType,
+    VariantType,
+)
 from icesql.spec.types_json import schema_to_json
 
 
@@ -56,7 +67,7 @@ class AvroFileWriter:
 
     def write(self, table: pa.Table) -> None:
         self._metrics.record_count += table.num_rows
-        columns = [internal_values(field.type, column) for field, column in zip(self._schema.fields, table.columns, strict=True)]
+        columns = [_values(field.type, column) for field, column in zip(self._schema.fields, table.columns, strict=True)]
         encoders = self._encode
         for row in zip(*columns, strict=True) if columns else (() for _ in range(table.num_rows)):
             self._builder.add(b"".join([encode(value) for encode, value in zip(encoders, row, strict=True)]))
@@ -70,6 +81,11 @@ class AvroFileWriter:
 
     def abandon(self) -> None:
         self._sink.close()
+
+
+def _values(type_: Type, column: pa.ChunkedArray) -> list[Any]:
+    """In internal form. A slice of a list is cut to its own values first, else those of all rows beside it are made too."""
+    return [value for chunk in column.chunks for value in internal_values(type_, compacted(chunk))]
 
 
 def field_encoder(field: NestedField) -> Callable[[Any], bytes]:
@@ -97,6 +113,8 @@ def type_encoder(type_: Type) -> Callable[[Any], bytes]:
             )
         case VariantType():
             return lambda value: b"".join(encode_long(len(value[p])) + value[p] for p in ("metadata", "value"))
+        case GeometryType() | GeographyType():
+            return encode_bytes
     return value_encoder(type_)
 
 

@@ -12,6 +12,7 @@ from pyarrow import orc
 from icesql.errors import CorruptMetadataError, InvalidArgumentError, UnsupportedError
 from icesql.io.arrow_metrics import MetricsCollector
 from icesql.io.arrow_types import FIELD_ID_KEY, child_fields, is_list, to_arrow_type
+from icesql.io.compact_arrays import children_of, compacted, with_children
 from icesql.io.metrics import Metrics, MetricsConfig
 from icesql.io.orc_layout import DAMAGE, OrcLayout
 from icesql.io.orc_lengths import LengthGuard
@@ -150,23 +151,17 @@ def _orc_type(type_: Type) -> pa.DataType:
 
 
 def _cast(column: pa.ChunkedArray, type_: pa.DataType) -> pa.ChunkedArray:
-    return pa.chunked_array([_as(c, type_) for c in column.chunks], type_)
+    return pa.chunked_array([_as(compacted(chunk), type_) for chunk in column.chunks], type_)
 
 
 def _as(array: pa.Array, type_: pa.DataType) -> pa.Array:
-    """The same values with ORC's types and attributes, at any depth."""
-    mask = array.is_null() if array.null_count else None
-    if pa.types.is_struct(type_):
-        parts = [_as(array.field(i), type_.field(i).type) for i in range(type_.num_fields)]
-        return pa.StructArray.from_arrays(parts, fields=list(child_fields(type_)), mask=mask)
-    if pa.types.is_map(type_):
-        keys, items = _as(array.keys, type_.key_type), _as(array.items, type_.item_type)
-        return pa.MapArray.from_arrays(_offsets(array, mask), keys, items, type=type_, mask=mask)
-    if is_list(type_):
-        return pa.ListArray.from_arrays(_offsets(array, mask), _as(array.values, type_.value_type), type=type_, mask=mask)
+    """A compacted array's values with ORC's types and attributes, at any depth."""
     if pa.types.is_timestamp(type_):
         _check_fractions(array, 1_000_000_000 if type_.unit == "ns" else 1_000_000)
-    return array if array.type == type_ else array.cast(type_)
+    if not pa.types.is_nested(type_):
+        return array if array.type == type_ else array.cast(type_)
+    children = [_as(child, field.type) for child, field in zip(children_of(array), child_fields(type_), strict=True)]
+    return with_children(array, type_, children)
 
 
 def _check_fractions(times: pa.Array, second: int) -> None:
@@ -180,10 +175,6 @@ def _check_fractions(times: pa.Array, second: int) -> None:
     if len(wrong):
         value = pa.scalar(int(wrong[0]), times.type)
         raise UnsupportedError(f"Cannot write ORC file: timestamps before 1970 with milliseconds, use Parquet or Avro: {value}")
-
-
-def _offsets(array: pa.Array, mask: pa.Array | None) -> pa.Array:
-    return pa.array(array.offsets.to_numpy(), pa.int32()) if mask is not None and array.offsets.offset else array.offsets
 
 
 # -- reading -----------------------------------------------------------------------------------------------------------
