@@ -16,6 +16,7 @@ from icesql.io.avro_objects import record_decoder
 from icesql.io.compact_arrays import compacted
 from icesql.io.manifest_encode import encode_bytes, encode_long, value_encoder
 from icesql.io.metrics import Metrics, MetricsConfig
+from icesql.io.written_counts import GivenCounts, avro_counts
 from icesql.spec.avro_schema import struct_from_avro, struct_to_avro
 from icesql.spec.name_mapping import MappedField, NameMapping
 from icesql.spec.properties import AVRO_COMPRESSION, AVRO_COMPRESSION_LEVEL, property_as_int
@@ -52,7 +53,7 @@ class AvroFileWriter:
 
         _check_level(properties)
         self._sink, self._metrics = sink, Metrics()
-        self._schema = schema
+        self._schema, self._given = schema, GivenCounts("Avro")
         self._encode = [field_encoder(field) for field in schema.fields]
         self._builder = AvroFileBuilder(
             struct_to_avro(schema.as_struct(), "table"),
@@ -67,14 +68,16 @@ class AvroFileWriter:
 
     def write(self, table: pa.Table) -> None:
         self._metrics.record_count += table.num_rows
+        self._given.add(table.num_rows)
         columns = [_values(field.type, column) for field, column in zip(self._schema.fields, table.columns, strict=True)]
         encoders = self._encode
         for row in zip(*columns, strict=True) if columns else (() for _ in range(table.num_rows)):
             self._builder.add(b"".join([encode(value) for encode, value in zip(encoders, row, strict=True)]))
 
     def close(self) -> tuple[Metrics, int]:
-        """(metrics, length in bytes)."""
+        """(metrics, length in bytes). Raises CorruptMetadataError for a file whose blocks count other rows than were given."""
         data = self._builder.finish()
+        self._given.check(avro_counts(data))
         self._sink.write(data)
         self._sink.close()
         return self._metrics, len(data)

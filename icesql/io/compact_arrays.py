@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 
 def compacted(array: pa.Array) -> pa.Array:
@@ -26,9 +25,14 @@ def compacted(array: pa.Array) -> pa.Array:
     return pa.Array.from_buffers(array.type, len(array), [validity, offsets], array.null_count, children=[_from_zero(values)])
 
 
-def value_counts(array: pa.Array) -> list[int]:
-    """How many values a compacted array and its children have, nulls left out, each array before its children."""
-    return [len(array) - array.null_count, *(count for child in children_of(array) for count in value_counts(child))]
+def column_counts(column: pa.ChunkedArray) -> list[int]:
+    """How many values a column of compacted chunks and its children have, nulls left out, each before its children."""
+    chunks = [_value_counts(chunk) for chunk in column.chunks] or [_value_counts(pa.array([], column.type))]
+    return [sum(numbers) for numbers in zip(*chunks, strict=True)]
+
+
+def _value_counts(array: pa.Array) -> list[int]:
+    return [len(array) - array.null_count, *(count for child in children_of(array) for count in _value_counts(child))]
 
 
 def children_of(array: Any) -> list[pa.Array]:

@@ -12,11 +12,12 @@ from pyarrow import orc
 from icesql.errors import CorruptMetadataError, InvalidArgumentError, UnsupportedError
 from icesql.io.arrow_metrics import MetricsCollector
 from icesql.io.arrow_types import FIELD_ID_KEY, child_fields, is_list, to_arrow_type
-from icesql.io.compact_arrays import children_of, compacted, with_children
+from icesql.io.compact_arrays import children_of, column_counts, compacted, with_children
 from icesql.io.metrics import Metrics, MetricsConfig
 from icesql.io.orc_layout import DAMAGE, OrcLayout
 from icesql.io.orc_lengths import LengthGuard
 from icesql.io.orc_timestamps import wide_timestamps
+from icesql.io.written_counts import GivenCounts, KeptTail, orc_counts, orc_names
 from icesql.spec.properties import property_as_float, property_as_int
 from icesql.spec.schema import Schema
 from icesql.spec.types import (
@@ -75,11 +76,12 @@ class OrcFileWriter:
             raise InvalidArgumentError(f"Cannot write ORC file: unknown compression strategy: {strategy}")
         if not 0 < property_as_float(properties, "write.orc.bloom.filter.fpp", 0.05) < 1:
             raise InvalidArgumentError("Cannot write ORC file: Bloom filter fpp must be > 0.0 and < 1.0")
-        self._sink, self._collector = sink, MetricsCollector(schema, config)
+        self._sink, self._kept, self._collector = sink, KeptTail(sink), MetricsCollector(schema, config)
         self._stored = [i for i, field in enumerate(schema.fields) if not isinstance(field.type, UnknownType)]
         self._arrow = pa.schema([_orc_field(schema.fields[i]) for i in self._stored])
+        self._given = GivenCounts("ORC", [*orc_names(self._arrow)])
         self._writer = orc.ORCWriter(
-            sink,
+            self._kept,
             compression=_CODECS[codec],
             stripe_size=stripe_size,
             compression_strategy=strategy,
@@ -94,15 +96,17 @@ class OrcFileWriter:
     def write(self, table: pa.Table) -> None:
         self._collector.add(table)
         columns = [_cast(table.column(i), field.type) for i, field in zip(self._stored, self._arrow, strict=True)]
+        self._given.add(table.num_rows, *(number for column in columns for number in column_counts(column)))
         self._writer.write(pa.Table.from_arrays(columns, schema=self._arrow))
         self._wrote = True
 
     def close(self) -> tuple[Metrics, int]:
-        """(metrics, length in bytes)."""
+        """(metrics, length in bytes). Raises CorruptMetadataError for a file whose footer counts other values than were given."""
         if not self._wrote:
             self._writer.write(self._arrow.empty_table())
         self._writer.close()
         size = self.size
+        self._given.check(orc_counts(self._kept.tail))
         self._sink.close()
         return self._collector.finish(), size
 

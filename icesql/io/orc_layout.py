@@ -129,17 +129,29 @@ def _lz4_length(block: bytes, position: int, nibble: int) -> tuple[int, int]:
 
 def read_layout(file: Any, size: int) -> OrcLayout:
     """The layout of an ORC file that pyarrow could open. Raises ``DAMAGE``."""
+    bare, footer_start, footer_length = _tail(file, size)
+    if not bare.is_readable:
+        return bare
+    footer = message(bare.inflated(_at(file, footer_start, footer_length)))
+    types = [message(entry) for entry in footer.get(4, [])]
+    stripes = tuple(_stripe(message(entry)) for entry in footer.get(3, []))
+    return OrcLayout(stripes, _top_columns(types), bare.compression, bare.block_bytes)
+
+
+def read_footer(file: Any, size: int) -> Message:
+    """The footer as it stands, of a codec that is at hand; ``file`` may be the last ``size`` bytes alone. Raises ``DAMAGE``."""
+    bare, footer_start, footer_length = _tail(file, size)
+    return message(bare.inflated(_at(file, footer_start, footer_length)))
+
+
+def _tail(file: Any, size: int) -> tuple[OrcLayout, int, int]:
+    """(a layout of the codec alone, start and length of the footer)."""
     tail = _at(file, max(0, size - _TAIL_BYTES), min(size, _TAIL_BYTES))
     postscript_length = tail[-1]
     postscript = message(tail[-1 - postscript_length : -1])
     footer_length = _number(postscript, 1)
     bare = OrcLayout((), {}, _number(postscript, 2), _number(postscript, 3))
-    if not bare.is_readable:
-        return bare
-    footer = message(bare.inflated(_at(file, size - 1 - postscript_length - footer_length, footer_length)))
-    types = [message(entry) for entry in footer.get(4, [])]
-    stripes = tuple(_stripe(message(entry)) for entry in footer.get(3, []))
-    return OrcLayout(stripes, _top_columns(types), bare.compression, bare.block_bytes)
+    return bare, size - 1 - postscript_length - footer_length, footer_length
 
 
 def _stripe(found: Message) -> OrcStripe:

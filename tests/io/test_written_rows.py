@@ -18,7 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import orc
 
+from icesql.errors import CorruptMetadataError
+from icesql.io import parquet
 from icesql.io.arrow_types import child_fields, internal_values, to_arrow_schema, to_arrow_type, to_arrow_value
+from icesql.io.avro_container import AvroFileBuilder
 from icesql.io.data_file_writer import DataFileWriter
 from icesql.io.data_files import read_data_file
 from icesql.io.file_systems import LocalFileIO
@@ -26,9 +29,12 @@ from icesql.spec.files import DataFile
 from icesql.spec.schema import Schema
 from icesql.spec.types import (
     GeometryType,
+    IntegerType,
     ListType,
+    LongType,
     MapType,
     NestedField,
+    StringType,
     StructType,
     TimestampNanoType,
     TimestamptzNanoType,
@@ -204,3 +210,73 @@ def test_rows_of_any_layout(file_format: str, given_rows: Given, target: int, tm
     assert sum(file.record_count for file in files) == len(rows)
     assert repr([row for file in files for row in read_by_us(file, schema)]) == repr(rows)
     assert repr([row for file in files for row in read_by_others(file.file_path, file_format, schema)]) == repr(rows)
+
+
+# -- what a footer counts ------------------------------------------------------------------------------------------------
+STRUCT = StructType((NestedField(3, "a", IntegerType()), NestedField(4, "l", ListType(5, StringType()))))
+NULLABLE = Schema((NestedField(1, "id", LongType()), NestedField(2, "s", STRUCT)))
+SOME = [(1, (7, ["x", None])), (None, None), (3, (None, None)), (4, (5, []))]
+
+
+def some_rows() -> pa.Table:
+    arrow = to_arrow_schema(NULLABLE)
+    columns = [pa.array([to_arrow_value(f.type, row[i]) for row in SOME], arrow.field(i).type) for i, f in enumerate(NULLABLE.fields)]
+    return pa.Table.from_arrays(columns, schema=arrow)
+
+
+class Losing:
+    """A library's writer that changes what it is given."""
+
+    def __init__(self, inner: Any, change: Callable[[pa.Table], pa.Table]) -> None:
+        self._inner, self._change = inner, change
+
+    def write(self, table: pa.Table) -> None:
+        self._inner.write(self._change(table))
+
+    def write_table(self, table: pa.Table, **options: Any) -> None:
+        self._inner.write_table(self._change(table), **options)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+def without_a_row(table: pa.Table) -> pa.Table:
+    return table.slice(1)
+
+
+def with_a_null(table: pa.Table) -> pa.Table:
+    return table.set_column(0, table.schema.field(0), pa.chunked_array([pa.nulls(table.num_rows, table.schema.field(0).type)]))
+
+
+def without_structs(table: pa.Table) -> pa.Table:
+    return table.set_column(1, table.schema.field(1), pa.chunked_array([pa.nulls(table.num_rows, table.schema.field(1).type)]))
+
+
+@pytest.mark.parametrize(
+    ("file_format", "change", "problem"),
+    [
+        ("parquet", without_a_row, "Parquet file: 4 rows were given, the file holds 3"),
+        ("parquet", with_a_null, "Parquet file: 1 nulls of id were given, the file holds 4"),
+        ("parquet", without_structs, "Parquet file: 2 nulls of s.a were given, the file holds 4"),
+        ("orc", without_a_row, "ORC file: 4 rows were given, the file holds 3"),
+        ("orc", with_a_null, "ORC file: 3 values of id were given, the file holds 0"),
+        ("orc", without_structs, "ORC file: 3 values of s were given, the file holds 0"),
+    ],
+)
+def test_a_file_that_counts_other_values_is_not_committed(
+    file_format: str, change: Any, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library, name = (parquet.pq, "ParquetWriter") if file_format == "parquet" else (orc, "ORCWriter")
+    made = getattr(library, name)
+    monkeypatch.setattr(library, name, lambda *args, **options: Losing(made(*args, **options), change))
+    with pytest.raises(CorruptMetadataError, match=f"^Cannot write {problem}; it is removed and nothing is committed"):
+        written(tmp_path, file_format, NULLABLE, some_rows())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_avro_file_that_counts_other_rows_is_not_committed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    add, seen = AvroFileBuilder.add, count()
+    monkeypatch.setattr(AvroFileBuilder, "add", lambda self, record: None if next(seen) == 2 else add(self, record))
+    with pytest.raises(CorruptMetadataError, match=r"^Cannot write Avro file: 4 rows were given, the file holds 3"):
+        written(tmp_path, "avro", NULLABLE, some_rows())
+    assert list(tmp_path.iterdir()) == []
