@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
-import numpy as np
 import pyarrow as pa
 from pyarrow import orc
 
@@ -14,6 +14,8 @@ from icesql.io.arrow_metrics import MetricsCollector
 from icesql.io.arrow_types import FIELD_ID_KEY, child_fields, is_list, to_arrow_type
 from icesql.io.compact_arrays import children_of, column_counts, compacted, with_children
 from icesql.io.metrics import Metrics, MetricsConfig
+from icesql.io.orc_assembly import OrcAssembly
+from icesql.io.orc_early_times import has_early_fractions, packed_nanos, parted
 from icesql.io.orc_layout import DAMAGE, OrcLayout
 from icesql.io.orc_lengths import LengthGuard
 from icesql.io.orc_timestamps import wide_timestamps
@@ -61,7 +63,8 @@ def _positive(properties: Mapping[str, str], key: str, noun: str) -> int:
 class OrcFileWriter:
     """One ORC file of tables whose columns are those of ``schema``. A column of unknown type is not stored.
 
-    ``write`` raises UnsupportedError for timestamps before 1970 that pyarrow would store in another engine's eyes wrongly.
+    pyarrow writes it, up to the first rows with times before 1970 that it would store wrongly: their stripes are mended, and from there on
+    the file is put together here. ``write`` raises UnsupportedError for times of the last second of 1969, which ORC does not have.
     """
 
     def __init__(self, sink: BinaryIO, schema: Schema, properties: Mapping[str, str], config: MetricsConfig) -> None:
@@ -80,13 +83,9 @@ class OrcFileWriter:
         self._stored = [i for i, field in enumerate(schema.fields) if not isinstance(field.type, UnknownType)]
         self._arrow = pa.schema([_orc_field(schema.fields[i]) for i in self._stored])
         self._given = GivenCounts("ORC", [*orc_names(self._arrow)])
-        self._writer = orc.ORCWriter(
-            self._kept,
-            compression=_CODECS[codec],
-            stripe_size=stripe_size,
-            compression_strategy=strategy,
-        )
-        self._wrote = False
+        self._options = {"compression": _CODECS[codec], "stripe_size": stripe_size, "compression_strategy": strategy}
+        self._writer: orc.ORCWriter | None = None
+        self._assembly: OrcAssembly | None = None
 
     @property
     def size(self) -> int:
@@ -97,14 +96,39 @@ class OrcFileWriter:
         self._collector.add(table)
         columns = [_cast(table.column(i), field.type) for i, field in zip(self._stored, self._arrow, strict=True)]
         self._given.add(table.num_rows, *(number for column in columns for number in column_counts(column)))
-        self._writer.write(pa.Table.from_arrays(columns, schema=self._arrow))
-        self._wrote = True
+        if self._assembly is None and any(has_early_fractions(chunk) for column in columns for chunk in column.chunks):
+            self._assembly = OrcAssembly(self._kept, self._finished())
+        if self._assembly is not None:
+            self._write_early(self._assembly, columns)
+        else:
+            self._opened().write(pa.Table.from_arrays(columns, schema=self._arrow))
+
+    def _opened(self) -> orc.ORCWriter:
+        if self._writer is None:
+            self._writer = orc.ORCWriter(self._kept, **self._options)
+        return self._writer
+
+    def _finished(self) -> bytes:
+        """The last bytes of what pyarrow's writer wrote; none if it wrote nothing."""
+        if self._writer is not None:
+            self._writer.close()
+        return self._kept.tail
+
+    def _write_early(self, assembly: OrcAssembly, columns: list[pa.ChunkedArray]) -> None:
+        whole, fractions = parted(columns)
+        part = io.BytesIO()
+        with orc.ORCWriter(part, **self._options) as writer:
+            writer.write(pa.Table.from_arrays(whole, schema=self._arrow))
+        assembly.add(part.getvalue(), {column: packed_nanos(nanos) for column, nanos in fractions.items()})
 
     def close(self) -> tuple[Metrics, int]:
         """(metrics, length in bytes). Raises CorruptMetadataError for a file whose footer counts other values than were given."""
-        if not self._wrote:
-            self._writer.write(self._arrow.empty_table())
-        self._writer.close()
+        if self._assembly is not None:
+            self._assembly.finish()
+        else:
+            if self._writer is None:
+                self._opened().write(self._arrow.empty_table())
+            self._finished()
         size = self.size
         self._given.check(orc_counts(self._kept.tail))
         self._sink.close()
@@ -160,25 +184,10 @@ def _cast(column: pa.ChunkedArray, type_: pa.DataType) -> pa.ChunkedArray:
 
 def _as(array: pa.Array, type_: pa.DataType) -> pa.Array:
     """A compacted array's values with ORC's types and attributes, at any depth."""
-    if pa.types.is_timestamp(type_):
-        _check_fractions(array, 1_000_000_000 if type_.unit == "ns" else 1_000_000)
     if not pa.types.is_nested(type_):
         return array if array.type == type_ else array.cast(type_)
     children = [_as(child, field.type) for child, field in zip(children_of(array), child_fields(type_), strict=True)]
     return with_children(array, type_, children)
-
-
-def _check_fractions(times: pa.Array, second: int) -> None:
-    """pyarrow stores fractions of seconds before 1970 as negative numbers, which Java's ORC takes for another second.
-
-    Raises UnsupportedError.
-    """
-    numbers = times.cast(pa.int64()).drop_null().to_numpy()
-    early = numbers[numbers < 0]
-    wrong = early[-np.fmod(early, second) >= second // 1000]  # below a millisecond both agree
-    if len(wrong):
-        value = pa.scalar(int(wrong[0]), times.type)
-        raise UnsupportedError(f"Cannot write ORC file: timestamps before 1970 with milliseconds, use Parquet or Avro: {value}")
 
 
 # -- reading -----------------------------------------------------------------------------------------------------------
