@@ -103,9 +103,10 @@ def _orc(io: FileIO, location: str, schema: Schema, mapping: NameMapping | None)
 def _avro(io: FileIO, location: str, mapping: NameMapping | None, batch_rows: int) -> Iterator[tuple[int, pa.RecordBatch, pa.Schema]]:
     from icesql.io.avro_container import corrupt, read_records
     from icesql.io.avro_data import avro_batches, with_ids
+    from icesql.spec.budgets import data_file_bytes
     from icesql.spec.avro_schema import has_field_ids
 
-    records = read_records(io.read(location), location)
+    records = read_records(io.read(location), location, data_file_bytes)
     written = records.header.schema
     try:
         schema = with_ids(written, None if has_field_ids(written) else mapping)
@@ -195,6 +196,7 @@ def data_file_of(
                 return replace(file, record_count=open_orc(stream, location).nrows)
         case "avro":
             from icesql.io.avro_container import read_records
+            from icesql.spec.budgets import data_file_bytes
 
-            return replace(file, record_count=read_records(io.read(location), location).record_count)
+            return replace(file, record_count=read_records(io.read(location), location, data_file_bytes).record_count)
     raise InvalidArgumentError(f"Cannot add file: unknown file format: {file_format}", file_format=file_format)
