@@ -103,8 +103,8 @@ def _orc(io: FileIO, location: str, schema: Schema, mapping: NameMapping | None)
 def _avro(io: FileIO, location: str, mapping: NameMapping | None, batch_rows: int) -> Iterator[tuple[int, pa.RecordBatch, pa.Schema]]:
     from icesql.io.avro_container import corrupt, read_records
     from icesql.io.avro_data import avro_batches, with_ids
-    from icesql.spec.budgets import data_file_bytes
     from icesql.spec.avro_schema import has_field_ids
+    from icesql.spec.budgets import data_file_bytes
 
     records = read_records(io.read(location), location, data_file_bytes)
     written = records.header.schema

@@ -15,6 +15,7 @@ import pyarrow as pa
 from icesql.errors import AlreadyExistsError
 from icesql.io.files import FileInfo
 from icesql.io.locations import delete_each, local_path, missing
+from icesql.io.regular_files import open_regular
 
 
 class LocalFileIO:
@@ -22,13 +23,16 @@ class LocalFileIO:
 
     def read(self, location: str) -> bytes:
         try:
-            return Path(local_path(location)).read_bytes()
+            with open(open_regular(local_path(location), location), "rb") as stream:  # noqa: PTH123 - of a descriptor
+                return stream.read()
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             raise missing(location) from None
 
     def open_input(self, location: str) -> BinaryIO:
         try:
-            return cast(BinaryIO, pa.OSFile(local_path(location), "rb"))
+            path = local_path(location)
+            os.close(open_regular(path, location))
+            return cast(BinaryIO, pa.OSFile(path, "rb"))
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             raise missing(location) from None
 
