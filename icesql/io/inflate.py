@@ -6,6 +6,7 @@ were read so far.
 
 from __future__ import annotations
 
+import io
 import zlib
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -93,8 +94,9 @@ def _zstandard(state: Inflation, body: bytes) -> bytes:
         state.check(size)
         plain: bytes = zstandard.ZstdDecompressor().decompress(body)
         return plain
-    with zstandard.ZstdDecompressor().stream_reader(body, read_across_frames=False) as stream:
-        return _read(state, stream, len(body))
+    source = io.BytesIO(body)
+    with zstandard.ZstdDecompressor().stream_reader(source, read_size=_PIECE_BYTES, read_across_frames=False) as stream:
+        return _read(state, stream, source)
 
 
 def _snappy(state: Inflation, body: bytes) -> bytes:
@@ -113,8 +115,9 @@ def _lz4(state: Inflation, body: bytes) -> bytes:
         return bytes(cramjam.lz4.decompress(body))
     import pyarrow as pa
 
-    with pa.CompressedInputStream(pa.BufferReader(body), "lz4") as stream:
-        return _read(state, stream, len(body))
+    source = pa.BufferReader(body)
+    with pa.CompressedInputStream(source, "lz4") as stream:
+        return _read(state, stream, source)
 
 
 CODECS: dict[str, Callable[[Inflation, bytes], bytes]] = {
@@ -185,14 +188,13 @@ def _whole(state: Inflation, body: bytes, start: Callable[[], Any], *, many: boo
             stream = start()
 
 
-def _read(state: Inflation, stream: Any, stored: int) -> bytes:
-    """A stream to its end; its file's bytes count as read in proportion, so a small part cannot use up what the whole may. Raises
-    OverBudgetError."""
-    state.take(stored)
+def _read(state: Inflation, stream: Any, source: Any) -> bytes:
+    """A stream to its end, held against what it has read of its source. Raises OverBudgetError."""
     parts: list[bytes] = []
-    made = 0
+    made = at = 0
     while part := stream.read(_ROOM_BYTES):
-        made += len(part)
+        state.take(source.tell() - at)
+        made, at = made + len(part), source.tell()
         state.check(made)
         parts.append(part)
     return b"".join(parts)

@@ -5,8 +5,8 @@ it is given; a file over its budget raises CorruptMetadataError with its name, i
 
 1. In proportion to the bytes that are stored, since these are what an attacker pays with: ``inflated_bytes``, ``entries``,
    ``json_values``. Each has a floor below which no one asks, so small files cost nothing to check. The factors lie above what honest
-   files need: manifests of equal rows with numbered names inflate 45 times with deflate, 150 times with zstandard, and keep at least
-   0.9 bytes a row with xz.
+   files need: manifests of equal rows with numbered names inflate 45 times with deflate, 85 times with zstandard, and keep at least
+   0.9 bytes a row with xz; metadata of equal snapshots inflates 75 times and has 4 values a stored byte.
 2. In proportion to the bytes that are decoded, where the format has values of no bytes at all: arrays of nulls or of empty records
    could be of any length. Values of no bytes (but nulls of unions, which have a byte for the branch) may be ``IDLE_STEPS_PER_BYTE``
    times as many as the bytes.
@@ -14,7 +14,7 @@ it is given; a file over its budget raises CorruptMetadataError with its name, i
    ``TYPE_DEPTH``, ``AVRO_DEPTH``, ``SCHEMA_NODES`` (a schema whose named types refer to each other is a tree of 2 to the power of its
    length), ``XZ_MEMORY_BYTES``.
 
-Progress counts: of a file that inflates a thousand times, reading stops after its first hundred kilobytes, not at the end. Deletion
+Progress counts: of a file that inflates a thousand times, reading stops after 70 kilobytes, not at the end. Deletion
 vectors need no limit: they are never expanded (``icesql.io.roaring``), and their containers are held against the counts they begin with.
 Avro data files have a far higher floor (``data_file_bytes``), for constant columns compress without bounds.
 
@@ -31,14 +31,14 @@ from icesql.errors import InvalidArgumentError
 SETTING = "ICESQL_BUDGET_FACTOR"
 
 INFLATED_FLOOR_BYTES = 64 << 20
-INFLATED_PER_STORED_BYTE = 200
+INFLATED_PER_STORED_BYTE = 150
 DATA_FILE_FLOOR_BYTES = 2 << 30
 MAX_INFLATED_BYTES = (1 << 31) - 1  # of one metadata file: lengths in its columns are of 32 bits
 ENTRIES_FLOOR = 10_000
 ENTRIES_PER_STORED_BYTE = 4
 JSON_UNCOUNTED_BYTES = 8 << 20  # of shorter texts the values are not counted
 JSON_VALUES_FLOOR = 1_000_000
-JSON_VALUES_PER_STORED_BYTE = 2
+JSON_VALUES_PER_STORED_BYTE = 8
 JSON_BYTES_PER_VALUE = 8
 
 FIXED_BYTES = (1 << 31) - 1
