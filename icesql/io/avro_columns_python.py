@@ -124,7 +124,8 @@ class _Walk:
         while count := self.count():
             for _ in range(count):
                 if with_keys:
-                    self.at += self.span()
+                    length = self.span()  # which moves on
+                    self.at += length
                 self.step(child)
 
 
