@@ -22,11 +22,13 @@ fi
 libraries=$("$python" -c "import atheris; print(atheris.path())")
 each=$((seconds / $#))
 [ "$each" -gt 0 ] || each=1
+failed=
 for target; do
     mkdir -p ".fuzz/$target"
     LD_PRELOAD=$libraries/asan_with_fuzzer.so \
         ASAN_OPTIONS=detect_leaks=0,allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1,halt_on_error=1 PYTHONMALLOC=malloc \
         ICESQL_FUZZ_MODULE=$module "$python" -m tests.fuzz.run "$target" ".fuzz/$target" "tests/fuzz/corpus/$target" \
         -max_total_time="$each" -timeout=20 -rss_limit_mb=3000 -malloc_limit_mb=600 -max_len=6000 \
-        -artifact_prefix=".fuzz/failed/$target-" -print_final_stats=1 -verbosity="${FUZZ_VERBOSITY:-1}"
+        -artifact_prefix=".fuzz/failed/$target-" -print_final_stats=1 -verbosity="${FUZZ_VERBOSITY:-1}" || failed="$failed $target"
 done
+[ -z "$failed" ] || { echo "Failed:$failed; the inputs are in .fuzz/failed" >&2; exit 1; }

@@ -43,8 +43,9 @@ def seeds() -> dict[str, list[bytes]]:
         "puffin": [puffin_bytes(blobs)[0], puffin_bytes(blobs)[0][-300:], bombs.puffin_blob(bombs.lz4(b"a" * 99), "lz4")],
         "vector": [*vectors, serialize_dv(bitmap)],
         "values": [
-            b"1", b"-9223372036854775809", b"1e400", b"1.25", b"NaN", b"2020-02-29", b"12:34:56.789", b"2020-02-29T12:34:56.789012345+01:00",
-            b"0xff00ee", b"11111111-1111-1111-1111-111111111111", b"decimal(9,2)", b"fixed[16]", b"true",
+            b"1", b"-9223372036854775809", b"1e400", b"1.25", b"NaN", b"2020-02-29", b"12:34:56.789",
+            b"2020-02-29T12:34:56.789012345+01:00", b"0xff00ee", b"11111111-1111-1111-1111-111111111111",
+            b"decimal(9,2)", b"fixed[16]", b"true",
         ],
     }  # fmt: skip
 
@@ -52,8 +53,8 @@ def seeds() -> dict[str, list[bytes]]:
 def _entries() -> list[bytes]:
     """An entry of each of ENTRY_SCHEMAS."""
     file = DataFile(
-        file_path="/a/b", file_format="parquet", spec_id=0, record_count=3, file_size_in_bytes=9, value_counts={1: 3, 2: 3}, sort_order_id=0,
-        lower_bounds={1: b"x", 5: b""}, split_offsets=(4, 8),
+        file_path="/a/b", file_format="parquet", spec_id=0, record_count=3, file_size_in_bytes=9, value_counts={1: 3, 2: 3},
+        sort_order_id=0, lower_bounds={1: b"x", 5: b""}, split_offsets=(4, 8),
         partition=(True, 1, 2, 1.5, 2.5, Decimal("1.25"), 3, 4, 5, 6, None, "é", UUID(int=7), b"abc", b""),
     )  # fmt: skip
     found = []

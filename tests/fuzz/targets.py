@@ -7,11 +7,13 @@ refuse.
 from __future__ import annotations
 
 import io
+import json
 import struct
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
 from decimal import Decimal
+from functools import cache
 from typing import Any, BinaryIO, cast
 
 import numpy as np
@@ -139,15 +141,19 @@ def _columns(records: AvroRecords, wanted: tuple[int, ...], use_native: bool) ->
 
 def _same_objects(records: AvroRecords, ids: dict[str, int]) -> None:
     """The records as Python objects, by both decoders."""
-    schema = records.header.schema
     (count, place, end) = records.blocks[0]
-    fast, plain = record_decoder(schema, ids), compile_decoder(schema, ids)
+    decoders = _decoders(json.dumps(records.header.schema), tuple(ids.items()))
     for _ in range(count):
-        found = [_decoded(decode, records.buffer, place) for decode in (fast, plain)]
+        found = [_decoded(decode, records.buffer, place) for decode in decoders]
         assert repr(found[0]) == repr(found[1]), found
         if found[0] is None or found[0][1] > end:
             return
         place = found[0][1]
+
+
+@cache
+def _decoders(schema: str, ids: tuple[tuple[str, int], ...]) -> tuple[Any, Any]:
+    return record_decoder(json.loads(schema), dict(ids)), compile_decoder(json.loads(schema), dict(ids))
 
 
 def _decoded(decode: Any, buffer: bytes, place: int) -> Any:
@@ -294,7 +300,7 @@ def _numbers(text: str) -> list[Any]:
     found: list[Any] = []
     for make in (int, float, Decimal, uuid.UUID):
         with suppress(ValueError, ArithmeticError):
-            found.append(make(text))  # type: ignore[operator]
+            found.append(make(text))
     return found
 
 

@@ -109,8 +109,7 @@ def doubling(levels: int) -> Any:
     types: list[Any] = [{"type": "record", "name": "t0", "fields": []}]
     for i in range(1, levels):
         types.append({"type": "record", "name": f"t{i}", "fields": [{"name": n, "type": f"t{i - 1}", "field-id": i} for n in "ab"]})
-    defined = {"type": "record", "name": "all", "fields": [{"name": t["name"], "type": t, "field-id": 1} for t in types]}
-    return defined
+    return {"type": "record", "name": "all", "fields": [{"name": t["name"], "type": t, "field-id": 1} for t in types]}
 
 
 def idle_arrays(size: int) -> bytes:

@@ -57,30 +57,28 @@ for _name, _make in bombs.CODEC_BOMBS.items():
 bomb("manifest", "many blocks", WORDS, lambda: avro(ENTRY, *[(9, bombs.deflate_zeros(1))] * 256, codec="deflate"))
 bomb("manifest", "100 million entries", WORDS, lambda: avro(ENTRY, (10**8, bombs.deflate_zeros(6)), codec="deflate"))
 bomb("manifest", "60 million entries", "entries, the limit", lambda: avro(ENTRY, (6 * 10**7, bombs.deflate_zeros(4)), codec="deflate"))
+_EMPTY = {"type": "record", "name": "e", "fields": []}
+_NULLS = {
+    "type": "record",
+    "name": "e",
+    "fields": [*({"name": f"n{i}", "type": "null", "field-id": i} for i in range(20_000)), {"name": "b", "type": "boolean"}],
+}
+ODD: dict[str, tuple[str, Any, Callable[[], tuple[tuple[int, bytes], ...]]]] = {  # words, type of a first field, blocks
+    "arrays of nulls": ("of no bytes", {"type": "array", "items": "null"}, lambda: ((1, bombs.idle_arrays(1 << 20)),)),
+    "arrays of empty records": ("of no bytes", {"type": "array", "items": _EMPTY}, lambda: ((1, bombs.idle_arrays(1 << 20)),)),
+    "arrays of 20,000 nulls": ("of no bytes", {"type": "array", "items": _NULLS}, lambda: ((1, b"\xc0\x84\x3d" + bytes(1_000_000)),)),
+    "types that double": ("more than 100000 parts", doubling(40), tuple),
+    "fixed of 2 GB": ("fixed of", {"type": "fixed", "name": "f", "size": 1 << 31}, tuple),
+}
+
+
+def _odd(schema: dict[str, Any], type_: Any, blocks: Callable[[], tuple[tuple[int, bytes], ...]]) -> Callable[[], bytes]:
+    return lambda: avro(with_field(schema, type_), *blocks())
+
+
 for _reader, _schema in (("manifest", ENTRY), ("manifest in Python", ENTRY), ("list", LIST)):
-    bomb(
-        _reader, "arrays of nulls", "of no bytes",
-        lambda s=_schema: avro(with_field(s, {"type": "array", "items": "null"}), (1, bombs.idle_arrays(1 << 20))),  # type: ignore[misc]
-    )  # fmt: skip
-    bomb(
-        _reader, "maps of empty records", "of no bytes",
-        lambda s=_schema: avro(  # type: ignore[misc]
-            with_field(s, {"type": "array", "items": {"type": "record", "name": "e", "fields": []}}), (1, bombs.idle_arrays(1 << 20))
-        ),
-    )  # fmt: skip
-    nulls = [{"name": f"n{i}", "type": "null", "field-id": i} for i in range(20_000)]
-    bomb(
-        _reader, "entries of 20,000 nulls", "of no bytes",
-        lambda s=_schema: avro(  # type: ignore[misc]
-            with_field(s, {"type": "array", "items": {"type": "record", "name": "e", "fields": [*nulls, {"name": "b", "type": "boolean"}]}}),
-            (1, b"\xc0\x84\x3d" + bytes(1_000_000)),
-        ),
-    )  # fmt: skip
-    bomb(_reader, "types that double", "more than 100000 parts", lambda s=_schema: avro(with_field(s, doubling(40))))  # type: ignore[misc]
-    bomb(
-        _reader, "fixed of 2 GB", "fixed of",
-        lambda s=_schema: avro(with_field(s, {"type": "fixed", "name": "f", "size": 1 << 31})),  # type: ignore[misc]
-    )  # fmt: skip
+    for _name, (_words, _type, _blocks) in ODD.items():
+        bomb(_reader, _name, _words, _odd(_schema, _type, _blocks))
 bomb("manifest", "a schema of many values", "JSON values", lambda: avro(b"[" + b"[]," * 10_000_000 + b"1]"))
 bomb("list", "deflate", WORDS, lambda: avro(LIST, (9, bombs.deflate_zeros(256)), codec="deflate"))
 bomb("list", "60 million entries", "entries, the limit", lambda: avro(LIST, (6 * 10**7, bombs.deflate_zeros(4)), codec="deflate"))
@@ -200,12 +198,11 @@ def test_the_setting_raises_the_limits(tmp_path: Path, monkeypatch: pytest.Monke
             budgets._factor()
 
 
-@pytest.mark.skipif(native is None, reason="the module was not built")
 def test_the_native_decoder_can_be_interrupted() -> None:
     """A signal that comes while rows are decoded ends the call before its last row."""
     records = read_records(avro(ENTRY, *[(500, bombs.entry_record(b"/a/b") * 500)] * 6000), "m")
     program, rows = compile_program(records.header.schema, 0), records.record_count
-    arrays = [np.zeros((program.int_count, rows), np.int64), np.zeros((program.int_count, rows), np.uint8)]
+    arrays: list[Any] = [np.zeros((program.int_count, rows), np.int64), np.zeros((program.int_count, rows), np.uint8)]
     arrays += [
         np.zeros((program.span_count, rows), np.int64),
         np.zeros((program.span_count, rows), np.int32),
