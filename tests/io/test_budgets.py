@@ -67,7 +67,7 @@ ODD: dict[str, tuple[str, Any, Callable[[], tuple[tuple[int, bytes], ...]]]] = {
     "arrays of nulls": ("of no bytes", {"type": "array", "items": "null"}, lambda: ((1, bombs.idle_arrays(1 << 20)),)),
     "arrays of empty records": ("of no bytes", {"type": "array", "items": _EMPTY}, lambda: ((1, bombs.idle_arrays(1 << 20)),)),
     "arrays of 20,000 nulls": ("of no bytes", {"type": "array", "items": _NULLS}, lambda: ((1, b"\xc0\x84\x3d" + bytes(1_000_000)),)),
-    "types that double": ("more than 100000 parts", doubling(40), tuple),
+    "types that double": (f"more than {budgets.SCHEMA_NODES} parts", doubling(40), tuple),
     "fixed of 2 GB": ("fixed of", {"type": "fixed", "name": "f", "size": 1 << 31}, tuple),
 }
 
