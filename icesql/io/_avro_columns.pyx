@@ -269,6 +269,9 @@ def decode_rows(bytes buffer not None, const int64_t[:, ::1] blocks, const int32
     if total != rows or ints.shape[1] < rows or present.shape[1] < rows or offsets.shape[1] < rows or lengths.shape[1] < rows or marks.shape[1] < rows:
         raise ValueError("columns of another length", 0)
     if rows == 0:
+        for b in range(blocks.shape[0]):
+            if blocks[b, 2] > blocks[b, 1]:
+                raise ValueError("block does not end with its last record", blocks[b, 1])
         return
     s.base = <const uint8_t*>PyBytes_AS_STRING(buffer)
     s.program = &program[0]
