@@ -39,6 +39,8 @@ class _Walk:
 
     def count(self) -> int:
         count = self.varint()
+        if count < -(1 << 62):
+            raise ValueError("array longer than the data")
         if count < 0:
             count = -count
             self.varint()
