@@ -16,6 +16,7 @@ from icesql.io.durable import DurableOutput, make_folders, remove_quietly, sync_
 from icesql.io.files import FileInfo
 from icesql.io.locations import delete_each, local_path, missing
 from icesql.io.new_names import came_true, give_name, read_whole
+from icesql.io.regular_files import open_regular
 
 
 class LocalFileIO:
@@ -24,13 +25,16 @@ class LocalFileIO:
 
     def read(self, location: str) -> bytes:
         try:
-            return read_whole(local_path(location))
+            with open(open_regular(local_path(location), location), "rb") as stream:  # noqa: PTH123 - of a descriptor
+                return stream.read()
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             raise missing(location) from None
 
     def open_input(self, location: str) -> BinaryIO:
         try:
-            return cast(BinaryIO, pa.OSFile(local_path(location), "rb"))
+            path = local_path(location)
+            os.close(open_regular(path, location))
+            return cast(BinaryIO, pa.OSFile(path, "rb"))
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             raise missing(location) from None
 

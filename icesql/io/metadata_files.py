@@ -13,6 +13,8 @@ from icesql.io.cache import ByteBoundedCache
 from icesql.io.file_systems import local_path, scheme_of
 from icesql.io.files import FileIO
 from icesql.io.garbage import collector_paused
+from icesql.io.inflate import Inflation, OverBudgetError
+from icesql.spec import budgets
 from icesql.spec.metadata import TableMetadata
 
 _CACHE_BYTES = 64 * 1024 * 1024
@@ -60,7 +62,7 @@ def _identity(text: bytes, location: str) -> tuple[str | None, int]:
 
     try:
         found = msgspec.json.decode(text, type=IdentityWire)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise CorruptMetadataError(f"Cannot read metadata file {location}: {error}", location=location) from error
     return found.table_uuid, found.last_updated_ms
 
@@ -104,10 +106,18 @@ def read_json_bytes(io: FileIO, location: str) -> bytes:
 
 
 def _inflated(data: bytes, location: str) -> bytes:
-    if not data.startswith(_GZIP_MAGIC):
-        return data
+    """The text, within its budget. Raises CorruptMetadataError."""
+    text = _unzipped(data, location) if data.startswith(_GZIP_MAGIC) else data
+    if (excess := budgets.excess_of_json(text, len(data))) is not None:
+        raise CorruptMetadataError(f"Cannot read metadata file {location}: {excess}", location=location)
+    return text
+
+
+def _unzipped(data: bytes, location: str) -> bytes:
     try:
-        return gzip.decompress(data)
+        return Inflation("gzip")(data)
+    except OverBudgetError as error:
+        raise CorruptMetadataError(f"Cannot read metadata file {location}: {error}", location=location) from error
     except (OSError, EOFError, zlib.error) as error:
         raise CorruptMetadataError(f"Cannot read metadata file {location}: damaged gzip data: {error}", location=location) from error
 
