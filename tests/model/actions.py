@@ -12,7 +12,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from icesql.expr.tree import TRUE, Op as Compare, Predicate, Reference
+from icesql.expr.tree import TRUE, Predicate, Reference
+from icesql.expr.tree import Op as Compare
 from icesql.io.delete_files import write_equality_deletes, write_position_deletes
 from icesql.io.deletion_vectors import write_dvs
 from icesql.spec.files import DataFile
@@ -21,6 +22,7 @@ from icesql.spec.schema import Schema
 from icesql.spec.snapshots import MAIN
 from icesql.spec.transforms import IDENTITY
 from icesql.spec.types import LongType, NestedField
+from icesql.table.arrow_import import imported_files
 from icesql.table.arrow_write import write_rows
 from icesql.table.dangling_deletes import DanglingDeletes
 from icesql.table.operations import TableVersion
@@ -63,8 +65,9 @@ def create(world: World, draw: Draw) -> Step | None:
 
 
 def _named(world: World, draw: Draw) -> str | None:
+    """Mostly the same one, so that its history grows."""
     names = sorted(world.bound)
-    return names[draw(len(names))] if names else None
+    return names[draw(len(names)) if draw(3) == 0 else 0] if names else None
 
 
 def _opened(world: World, draw: Draw) -> tuple[str, Table] | None:
@@ -74,7 +77,7 @@ def _opened(world: World, draw: Draw) -> tuple[str, Table] | None:
         return None
     with world.faults.quiet():
         handle = world.handles.get(name)
-        if handle is None or draw(3):
+        if handle is None or draw(4):
             handle = world.handles[name] = world.catalog.load_table(world.identifier(name))
     return name, handle
 
@@ -119,9 +122,9 @@ def _arrow(rows: Sequence[Row]) -> pa.Table:
 
 def _branch(table: Table, draw: Draw, *, may_be_new: bool = True) -> str:
     branches = sorted(name for name, ref in table.refs.items() if ref.is_branch)
-    if may_be_new and draw(12) == 0:
+    if may_be_new and draw(24) == 0:
         return "new"
-    return branches[draw(len(branches))] if branches and draw(3) == 0 else MAIN
+    return branches[draw(len(branches))] if branches and draw(4) == 0 else MAIN
 
 
 def _write(world: World, kind: str, table: Table, branch: str, effect: Callable[[Rows], Rows], **more: Any) -> Op:
@@ -278,8 +281,10 @@ def delete_equal(world: World, draw: Draw) -> Step | None:
         return None
     _, table = opened
     branch = _branch(table, draw)
-    values, p = sorted({1 + draw(next_id(world)) for _ in range(1 + draw(3))}), draw(3)
-    added = _new_rows(world, draw) if draw(2) else ()
+    known = sorted(world.rows_at(table, branch))
+    p = known[draw(len(known))][1] if known else draw(3)
+    values = sorted({known[draw(len(known))][0] if known and draw(5) else 1 + draw(30) for _ in range(1 + draw(3))})
+    added = _new_rows(world, draw) if draw(3) == 0 else ()
     spec, is_global = table.spec, table.spec.is_unpartitioned
 
     def effect(held: Rows) -> Rows:
@@ -299,12 +304,6 @@ def delete_equal(world: World, draw: Draw) -> Step | None:
     return op, delta.owning_files().to_branch(branch).set(MARK, str(op.number)).commit
 
 
-def next_id(world: World) -> int:
-    """More than every id there is, so that some equality deletes hit nothing."""
-    highest = max((row[0] for model in world.models.values() for rows in model.rows.values() for row in rows), default=1)
-    return highest + 1
-
-
 def add_files(world: World, draw: Draw) -> Step | None:
     """A file that lies beside the table. Two writers may try the same one."""
     opened = _opened(world, draw)
@@ -315,17 +314,14 @@ def add_files(world: World, draw: Draw) -> Step | None:
         chosen = world.outside_file(draw)
     branch = _branch(table, draw, may_be_new=False)
     location, rows = chosen
-    op = _write(world, "add_files", table, branch, lambda held: held | set(rows))
+    op = _write(world, "add_files", table, branch, lambda held: held | set(rows), alone=True, must_appear=False)
 
     def run() -> object:
-        from icesql.table.append import AppendFiles
-        from icesql.table.arrow_import import imported_files
-
-        if draw is not None and branch not in table.refs and branch != MAIN:
-            return None
-        files = imported_files(table.io, table.metadata, [location])
+        with world.faults.quiet():
+            if world.shows_without(table, branch, location, rows):  # its rows are there in other files: adding it would double them
+                return None
+            files = imported_files(table.io, table.metadata, [location])
         builder = table.new_append().append_files(files).validate_files_are_new()
-        assert isinstance(builder, AppendFiles)
         return builder.to_branch(branch).set(MARK, str(op.number)).commit()
 
     return op, run
@@ -344,9 +340,10 @@ def compact(world: World, draw: Draw) -> Step | None:
     options = {"rewrite-all": "true", "use-starting-sequence-number": ("true", "false")[draw(3) == 0]}
     chosen = data_rewrite_options(options, table.metadata, "BIN-PACK")
     job = RewriteDataFiles(table=table, options=chosen, branch=branch)
-    op = world.op(f"compact {'' if chosen.use_starting_sequence_number else '(new numbers)'}", uuid=table.metadata.table_uuid, branch=branch)
+    kind = "compact" if chosen.use_starting_sequence_number else "compact (new numbers)"
+    op = world.op(kind, uuid=table.metadata.table_uuid, branch=branch)
     with world.faults.quiet():
-        some = [group for group in job.plan.groups if draw(3)]
+        some = job.plan.groups if draw(6) else [group for group in job.plan.groups if draw(2)]
         written = [RewrittenGroup(group, tuple(job.write_here(group))) for group in some]
     return (op, lambda: job._commit(written)) if written else None
 
@@ -405,7 +402,7 @@ def remove_orphans(world: World, draw: Draw) -> Step | None:
     name = _named(world, draw)
     if name is None:
         return None
-    op = world.op("remove_orphans")
+    op = world.op("remove_orphans", alone=True)
     return op, lambda: remove(world.catalog.load_table(world.identifier(name)))
 
 

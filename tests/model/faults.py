@@ -1,4 +1,4 @@
-"""Faults below the product: system calls, FileIO calls, database calls, pointer swaps, the clock. Patched in once a process, armed once a step.
+"""Faults below the product: system calls, FileIO calls, database calls, pointer swaps, the clock. Armed once a step.
 
 A fault strikes before the call is made (it fails), or after (it happened, and the reply is lost). ``late`` is a swap whose COMMIT arrives
 after the error. ``meanwhile`` runs another writer's step at the moment a commit or a removal of a name begins.
@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +28,8 @@ from icesql.io.file_systems import ArrowFileIO
 
 SYSTEM_CALLS = ("link", "replace", "rename", "fsync", "unlink", "open", "mkdir", "rmdir", "stat", "scandir")
 FILE_CALLS = ("read", "open_input", "open_output", "write", "exists", "delete", "delete_folder", "list_files", "list_folders", "size")
-POINTS = (*(f"os.{name}" for name in SYSTEM_CALLS), *(f"io.{name}" for name in FILE_CALLS), "io.rename", "sql.commit", "sql.execute", "swap")
+POINTS = (*(f"os.{name}" for name in SYSTEM_CALLS), *(f"io.{name}" for name in FILE_CALLS), "io.rename", "sql.commit", "sql.execute")
+DECISIVE = ("sql.commit", "swap", "os.link", "io.rename")
 LIKELY = ("os.link", "os.replace", "io.rename", "io.write", "sql.commit", "swap", "swap", "sql.commit", "os.link", "io.delete")
 
 
@@ -39,6 +42,7 @@ class Fault:
     kind: int  # an errno
     after: bool
     late: bool = False
+    then: Callable[[], None] | None = None  # what another writer does between the call and the loss of its reply
 
     def error(self) -> OSError:
         return OSError(self.kind, f"injected {os.strerror(self.kind)}")
@@ -80,7 +84,12 @@ class Faults:
             return function(*arguments, **named)
         if fault.after:
             function(*arguments, **named)
+            self.between(fault)
         raise fault.error()
+
+    def between(self, fault: Fault) -> None:
+        if fault.then is not None:
+            fault.then()
 
     def others(self) -> None:
         """Let another writer in, once a step."""
@@ -144,6 +153,7 @@ class LateStore(MemoryStore):
             raise SwapUncertainError("the database failed in COMMIT")
         elif fault.after:
             super().swap(kind, swaps)
+            FAULTS.between(fault)
             raise SwapUncertainError("the database failed in COMMIT")
         else:
             raise CommitFailedError("Cannot reach catalog database")
@@ -188,6 +198,7 @@ def _patches() -> Iterator[Any]:
                 return real(self, *arguments, **named)
             if fault.after:
                 real(self, *arguments, **named)
+                FAULTS.between(fault)
             raise _database_error(fault)
 
         return call
@@ -202,7 +213,10 @@ def _patches() -> Iterator[Any]:
 
         return call
 
-    for owner, name in ((MetastoreTableOperations, "commit"), (HadoopTableOperations, "commit"), (SqlStore, "remove"), (LateStore, "remove")):
+    moments: tuple[tuple[Any, str], ...] = (
+        (MetastoreTableOperations, "commit"), (HadoopTableOperations, "commit"), (SqlStore, "remove"), (LateStore, "remove")
+    )  # fmt: skip
+    for owner, name in moments:
         yield mock.patch.object(owner, name, others_first(getattr(owner, name)))
     real_ns, real_time = time.time_ns, time.time
     yield mock.patch.object(time, "time_ns", lambda: real_ns() + FAULTS.clock_offset_ns)
@@ -210,10 +224,31 @@ def _patches() -> Iterator[Any]:
     yield mock.patch.object(time, "sleep", lambda seconds: None)
 
 
+class OneAfterAnother(Executor):
+    """In place of thread pools: tiny tables gain nothing from threads, and a history must do the same each time."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        pass
+
+    def submit(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        try:
+            future.set_result(function(*arguments, **named))
+        except BaseException as error:
+            future.set_exception(error)
+        return future
+
+
+def _thread_pools() -> Iterator[Any]:
+    for name, module in list(sys.modules.items()):
+        if name.startswith("icesql.") and getattr(module, "ThreadPoolExecutor", None) is ThreadPoolExecutor:
+            yield mock.patch.object(module, "ThreadPoolExecutor", OneAfterAnother)
+
+
 @contextmanager
 def installed(root: str) -> Iterator[Faults]:
     """The patches in place, for files below ``root``."""
-    patches = list(_patches())
+    patches = [*_patches(), *_thread_pools()]
     FAULTS.root = root
     for patch in patches:
         patch.start()

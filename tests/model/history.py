@@ -1,4 +1,4 @@
-"""One history: steps chosen by their seeds, each maybe with a fault, another writer in between, or held back. The same steps do the same."""
+"""One history: steps chosen by their seeds, each maybe with a fault, another writer in between, or held back."""
 
 from __future__ import annotations
 
@@ -16,34 +16,52 @@ from icesql.catalog.loading import load_catalog
 from icesql.catalog.metastore import MetastoreCatalog
 from icesql.errors import IcesqlError
 from tests.model.actions import ACTIONS, SCHEMA, Step
-from tests.model.faults import Faults, FaultyFileIO, LateStore, drawn_fault, installed
+from tests.model.faults import DECISIVE, Faults, FaultyFileIO, LateStore, drawn_fault, installed
 from tests.model.world import Broken, World
 
 KINDS = ("sql", "hadoop", "memory")
 LENGTH = 16
 _HELD = 4
-_NAMES = [name for name, (_, weight) in ACTIONS.items() for _ in range(weight)]
+_LONG = ("compact", "compact", "compact", "compact_deletes", "drop_dangling", "delete_positions", "overwrite", "append", "expire")
+_SHORT = ("append", "append", "append", "delete_equal", "delete_equal", "delete_equal", "delete_positions", "overwrite", "move_ref")
+_AFTER = ("rename", "drop", "append", "append", "overwrite", "delete_equal", "create", "expire", "move_ref")
+_ALONE = frozenset({"remove_orphans"})  # files of any age go: no other writer may have some that are not committed yet
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
     """A step of a history: an action, and the seed of all its choices. ``release``: a held operation is committed instead.
 
-    ``calm``: at once, without faults or other writers.
+    ``calm``: at once, without faults or other writers. ``hold``: begun, and committed by a later release.
     """
 
     action: str
     seed: int
     calm: bool = False
+    hold: bool = False
 
 
-def moves_of(seed: int, length: int = LENGTH) -> tuple[str, list[Move]]:
-    """The kind of catalog and the steps of a random history."""
+def moves_of(seed: int, length: int = LENGTH, *, only: Sequence[str] = (), kinds: Sequence[str] = KINDS) -> tuple[str, list[Move]]:
+    """The kind of catalog and the steps of a random history. ``only``: of these actions."""
     chance = random.Random(seed)
-    kind = KINDS[chance.randrange(len(KINDS))]
+    kind = kinds[chance.randrange(len(kinds))]
     first = [Move(action, chance.randrange(2**32), calm=True) for action in ("create", "append", "create", "append")]
-    rest = [Move("release" if chance.random() < 0.25 else chance.choice(_NAMES), chance.randrange(2**32)) for _ in range(length)]
-    return kind, first + rest
+    names = list(only) or some_actions(chance)
+    long, short = ([name for name in group if not only or name in only] or names for group in (_LONG, _SHORT))
+    rest: list[Move] = []
+    while len(rest) < length:
+        if chance.random() < 0.5:  # a long operation overlaps with some short ones
+            between = [chance.choice(short if chance.random() < 0.7 else names) for _ in range(chance.choice((1, 2, 3, 3)))]
+            rest.append(Move(chance.choice(long), chance.randrange(2**32), hold=True))
+            rest += [Move(name, chance.randrange(2**32)) for name in (*between, "release")]
+        else:
+            rest.append(Move("release" if chance.random() < 0.2 else chance.choice(names), chance.randrange(2**32)))
+    return kind, first[: chance.choice((2, 2, 4))] + rest
+
+
+def some_actions(chance: random.Random) -> list[str]:
+    """Each history has its own mixture, and lacks some actions: what all do a little, none does enough to meet (swarm testing)."""
+    return [name for name, (_, weight) in ACTIONS.items() for _ in range(weight * chance.choice((0, 1, 1, 3)))] or ["append"]
 
 
 class Stage:
@@ -103,7 +121,7 @@ class Player:
             return
         if move.calm:
             self.world.perform(*step)
-        elif move.action != "release" and len(self.world.held) < _HELD and chance.random() < 0.3:
+        elif move.action not in ("release", *_ALONE) and len(self.world.held) < _HELD and (move.hold or chance.random() < 0.15):
             self.world.held.append(step)
             self.world.log.append(f"{step[0].number} {step[0].kind}: held back")
         else:
@@ -117,13 +135,18 @@ class Player:
             return None
 
     def _released(self, chance: random.Random) -> Step | None:
-        return self.world.held.pop(chance.randrange(len(self.world.held))) if self.world.held else None
+        """Mostly what was begun last."""
+        held = self.world.held
+        return held.pop(chance.randrange(len(held)) if chance.random() < 0.3 else -1) if held else None
 
     def _make(self, step: Step, chance: random.Random) -> None:
         faults = self.world.faults
         faults.struck = []
         faults.armed = drawn_fault(chance.randrange, self.world.kind) if self._with_faults and chance.random() < 0.4 else None
-        if chance.random() < 0.2:
+        if faults.armed is not None and faults.armed.after and faults.armed.point in DECISIVE and chance.random() < 0.5:
+            later, count = chance.randrange(2**32), chance.choice((1, 1, 2, 3))
+            faults.armed.then = lambda: self._meanwhile(later, _AFTER, count)
+        if chance.random() < 0.2 and not step[0].alone:
             seed = chance.randrange(2**32)
             faults.meanwhile = lambda: self._meanwhile(seed)
         try:
@@ -131,18 +154,20 @@ class Player:
         finally:
             faults.armed = faults.meanwhile = None
 
-    def _meanwhile(self, seed: int) -> None:
-        """Another writer's step inside this one's commit, without faults of its own."""
+    def _meanwhile(self, seed: int, names: Sequence[str] = (), count: int = 1) -> None:
+        """Other writers' steps inside this one's commit, without faults of their own."""
         chance, faults = random.Random(seed), self.world.faults
-        armed, faults.armed = faults.armed, None
-        step = self._released(chance) if chance.random() < 0.3 else None
-        if step is None:
-            name = chance.choice(_NAMES)
-            step = None if name == "remove_orphans" else self._prepared(name, chance)
-        if step is not None:
-            self.world.log.append(f"  meanwhile {step[0].kind}")
-            self.world.perform(*step)
-        faults.armed = armed
+        held_back = faults.armed, faults.meanwhile, faults.struck
+        faults.armed, faults.meanwhile, faults.struck = None, None, []
+        for _ in range(count):
+            step = self._released(chance) if chance.random() < 0.2 else None
+            if step is None:
+                name = chance.choice(names or some_actions(chance))
+                step = None if name in _ALONE else self._prepared(name, chance)
+            if step is not None:
+                self.world.log.append(f"  meanwhile {step[0].kind}")
+                self.world.perform(*step)
+        faults.armed, faults.meanwhile, faults.struck = held_back
 
     def finish(self) -> None:
         """A late COMMIT still arrives; what was held back is forgotten."""

@@ -10,17 +10,20 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from icesql.catalog.base import Catalog, Identifier
 from icesql.errors import CommitStateUnknownError, CorruptMetadataError, IcesqlError, NotFoundError
+from icesql.expr.tree import TRUE
 from icesql.io.manifest_columns import read_manifest_columns
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import MAIN, Operation, Snapshot
+from icesql.table.arrow_scan import TaskReader
 from icesql.table.manifest_access import manifests_of
 from icesql.table.operations import TableVersion
 from icesql.table.scan import TableScan
+from icesql.table.scan_tasks import FileScanTask
 from icesql.table.table import Table
 from tests.model.faults import Faults, LateStore
 
@@ -49,6 +52,7 @@ class Op:
     moves: tuple[str, ...] = ()  # refs it sets, drops or makes
     expires: bool = False
     names: tuple[str, ...] = ()  # table names it may bind or free
+    alone: bool = False  # no other writer comes in between
     outcome: str = "pending"  # acknowledged, failed, unknown
     seen: dict[str, int] = field(default_factory=dict)  # table uuid -> snapshot id
 
@@ -81,6 +85,7 @@ class World:
         self.log: list[str] = []
         self._numbers, self.ids = itertools.count(1), itertools.count(1)
         self._outside: list[tuple[str, tuple[Row, ...]]] = []
+        self._task_rows: dict[tuple[object, ...], list[Row]] = {}
         self._manifest_files: dict[str, frozenset[str]] = {}
 
     # -- names -----------------------------------------------------------------------------------------------------
@@ -138,6 +143,11 @@ class World:
         if actual != expected:
             raise Broken(f"{what}: {actual} instead of {expected}")
 
+    def rows_at(self, table: Table, branch: str) -> Rows:
+        """What the model has at the head of a branch, as the table is held."""
+        head, model = table.metadata.head(branch), self.models.get(table.metadata.table_uuid)
+        return frozenset() if head is None or model is None else model.rows.get(head.snapshot_id, frozenset())
+
     def outside_file(self, draw: Callable[[int], int]) -> tuple[str, tuple[Row, ...]]:
         """A data file that lies beside the tables: a new one, or one that was offered before."""
         import pyarrow as pa
@@ -152,6 +162,17 @@ class World:
         pq.write_table(pa.table({"id": pa.array([i for i, _ in rows], pa.int64()), "p": pa.array([p] * len(rows), pa.int64())}), location)
         self._outside.append((location, rows))
         return location, rows
+
+    def shows_without(self, table: Table, branch: str, location: str, rows: tuple[Row, ...]) -> bool:
+        """Whether the current head of the branch shows one of the rows, and the file is not in it."""
+        try:
+            metadata = table.operations.load().metadata
+        except IcesqlError:
+            return False
+        head, model = metadata.head(branch), self.models.get(metadata.table_uuid)
+        if head is None or model is None or not set(rows) & model.rows.get(head.snapshot_id, frozenset()):
+            return False
+        return location not in self._files(model, metadata, head)
 
     # -- the check -------------------------------------------------------------------------------------------------
     def check(self) -> None:
@@ -236,14 +257,22 @@ class World:
         return op.effect
 
     def _rows(self, metadata: TableMetadata, snapshot: Snapshot) -> Rows:
+        """As a reader gets them. What a data file shows under certain deletes is read once: both are immutable."""
         try:
-            table = TableScan(self.catalog.io, metadata, select=("id", "p"), snapshot_id=snapshot.snapshot_id).to_arrow()
+            tasks = TableScan(self.catalog.io, metadata, snapshot_id=snapshot.snapshot_id).plan_files().tasks
+            rows = [row for task in tasks for row in self._rows_of_task(metadata, task)]
         except Exception as error:
             raise Broken(f"snapshot {snapshot.snapshot_id} cannot be read: {type(error).__name__}: {error}") from error
-        rows = list(zip(table["id"].to_pylist(), table["p"].to_pylist(), strict=True))
         if len(set(rows)) != len(rows):
             raise Broken(f"snapshot {snapshot.snapshot_id} ({snapshot.operation}) shows rows twice: {sorted(rows)}")
         return frozenset(rows)
+
+    def _rows_of_task(self, metadata: TableMetadata, task: FileScanTask) -> list[Row]:
+        key = (task.data_file.file_path, frozenset(file.key for file in task.delete_files))
+        if key not in self._task_rows:
+            table = TaskReader(self.catalog.io, metadata, metadata.schema, metadata.schema).table(replace(task, residual=TRUE))
+            self._task_rows[key] = list(zip(table["id"].to_pylist(), table["p"].to_pylist(), strict=True))
+        return self._task_rows[key]
 
     def _check_refs(self, metadata: TableMetadata, model: TableModel) -> None:
         moved = {ref for op in self.active for ref in op.moves}
