@@ -78,7 +78,7 @@ class Stage:
             if kind == "sql":
                 properties["uri"] = f"sqlite:///{self.folder}/catalog.db"
             made = load_catalog("model", properties)
-            made.io = FaultyFileIO(made.io.properties)  # type: ignore[attr-defined]
+            made.io = FaultyFileIO(made.io.properties)
             if kind == "memory":
                 assert isinstance(made, MetastoreCatalog)
                 made.store = LateStore()
