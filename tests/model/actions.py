@@ -50,7 +50,7 @@ QUICK = {
 # -- tables --------------------------------------------------------------------------------------------------------------
 def create(world: World, draw: Draw) -> Step | None:
     name = NAMES[draw(len(NAMES))]
-    properties = {**QUICK, "format-version": "23"[draw(2)]}
+    properties = {**QUICK, "format-version": "12233"[draw(5)]}
     if draw(3) == 0:
         properties |= {"write.metadata.previous-versions-max": "1"}
     if draw(3) == 0:
@@ -146,6 +146,24 @@ def append(world: World, draw: Draw) -> Step | None:
     with world.faults.quiet():
         builder.append_files(write_rows(table.io, table.metadata, _arrow(rows)))
     return op, builder.owning_files().to_branch(branch).set(MARK, str(op.number)).commit
+
+
+def append_to_two(world: World, draw: Draw) -> Step | None:
+    """Two tables, one transaction."""
+    names = sorted(world.bound)
+    if len(names) < 2:
+        return None
+    chosen = (names[0], names[1 + draw(len(names) - 1)])
+    with world.faults.quiet():
+        transaction = world.catalog.transaction()
+        ops: list[Op] = []
+        for name in chosen:
+            table, rows = world.catalog.load_table(world.identifier(name)), _new_rows(world, draw)
+            ops.append(_write(world, "append_to_two", table, MAIN, lambda held, rows=rows: held | set(rows)))
+            builder = table.new_append().append_files(write_rows(table.io, table.metadata, _arrow(rows))).owning_files()
+            transaction.table(world.identifier(name)).add(builder.set(MARK, str(ops[-1].number)))
+    ops[0].partner = ops[1]
+    return ops[0], transaction.commit
 
 
 def stage(world: World, draw: Draw) -> Step | None:
@@ -479,6 +497,7 @@ ACTIONS: dict[str, tuple[Callable[[World, Draw], Step | None], int]] = {
     "delete_equal": (delete_equal, 6),
     "delete_positions": (delete_positions, 6),
     "compact": (compact, 6),
+    "append_to_two": (append_to_two, 2),
     "overwrite": (overwrite, 3),
     "replace_partitions": (replace_partitions, 2),
     "delete": (delete, 3),

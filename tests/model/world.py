@@ -52,6 +52,7 @@ class Op:
     moves: tuple[str, ...] = ()  # refs it sets, drops or makes
     expires: bool = False
     names: tuple[str, ...] = ()  # table names it may bind or free
+    partner: Op | None = None  # of a transaction over two tables: the operation on the other
     alone: bool = False  # no other writer comes in between
     outcome: str = "pending"  # acknowledged, failed, unknown
     seen: dict[str, int] = field(default_factory=dict)  # table uuid -> snapshot id
@@ -66,6 +67,7 @@ class TableModel:
     files: dict[int, frozenset[str]] = field(default_factory=dict)
     shown: frozenset[int] = frozenset()
     refs: dict[str, int] = field(default_factory=dict)
+    collects: bool = True  # gc.enabled
     location: str = ""  # the current metadata file
 
 
@@ -105,7 +107,8 @@ class World:
     # -- a step ----------------------------------------------------------------------------------------------------
     def perform(self, op: Op, run: Callable[[], object]) -> None:
         """Run an operation, with whatever is armed, and hold what became of it against the model."""
-        self.active.append(op)
+        ops = [one for one in (op, op.partner) if one is not None]
+        self.active += ops
         try:
             run()
         except CommitStateUnknownError as error:
@@ -125,11 +128,13 @@ class World:
         with self.faults.quiet():
             self.check()
         if not self.in_flight:
-            self.active.remove(op)
+            self.active = [one for one in self.active if one not in ops]
         self.settle()
 
     def _ended(self, op: Op, outcome: str, error: BaseException | None) -> None:
         op.outcome = outcome
+        if op.partner is not None:
+            op.partner.outcome = outcome
         why = "" if error is None else f": {type(error).__name__}: {str(error)[:150]}"
         struck = f" [{', '.join(self.faults.struck)}]" if self.faults.struck else ""
         self.log.append(f"{op.number} {op.kind} {op.names or ''}{op.branch if op.branch != MAIN else ''}{struck} -> {outcome}{why}")
@@ -201,6 +206,8 @@ class World:
             if old != new and name not in touched:
                 raise Broken(f"name {name} went from {old} to {new} without any operation on it")
         for uuid in set(self.bound.values()) - set(now.values()):
+            if not self.models[uuid].collects and any(op.kind == "purge" and op.outcome == "acknowledged" for op in self.active):
+                raise Broken("a table was purged though gc.enabled is false")
             if self.kind != "hadoop" and uuid not in self.purging:
                 self.detached[uuid] = self.models[uuid].location
         for uuid in now.values():
@@ -211,14 +218,17 @@ class World:
         metadata = version.metadata
         model = self.models.setdefault(metadata.table_uuid, TableModel())
         if str(version.metadata_location) != model.location:
-            for snapshot in sorted(metadata.snapshots, key=lambda s: (s.sequence_number, s.timestamp_ms)):
+            for snapshot in sorted(metadata.snapshots, key=lambda s: s.sequence_number):
                 if snapshot.snapshot_id not in model.rows:
                     self._check_new_snapshot(metadata, model, snapshot)
             shown = frozenset(metadata.snapshots_by_id)
             if model.shown - shown and not any(op.expires for op in self.active):
                 raise Broken(f"snapshots vanished without expiry: {sorted(model.shown - shown)}")
+            collects = metadata.properties.get("gc.enabled", "true") == "true"
+            if model.shown - shown and not collects:
+                raise Broken("snapshots were expired though gc.enabled is false")
             self._check_refs(metadata, model)
-            model.shown, model.location = shown, str(version.metadata_location)
+            model.shown, model.location, model.collects = shown, str(version.metadata_location), collects
             model.refs = {name: ref.snapshot_id for name, ref in metadata.refs.items()}
 
     def _check_new_snapshot(self, metadata: TableMetadata, model: TableModel, snapshot: Snapshot) -> None:
@@ -304,6 +314,9 @@ class World:
 
     def _check_acknowledged(self) -> None:
         for op in self.active:
+            partner = op.partner
+            if partner is not None and {op.uuid, partner.uuid} <= set(self.bound.values()) and bool(op.seen) != bool(partner.seen):
+                raise Broken(f"transaction {op.number} is there by half")
             if op.outcome == "acknowledged" and op.must_appear and op.effect is not None and not op.seen:
                 raise Broken(f"operation {op.number} {op.kind} was acknowledged, and is not there")
 
