@@ -9,6 +9,7 @@ import argparse
 import gc
 import logging
 import multiprocessing
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -74,6 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         broken += len(result.broken)
         for seed, text in result.broken:
             print(f"seed {seed} breaks: {text}\n", flush=True)
+        print(f"{sum(kinds.values())} of {len(seeds)} histories, {broken} broken", file=sys.stderr, flush=True)
     seconds = time.perf_counter() - begun
     counts = ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items()))
     print(f"seeds {seeds[0]}-{seeds[-1]}: {len(seeds)} histories ({counts}), {steps} steps, {seconds:.0f} s, {broken} broken")
