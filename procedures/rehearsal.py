@@ -15,6 +15,7 @@ from icesql.errors import AlreadyExistsError
 from icesql.io.files import FileInfo, FileIO
 from icesql.spec.metadata import TableMetadata
 from icesql.table.operations import TableOperations, TableVersion
+from icesql.table.removal import Surroundings, surroundings_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +116,10 @@ class RehearsalOperations:
     @property
     def name(self) -> str:
         return self.real.name
+
+    @property
+    def surroundings(self) -> Surroundings | None:
+        return surroundings_of(self.real)
 
     def load(self) -> TableVersion:
         return self.version

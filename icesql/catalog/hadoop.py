@@ -6,14 +6,17 @@ import warnings
 from collections.abc import Iterable, Mapping
 
 from icesql.catalog.base import Catalog, FilterParser
-from icesql.catalog.drop import dropping
+from icesql.catalog.drop import check_folder, dropping
 from icesql.catalog.hadoop_operations import ATOMIC_SCHEMES, HadoopTableOperations
 from icesql.catalog.names import Identifier, Namespace, check_folder_names, dotted, join_location, strip_trailing_slash
+from icesql.catalog.surroundings import FolderSurroundings, check_claims
 from icesql.catalog.table_operations import read_table_metadata
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnsupportedError, ValidationError, nearest
 from icesql.io.file_systems import scheme_of
 from icesql.io.files import FileIO
+from icesql.spec.metadata import TableMetadata
 from icesql.table.operations import TableVersion
+from icesql.table.removal import Claim, own_claims
 from icesql.table.table import Table
 
 
@@ -103,7 +106,23 @@ class HadoopCatalog(Catalog):
 
     def operations(self, identifier: Identifier) -> HadoopTableOperations:
         self.check_identifier(identifier)
-        return HadoopTableOperations(self.io, self.full_name(identifier), self._folder(identifier))
+        return HadoopTableOperations(self.io, self.full_name(identifier), self._folder(identifier), self.surroundings(identifier))
+
+    def surroundings(self, identifier: Identifier) -> FolderSurroundings:
+        return FolderSurroundings(
+            self.properties, self.io, strip_trailing_slash(self.warehouse), self._folder(identifier), self._metadata_file
+        )
+
+    def _metadata_file(self, folder: str) -> str | None:
+        """The current metadata file of the table in a folder; ``None`` where there is no table."""
+        if "metadata" not in self.io.list_folders(folder):
+            return None
+        operations = HadoopTableOperations(self.io, folder, folder)
+        number = operations.current_version()
+        return None if number is None else operations.metadata_file(number)
+
+    def _check_places(self, identifier: Identifier, metadata: TableMetadata, *, is_chosen: bool) -> None:
+        super()._check_places(identifier, metadata, is_chosen=False)
 
     def default_location(self, identifier: Identifier) -> str:
         return self._folder(identifier)
@@ -121,7 +140,8 @@ class HadoopCatalog(Catalog):
             version = operations.load()
         except NotFoundError:
             raise self.no_such_table(identifier) from None
-        with dropping(self.io, self.full_name(identifier), version if purge else None):
+        check_folder(self.full_name(identifier), operations.location, self.surroundings(identifier))
+        with dropping(self.io, self.full_name(identifier), version if purge else None, self.surroundings(identifier)):
             # metadata first, so that a drop cut short leaves no table that has lost its files
             self.io.delete_folder(operations.metadata_folder)
             self.io.delete_folder(operations.location)
@@ -137,5 +157,7 @@ class HadoopCatalog(Catalog):
         if operations.current_version() is not None:
             raise AlreadyExistsError(f"Cannot register table: Table already exists: {dotted(identifier)}", table=dotted(identifier))
         metadata = read_table_metadata(self.io, operations.name, metadata_location, use_cache=False)
+        places = [Claim(operations.location), *own_claims(metadata.location, metadata.properties)]
+        check_claims(operations.name, self.surroundings(identifier), metadata.location, places)
         version: TableVersion = operations.commit(None, metadata)
         return self.table_of(identifier, version)

@@ -8,8 +8,10 @@ from __future__ import annotations
 import contextlib
 import re
 import uuid
+from dataclasses import replace
 
 from icesql.catalog.names import join_location
+from icesql.catalog.surroundings import FolderSurroundings, check_places
 from icesql.catalog.table_operations import (
     METADATA_PATH,
     delete_old_metadata,
@@ -32,6 +34,7 @@ from icesql.io.files import FileIO
 from icesql.io.metadata_files import read_identity
 from icesql.spec.metadata import TableMetadata
 from icesql.table.operations import TableVersion
+from icesql.table.removal import own_claims
 
 VERSION_HINT = "version-hint.text"
 ATOMIC_SCHEMES = frozenset({"file", "hdfs", "viewfs"})
@@ -42,8 +45,8 @@ _VERSIONED = re.compile(r"v(\d+)(?:\.gz)?\.metadata\.json(?:\.gz)?")
 class HadoopTableOperations:
     """The table in one folder. ``location`` is the folder, whatever the metadata says."""
 
-    def __init__(self, io: FileIO, name: str, location: str) -> None:
-        self._io, self._name, self.location = io, name, location
+    def __init__(self, io: FileIO, name: str, location: str, surroundings: FolderSurroundings | None = None) -> None:
+        self._io, self._name, self.location, self.surroundings = io, name, location, surroundings
 
     @property
     def io(self) -> FileIO:
@@ -111,6 +114,8 @@ class HadoopTableOperations:
     # -- committing ------------------------------------------------------------------------------------------------
     def commit(self, base: TableVersion | None, metadata: TableMetadata) -> TableVersion:
         self._check(base, metadata)
+        if base is not None and self.surroundings is not None:
+            check_places(self._name, self.surroundings, metadata, own_claims(base.metadata.location, base.metadata.properties))
         number = 0 if base is None else _version_of(base)
         self._check_not_stale(base, number)
         logged = with_metadata_log(base, metadata)
@@ -121,7 +126,8 @@ class HadoopTableOperations:
         self._rename(base, temporary, target)
         self._withdraw_if_lost(base, logged, target, number + 1)
         self._write_hint(number + 1)
-        delete_old_metadata(self._io, base, logged)
+        around = None if self.surroundings is None else self.surroundings.blind()
+        delete_old_metadata(self._io, self._name, base, replace(logged, location=self.location), around)
         return TableVersion(logged, target)
 
     def _check(self, base: TableVersion | None, metadata: TableMetadata) -> None:

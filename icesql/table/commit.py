@@ -1,6 +1,7 @@
 """The commit loop: refresh, apply, check, swap; retry when another writer was faster.
 
-Nothing is cleaned up unless the commit failed for certain: after an unknown outcome the files may be part of the table.
+Nothing is cleaned up unless the commit failed for certain: after an unknown outcome the files may be part of the table. An attempt that
+finds what an earlier one added in the table has nothing left to do: the commit has succeeded (``icesql.table.outcomes``).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from icesql.errors import CommitFailedError, CommitStateUnknownError, IcesqlErro
 from icesql.spec.metadata import TableMetadata
 from icesql.table.metadata_builder import MetadataBuilder
 from icesql.table.operations import Change, ChangeSet, MetadataChange, TableOperations, TableVersion
+from icesql.table.outcomes import AlreadyCommittedError, holds_any, own_snapshot_ids
 from icesql.table.own_changes import note_change
 from icesql.table.requirements import check_all
 from icesql.table.update_values import Update
@@ -113,9 +115,16 @@ def attempt_until_committed(
     policy = RetryPolicy.of(version.metadata.properties)
     deadline = time.monotonic() + policy.total_timeout_ms / 1000
     waits = policy.waits_ms()
+    tried: frozenset[int] = frozenset()
     while True:
+        if holds_any(version.metadata, tried):
+            finish(changes, version.metadata)
+            return version
         try:
             metadata = prepare(changes, version, begin)
+        except AlreadyCommittedError:
+            finish(changes, version.metadata)
+            return version
         except BaseException as error:  # what does not hold on the version held may hold on the current one
             newer = _newer(operations, changes, version) if may_be_stale and isinstance(error, IcesqlError) else None
             if newer is None:
@@ -130,6 +139,7 @@ def attempt_until_committed(
                 return version
             may_be_stale, version = False, newer
             continue
+        tried |= own_snapshot_ids(version.metadata, metadata)
         try:
             committed = operations.commit(version, metadata)
         except CommitFailedError:

@@ -7,7 +7,6 @@ Spec: "Snapshot Retention Policy".
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from icesql.errors import InvalidArgumentError, UnsupportedError, ValidationError
@@ -18,14 +17,10 @@ from icesql.spec.properties import MAX_REF_AGE_MS, MAX_SNAPSHOT_AGE_MS, MIN_SNAP
 from icesql.spec.snapshots import MAIN, Snapshot, SnapshotRef
 from icesql.table import update_values as u
 from icesql.table.commit import commit, stage_of
-from icesql.table.location_provider import outside_files
 from icesql.table.operations import ChangeSet, MetadataChange, TableOperations, TableVersion
 from icesql.table.reachable import ContentFiles, content_files, manifest_lists, manifests_by_path, statistics_by_snapshot, statistics_paths
+from icesql.table.removal import Delete, removal_gate
 from icesql.table.requirements import requirements_for
-
-_OUTSIDE = "outside the table's location: files that were added in place may be another's"
-
-Delete = Callable[[Iterable[str]], list[tuple[str, str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,9 +189,7 @@ class ExpireSnapshots(MetadataChange):
         gone = frozenset(before.snapshots_by_id.keys() - version.metadata.snapshots_by_id.keys())
         files = expired_files(self._operations.io, before, gone, version.metadata)
         paths = files.all()
-        outside = frozenset(outside_files(version.metadata, paths))
-        own = [path for path in paths if path not in outside]
-        failures = [(path, _OUTSIDE) for path in sorted(outside)] + (self._delete(own) if own else [])
+        failures = removal_gate(self._operations, version.metadata).remove(paths, self._delete)
         return ExpireResult(version=version, files=files, failures=tuple(failures))
 
 

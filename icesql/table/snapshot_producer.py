@@ -29,6 +29,7 @@ from icesql.table.manifest_factory import ManifestFactory
 from icesql.table.manifest_filter import Filtered, ManifestFilter
 from icesql.table.manifest_merge import ManifestMerger
 from icesql.table.operations import ChangeSet
+from icesql.table.outcomes import AlreadyCommittedError
 from icesql.table.produce import ProduceSnapshot
 from icesql.table.removal_rows import Removals
 from icesql.table.requirements import requirements_for
@@ -58,7 +59,7 @@ class SnapshotProducer:
         self.snapshot_id = new_snapshot_id() if snapshot_id is None else snapshot_id
         self._io = io
         self._factory = ManifestFactory(io, self.snapshot_id)
-        self._attempt = 0
+        self._attempt, self._is_committed = 0, False
         self._lists: list[str] = []
         self._added: dict[tuple[int, ManifestContent], list[ManifestFile]] = {}
         self._filters = {content: ManifestFilter(self._factory, content) for content in ManifestContent}
@@ -70,14 +71,14 @@ class SnapshotProducer:
 
     # -- Change --------------------------------------------------------------------------------------------------
     def apply(self, metadata: TableMetadata) -> ChangeSet:
-        """Raises ValidationError where a validation fails, InvalidArgumentError for files that do not fit the table."""
+        """Raises ValidationError where a validation fails, InvalidArgumentError for files that do not fit the table, AlreadyCommittedError
+        if its snapshot is in the table."""
         change = self.change
+        self.check_not_committed(metadata)
         self._check_target(metadata)
         parent = latest_snapshot(metadata, change.branch)
         self._check_files(metadata)
         Validator(self._io, metadata, parent, change).check()
-        if self.snapshot_id in metadata.snapshots_by_id:
-            raise ValidationError(f"Cannot commit: snapshot id is taken: {self.snapshot_id}", snapshot_id=self.snapshot_id)
         contents = self._contents(metadata, parent)
         self._check_replace(contents)
         snapshot = self._snapshot(metadata, parent, contents)
@@ -88,8 +89,14 @@ class SnapshotProducer:
             updates.append(u.SetSnapshotRef(change.branch, ref))
         return ChangeSet(tuple(updates), requirements_for(metadata, updates))
 
+    def check_not_committed(self, metadata: TableMetadata) -> None:
+        """Raises AlreadyCommittedError."""
+        if self.snapshot_id in metadata.snapshots_by_id:
+            raise AlreadyCommittedError(f"Cannot commit: snapshot id is taken: {self.snapshot_id}", snapshot_id=self.snapshot_id)
+
     def committed(self, metadata: TableMetadata) -> None:
         """Remove manifests and lists that only losing attempts wrote; nothing if the snapshot is not in sight."""
+        self._is_committed = True
         snapshot = metadata.snapshots_by_id.get(self.snapshot_id)
         if snapshot is None:
             return
@@ -100,6 +107,8 @@ class SnapshotProducer:
             self._io.delete_many(sorted(losers))
 
     def abandoned(self) -> None:
+        if self._is_committed:  # by an earlier commit of the same change
+            return
         locations = {*self._factory.written, *self._lists}
         if self._owns_files:
             locations.update(file.file_path for file in (*self._data_files, *self._delete_files))

@@ -249,7 +249,8 @@ def test_drop_without_purge_keeps_files_but_in_a_file_system_catalog(catalog: Ca
 
 
 def test_register_brings_a_table_in(catalog: Catalog) -> None:
-    table = catalog.create_table("db.t", SCHEMA)
+    elsewhere = load_catalog("elsewhere", {"type": "memory"})
+    table = elsewhere.create_table("db.t", SCHEMA)
     registered = catalog.register_table(("db", "u"), str(table.metadata_location))
     assert registered.metadata.table_uuid == table.metadata.table_uuid
     assert catalog.load_table("db.u").metadata == table.metadata
