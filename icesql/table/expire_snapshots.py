@@ -75,8 +75,7 @@ class ExpireSnapshots(MetadataChange):
     def __init__(self, operations: TableOperations, base: TableVersion | None = None, *, now_ms: int | None = None) -> None:
         self._operations = operations
         self._base = operations.load() if base is None else base
-        if self._base.metadata.properties.get("gc.enabled", "true").lower() == "false":
-            raise ValidationError("Cannot expire snapshots: GC is disabled (deleting files may corrupt other tables)")
+        _check_collects(self._base.metadata)
         self._now_ms = time.time_ns() // 1_000_000 if now_ms is None else now_ms
         self._ids: list[int] = []
         self._older_than_ms: int | None = None
@@ -162,7 +161,8 @@ class ExpireSnapshots(MetadataChange):
 
     # -- Change --------------------------------------------------------------------------------------------------
     def apply(self, metadata: TableMetadata) -> ChangeSet:
-        """Raises InvalidArgumentError if a snapshot asked for is the head of a ref."""
+        """Raises InvalidArgumentError if a snapshot asked for is the head of a ref, ValidationError where ``gc.enabled`` is now false."""
+        _check_collects(metadata)
         self._before = metadata
         expired, refs = self._expired(metadata)
         ids = tuple(e.snapshot.snapshot_id for e in expired)
@@ -191,6 +191,11 @@ class ExpireSnapshots(MetadataChange):
         paths = files.all()
         failures = removal_gate(self._operations, version.metadata).remove(paths, self._delete)
         return ExpireResult(version=version, files=files, failures=tuple(failures))
+
+
+def _check_collects(metadata: TableMetadata) -> None:
+    if metadata.properties.get("gc.enabled", "true").lower() == "false":
+        raise ValidationError("Cannot expire snapshots: GC is disabled (deleting files may corrupt other tables)")
 
 
 class _Policy:
