@@ -11,8 +11,12 @@ connection through its own weak reference, and Java's collector closes those of 
 
 from __future__ import annotations
 
+import os
 import secrets
+import socket
 import threading
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from py4j.clientserver import ClientServer
@@ -38,6 +42,7 @@ def accept_callbacks(gateway: Any) -> None:
             with running.lock:  # connections are accepted, but not served, until both sides know the token
                 _prepare_client(gateway)
                 running.callback_server_parameters.auth_token = _secret(gateway)
+                _cut_off_others(running)
 
 
 def forget_connections(gateway: Any) -> None:
@@ -48,6 +53,25 @@ def forget_connections(gateway: Any) -> None:
     kept.clear()
     if len(gateway._callback_server.connections) > _MANY:
         gateway.jvm.java.lang.System.gc()
+
+
+def _cut_off_others(server: Any) -> None:
+    """End the connections of other users, made while no token was asked for. Only Linux tells whose they are."""
+    owners = _owners_of_ports()
+    for connection in list(server.connections):
+        with suppress(OSError, AttributeError):  # it has ended
+            if owners.get(connection.socket.getpeername()[1], os.getuid()) != os.getuid():
+                connection.socket.shutdown(socket.SHUT_RDWR)
+
+
+def _owners_of_ports() -> dict[int, int]:
+    """User ids by the local port of TCP connections."""
+    owners = {}
+    for table in (Path("/proc/net/tcp"), Path("/proc/net/tcp6")):
+        for line in table.read_text().splitlines()[1:] if table.exists() else ():
+            fields = line.split()
+            owners[int(fields[1].rpartition(":")[2], 16)] = int(fields[7])
+    return owners
 
 
 def _secret(gateway: Any) -> str:
