@@ -1,13 +1,15 @@
 """What a session holds after many statements: ``python -m tests.session.growth 2000`` counts it before, every 200, and at the end.
 
 All that a statement makes must go with it: threads and descriptors of both processes, objects that each side holds for the other, temporary
-views, cached relations, blocks (broadcasts among them).
+views, cached relations, blocks (broadcasts among them). Spark's own pools make a thread for each task until they have as many as they may
+have, and end those that idle for a minute: at the very end all threads of the JVM are counted.
 """
 
 from __future__ import annotations
 
 import gc
 import os
+import re
 import sys
 import tempfile
 import threading
@@ -21,14 +23,7 @@ from py4j.java_gateway import JavaObject
 from icesql.session.session import Session
 from icesql.spark.bridge import tidy
 
-# Spark's own pools make a thread for each task until they have all that they may have, and end those that idle.
-POOLS = (
-    "broadcast-exchange", "subquery", "block-manager", "map-output-dispatcher", "task-result-getter", "Executor task launch", "dispatcher",
-    "shuffle", "rpc", "netty", "stdout writer", "stderr reader", "files-client", "process reaper", "resolve", "spark-listener",
-    "ForkJoinPool", "Idle Worker Monitor", "Worker Monitor", "python-", "C1 ", "C2 ", "Attach", "GC ", "G1 ",
-    "element-tracking", "QueryStageCreator",
-)  # fmt: skip
-_TRIES = 60
+_TRIES = 30
 
 
 def make_tables(session: Session, catalog: str) -> None:
@@ -67,11 +62,10 @@ def counts(session: Session) -> dict[str, int]:
     spark = session.spark
     gateway, jvm, java = spark.sparkContext._gateway, spark._jvm, spark.sparkContext._jsc.sc()
     threads = [str(thread.getName()) for thread in jvm.java.lang.Thread.getAllStackTraces().keySet().toArray()]
-    own = [name for name in threads if not name.startswith(POOLS) and "-pool-" not in name]
     return {
         "Python threads": threading.active_count(),
         "Python descriptors": _descriptors(os.getpid()),
-        "JVM threads outside of Spark's pools": len(own),
+        "JVM threads of Py4J": sum(re.fullmatch(r"Thread-\d+", name) is not None for name in threads),
         "JVM descriptors": _descriptors(jvm.java.lang.ProcessHandle.current().pid()),
         "Python objects held for the JVM": len(gateway.gateway_property.pool),
         "JVM objects held for Python": JavaObject("GATEWAY_SERVER", gateway._gateway_client).getGateway().getBindings().size(),
@@ -82,6 +76,10 @@ def counts(session: Session) -> dict[str, int]:
         "persistent RDDs": java.getPersistentRDDs().size(),
         "blocks": java.env().blockManager().blockInfoManager().size(),
     }
+
+
+def _jvm_threads(session: Session) -> int:
+    return int(session.spark._jvm.java.lang.management.ManagementFactory.getThreadMXBean().getThreadCount())
 
 
 def _descriptors(process: int) -> int:
@@ -106,7 +104,7 @@ def settled(session: Session, is_enough: Callable[[dict[str, int]], bool] | None
 
 
 def growth(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
-    return {name: after[name] - before[name] for name in before if after[name] > before[name]}
+    return {name: count - before.get(name, 0) for name, count in after.items() if count > before.get(name, 0)}
 
 
 def main(statements: int) -> None:
@@ -119,15 +117,15 @@ def main(statements: int) -> None:
     started = time.monotonic()
     for number in range(statements):
         if number % 200 == 100:
-            print(number, counts(session), flush=True)
+            print(number, counts(session), "JVM threads", _jvm_threads(session), flush=True)
         if number == 100:
             before = settled(session)
-            print("settled", before, flush=True)
+            print("settled", before, "JVM threads", _jvm_threads(session), flush=True)
         run(session, "c", number)
     print(f"{statements} statements, {(time.monotonic() - started):.0f} s", counts(session), flush=True)
     time.sleep(70)  # the pools end their threads
     after = settled(session, lambda found: not growth(before, found))
-    print("idle", after, "grown:", growth(before, after), flush=True)
+    print("idle", after, "JVM threads", _jvm_threads(session), "grown:", growth(before, after), flush=True)
 
 
 if __name__ == "__main__":
