@@ -86,7 +86,7 @@ def _check_workers(context: Any) -> None:
         raise _unusable(context, "it has no pyarrow")
 
 
-_MISMATCH = re.compile(r"different version in worker: (\S+) than that in driver: (\d+\.\d+)")
+_MISMATCH = re.compile(r"in worker has different version: (\S+) than that in driver: (\d+\.\d+)")
 _NO_PROGRAM = re.compile(r"Cannot run program \"([^\"]*)\"")
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from icesql.errors import UnsupportedError
 from icesql.spark import shipping
 from tests.spark.test_local_cluster import executor_python
 from tests.spark.workers_program import ROWS
@@ -84,6 +85,34 @@ def bare_python(folder: Path) -> str:
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "$@"\n')
     command.chmod(0o755)
     return str(command)
+
+
+@pytest.mark.parametrize(
+    ("message", "why"),
+    [
+        (
+            "[PYTHON_VERSION_MISMATCH] Python in worker has different version: 3.9 than that in driver: 3.11, PySpark cannot run",
+            "it is Python 3.9, the driver's is 3.11",
+        ),
+        ('java.io.IOException: Cannot run program "/no/python": error=2', "it is not there"),
+    ],
+)
+def test_what_spark_says_of_an_interpreter_becomes_a_sentence(message: str, why: str) -> None:
+    class Context(SimpleNamespace):
+        def parallelize(self, *_: Any) -> Any:
+            raise RuntimeError(message)
+
+    with pytest.raises(UnsupportedError) as raised:
+        shipping._check_workers(Context(pythonExec="python3"))
+    assert str(raised.value).startswith(f"Cannot run tasks in the workers' interpreter: {why}: python3; set PYSPARK_PYTHON")
+
+
+def test_other_errors_are_sparks(monkeypatch: pytest.MonkeyPatch) -> None:
+    def parallelize(*_: Any) -> Any:
+        raise RuntimeError("SparkContext was shut down")
+
+    with pytest.raises(RuntimeError, match="shut down"):
+        shipping._check_workers(SimpleNamespace(pythonExec="python3", parallelize=parallelize))
 
 
 @pytest.mark.spark
