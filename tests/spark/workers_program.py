@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-ROWS = 300_000  # more than the driver would write itself
+ROWS = 600_000  # more than the driver would write itself
 
 
 def main(folder: Path, others: list[str]) -> dict[str, Any]:
