@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import gc
 import os
-import re
 import sys
 import tempfile
 import threading
@@ -23,7 +22,7 @@ from py4j.java_gateway import JavaObject
 from icesql.session.session import Session
 from icesql.spark.bridge import tidy
 
-_TRIES = 30
+_TRIES = 20
 
 
 def make_tables(session: Session, catalog: str) -> None:
@@ -61,11 +60,9 @@ def run(session: Session, catalog: str, number: int) -> None:
 def counts(session: Session) -> dict[str, int]:
     spark = session.spark
     gateway, jvm, java = spark.sparkContext._gateway, spark._jvm, spark.sparkContext._jsc.sc()
-    threads = [str(thread.getName()) for thread in jvm.java.lang.Thread.getAllStackTraces().keySet().toArray()]
     return {
         "Python threads": threading.active_count(),
         "Python descriptors": _descriptors(os.getpid()),
-        "JVM threads of Py4J": sum(re.fullmatch(r"Thread-\d+", name) is not None for name in threads),
         "JVM descriptors": _descriptors(jvm.java.lang.ProcessHandle.current().pid()),
         "Python objects held for the JVM": len(gateway.gateway_property.pool),
         "JVM objects held for Python": JavaObject("GATEWAY_SERVER", gateway._gateway_client).getGateway().getBindings().size(),
