@@ -143,7 +143,7 @@ def _columns(module: Any, program: Program, records: AvroRecords, wanted: tuple[
     """The columns, or the fault."""
     rows, ints, spans_ = records.record_count, max(1, program.int_count), max(1, program.span_count)
     arrays = [np.zeros((ints, rows), np.int64), np.zeros((ints, rows), np.uint8), np.zeros((spans_, rows), np.int64)]
-    arrays += [np.full((spans_, rows), -1, np.int32), np.zeros((4, rows), np.int64)]  # type: ignore[list-item]
+    arrays += [np.full((spans_, rows), -1, np.int32), np.zeros((4, rows), np.int64)]
     try:
         blocks = np.array(records.blocks, np.int64)
         module.decode_rows(records.buffer, blocks, program.nodes, np.array(wanted, np.int64), rows, *arrays)

@@ -148,6 +148,11 @@ def append(world: World, draw: Draw) -> Step | None:
     return op, builder.owning_files().to_branch(branch).set(MARK, str(op.number)).commit
 
 
+def _plus(rows: Any) -> Any:
+    """What an append of the rows makes of those that are held."""
+    return lambda held: held | set(rows)
+
+
 def append_to_two(world: World, draw: Draw) -> Step | None:
     """Two tables, one transaction."""
     names = sorted(world.bound)
@@ -159,7 +164,7 @@ def append_to_two(world: World, draw: Draw) -> Step | None:
         ops: list[Op] = []
         for name in chosen:
             table, rows = world.catalog.load_table(world.identifier(name)), _new_rows(world, draw)
-            ops.append(_write(world, "append_to_two", table, MAIN, lambda held, rows=rows: held | set(rows)))
+            ops.append(_write(world, "append_to_two", table, MAIN, _plus(rows)))
             builder = table.new_append().append_files(write_rows(table.io, table.metadata, _arrow(rows))).owning_files()
             transaction.table(world.identifier(name)).add(builder.set(MARK, str(ops[-1].number)))
     ops[0].partner = ops[1]
