@@ -132,6 +132,16 @@ def _write(world: World, kind: str, table: Table, branch: str, effect: Callable[
     return world.op(kind, uuid=table.metadata.table_uuid, branch=branch, effect=effect, saw_branch=saw, **more)
 
 
+def _at_once(op: Op, table: Table, write: Callable[[dict[str, str]], object]) -> Callable[[], object]:
+    """A call of the table that reads and commits in one: it begins when it is made, on the version the table shows then."""
+
+    def run() -> object:
+        op.saw_branch = op.branch in table.refs
+        return write({MARK: str(op.number)})
+
+    return run
+
+
 def append(world: World, draw: Draw) -> Step | None:
     """Through the table, files written in the commit's step; or as a builder whose files are there already."""
     opened = _opened(world, draw)
@@ -141,7 +151,7 @@ def append(world: World, draw: Draw) -> Step | None:
     branch, rows, how = _branch(table, draw), _new_rows(world, draw), draw(3)
     op = _write(world, "append", table, branch, lambda held: held | set(rows))
     if how == 0:
-        return op, lambda: table.append(_arrow(rows), branch=branch, summary={MARK: str(op.number)})
+        return op, _at_once(op, table, lambda mark: table.append(_arrow(rows), branch=branch, summary=mark))
     builder = table.new_append() if how == 1 else table.new_fast_append()
     with world.faults.quiet():
         builder.append_files(write_rows(table.io, table.metadata, _arrow(rows)))
@@ -204,7 +214,7 @@ def overwrite(world: World, draw: Draw) -> Step | None:
     effect = (lambda held: frozenset(rows)) if everything else (lambda held: frozenset(r for r in held if r[1] != p) | set(rows))
     op = _write(world, "overwrite", table, branch, effect)
     where = TRUE if everything else _equals("p", p)
-    return op, lambda: table.overwrite(_arrow(rows), where, branch=branch, summary={MARK: str(op.number)})
+    return op, _at_once(op, table, lambda mark: table.overwrite(_arrow(rows), where, branch=branch, summary=mark))
 
 
 def replace_partitions(world: World, draw: Draw) -> Step | None:
@@ -233,10 +243,10 @@ def delete(world: World, draw: Draw) -> Step | None:
     if draw(3):
         p = draw(3)
         op = _write(world, "delete p", table, branch, lambda held: frozenset(r for r in held if r[1] != p), must_appear=False)
-        return op, lambda: table.delete(_equals("p", p), branch=branch, summary={MARK: str(op.number)})
+        return op, _at_once(op, table, lambda mark: table.delete(_equals("p", p), branch=branch, summary=mark))
     chosen = 1 + draw(30)
     op = _write(world, "delete id", table, branch, lambda held: frozenset(r for r in held if r[0] != chosen), must_appear=False)
-    return op, lambda: table.delete(_equals("id", chosen), branch=branch, summary={MARK: str(op.number)})
+    return op, _at_once(op, table, lambda mark: table.delete(_equals("id", chosen), branch=branch, summary=mark))
 
 
 # -- merge on read -------------------------------------------------------------------------------------------------------
