@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -65,6 +65,12 @@ class RehearsalIO:
         with self._lock:
             if self.written.pop(location, None) is None:
                 self.deleted[location] = None
+
+    def delete_if(self, location: str, is_the_one: Callable[[bytes], bool]) -> bool:
+        if not self.exists(location) or not is_the_one(self.read(location)):
+            return False
+        self.delete(location)
+        return True
 
     def delete_many(self, locations: Iterable[str]) -> list[tuple[str, str]]:
         for location in locations:

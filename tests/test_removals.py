@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 OF_STORES = {"delete", "remove", "delete_file", "delete_dir"}  # names that other objects have too
-REMOVERS = {"delete_many", "delete_folder", "unlink", "rmtree", "removedirs", "rmdir"}
+REMOVERS = {"delete_many", "delete_folder", "delete_if", "move_folder", "unlink", "rmtree", "removedirs", "rmdir"}
 WORDS = re.compile("|".join(OF_STORES | REMOVERS))
 STORE = re.compile(r"(?:^|[._])io$|_for\(|^(?:os|system|fs)$")
 
@@ -20,18 +20,21 @@ GATED = "through the gate"
 ALLOWED = {
     "io/locations.py: delete_each": A_STORE,
     "io/local_files.py": A_STORE,
+    "io/new_names.py": A_STORE,
+    "io/durable.py": A_STORE,
     "io/store_files.py": A_STORE,
     "io/file_systems.py: ArrowFileIO": A_STORE,
     "table/removal.py: RemovalGate": GATED,
     "table/expire_snapshots.py: ExpireSnapshots.__init__": "handed to the gate, which calls it with what may go",
     "procedures/expire_snapshots.py: _delete_with.delete": "handed to the gate, which calls it with what may go",
     "catalog/drop.py: dropping": "every file has passed the gate before the name went",
-    "catalog/hadoop.py: HadoopCatalog.drop_table": "check_folder: no link, no other table in it, at the place that the name gives",
+    "catalog/hadoop.py: HadoopCatalog._remove": "after check_folder: no link, no other table in it, at the place that the name gives",
     "catalog/hadoop.py: HadoopCatalog.drop_namespace": "a folder that was found empty",
     "procedures/remove_orphan_files.py: _delete": "every file has passed the gate in orphan_files.removable_orphans",
     "catalog/hadoop_operations.py: HadoopTableOperations._discard": JUST_WRITTEN,
-    "catalog/hadoop_operations.py: HadoopTableOperations._withdraw_if_lost": "the version this commit made and lost the race with",
-    "catalog/metastore.py: MetastoreCatalog.commit_tables": JUST_WRITTEN,
+    "catalog/hadoop_operations.py: HadoopTableOperations._withdraw": "the version this commit made, if it still holds its bytes",
+    "catalog/hadoop_operations.py: HadoopTableOperations._settle": JUST_WRITTEN,
+    "catalog/hadoop_operations.py: HadoopTableOperations._delete_old": "in the own metadata folder, if it still is that very version",
     "catalog/metastore.py: MetastoreCatalog.commit_view": JUST_WRITTEN,
     "catalog/table_operations.py: MetastoreTableOperations.discard": JUST_WRITTEN,
     "catalog/table_operations.py: write_new_metadata": JUST_WRITTEN,

@@ -18,8 +18,12 @@ logger = logging.getLogger(__name__)
 
 
 @contextmanager
-def dropping(io: FileIO, name: str, version: TableVersion | None, surroundings: Surroundings | None) -> Iterator[None]:
+def dropping(
+    io: FileIO, name: str, version: TableVersion | None, surroundings: Surroundings | None, *, removed_folder: str | None = None
+) -> Iterator[None]:
     """Around the removal of the name: lists the files of ``version`` first (``None`` purges nothing), deletes them once it succeeded.
+
+    ``removed_folder``: the caller removes all below it itself. A new table may be there by the time the files are deleted.
 
     Raises ValidationError, before anything is removed, when ``gc.enabled`` is false or a file is not the table's to remove.
     """
@@ -41,7 +45,8 @@ def dropping(io: FileIO, name: str, version: TableVersion | None, surroundings: 
         )
     yield
     note_change()
-    for location, reason in io.delete_many(files):
+    others = [file for file in files if removed_folder is None or not file.startswith(f"{removed_folder}/")]
+    for location, reason in io.delete_many(others):
         logger.warning("Cannot delete file of dropped table %s: %s: %s", name, location, reason)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from icesql.catalog.names import Identifier, dotted, join_location
 from icesql.catalog.pointers import Kind, PointerStore
@@ -108,7 +108,6 @@ class FolderSurroundings:
     root: str
     location: str
     metadata_file: Callable[[str], str | None]  # the current metadata file of the table in a folder, None where there is no table
-    sees_others: bool = True
 
     def warehouse(self) -> str | None:
         return self.root
@@ -122,13 +121,7 @@ class FolderSurroundings:
     def catalog_files(self) -> Sequence[str]:
         return ()
 
-    def blind(self) -> FolderSurroundings:
-        """For removals from the metadata folder alone, in which no other table can be: saves looking for tables in all folders."""
-        return replace(self, sees_others=False)
-
     def others(self, *, exact: bool) -> Iterable[Claim]:
-        if not self.sees_others:
-            return []
         found = [*self._above(), *tables_below(self.io, self.location, self.metadata_file)]
         claims = [Claim(folder, folder) for folder, _ in found]
         if exact:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from icesql.errors import CommitFailedError, CommitStateUnknownError, IcesqlError, ValidationError
 from icesql.spec.metadata import TableMetadata
+from icesql.table.after_commit import after_commit, tell_committed
 from icesql.table.metadata_builder import MetadataBuilder
 from icesql.table.operations import Change, ChangeSet, MetadataChange, TableOperations, TableVersion
 from icesql.table.outcomes import AlreadyCommittedError, holds_any, own_snapshot_ids
@@ -212,13 +213,12 @@ def prepare(changes: Sequence[Change], version: TableVersion, begin: Callable[[T
 
 
 def finish(changes: Sequence[Change], metadata: TableMetadata) -> None:
-    """Tell every change that it is committed. What goes wrong is only logged: the commit stands."""
+    """Tell every change that it is committed. What goes wrong becomes a notice: the commit stands."""
+    tell_committed()
     note_change(metadata.location)
     for change in changes:
-        try:
+        with after_commit(f"clean up after the commit of {type(change).__name__}"):
             change.committed(metadata)
-        except Exception:
-            logger.warning("Cannot clean up after commit: %s", change, exc_info=True)
 
 
 def abandon(changes: Sequence[Change]) -> None:

@@ -333,8 +333,9 @@ class _FollowedOperations:
             raise AttributeError("stage_changes")
 
         def follow(changes: Sequence[Change]) -> TableVersion:
+            moves = self._table._moves
             version = stage(changes)
-            self._table._move(version)
+            self._table._move(version, moves)
             return version
 
         return follow
@@ -343,6 +344,7 @@ class _FollowedOperations:
         return self._operations.load()
 
     def commit(self, base: TableVersion | None, metadata: TableMetadata) -> TableVersion:
+        moves = self._table._moves
         committed = self._operations.commit(base, metadata)
-        self._table._move(committed)
+        self._table._move(committed, moves)
         return committed
