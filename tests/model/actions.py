@@ -33,7 +33,7 @@ from icesql.table.rewrite_position_deletes import RewritePositionDeletes
 from icesql.table.rewrite_run import RewrittenGroup
 from icesql.table.scan_tasks import FileScanTask
 from icesql.table.table import Table
-from tests.model.world import MARK, NAMES, Op, Row, Rows, World
+from tests.model.world import MARK, NAMES, Effect, Op, Row, Rows, World
 
 Draw = Callable[[int], int]
 Step = tuple[Op, Callable[[], object]]
@@ -127,9 +127,23 @@ def _branch(table: Table, draw: Draw, *, may_be_new: bool = True) -> str:
     return branches[draw(len(branches))] if branches and draw(4) == 0 else MAIN
 
 
+def _adding(rows: Sequence[Row]) -> Effect:
+    return lambda held: held | set(rows)
+
+
 def _write(world: World, kind: str, table: Table, branch: str, effect: Callable[[Rows], Rows], **more: Any) -> Op:
     saw = branch in table.refs
     return world.op(kind, uuid=table.metadata.table_uuid, branch=branch, effect=effect, saw_branch=saw, **more)
+
+
+def _at_once(op: Op, table: Table, write: Callable[[dict[str, str]], object]) -> Callable[[], object]:
+    """A call of the table that reads and commits in one: it begins when it is made, on the version the table shows then."""
+
+    def run() -> object:
+        op.saw_branch = op.branch in table.refs
+        return write({MARK: str(op.number)})
+
+    return run
 
 
 def append(world: World, draw: Draw) -> Step | None:
@@ -139,18 +153,13 @@ def append(world: World, draw: Draw) -> Step | None:
         return None
     _, table = opened
     branch, rows, how = _branch(table, draw), _new_rows(world, draw), draw(3)
-    op = _write(world, "append", table, branch, lambda held: held | set(rows))
+    op = _write(world, "append", table, branch, _adding(rows))
     if how == 0:
-        return op, lambda: table.append(_arrow(rows), branch=branch, summary={MARK: str(op.number)})
+        return op, _at_once(op, table, lambda mark: table.append(_arrow(rows), branch=branch, summary=mark))
     builder = table.new_append() if how == 1 else table.new_fast_append()
     with world.faults.quiet():
         builder.append_files(write_rows(table.io, table.metadata, _arrow(rows)))
     return op, builder.owning_files().to_branch(branch).set(MARK, str(op.number)).commit
-
-
-def _plus(rows: Any) -> Any:
-    """What an append of the rows makes of those that are held."""
-    return lambda held: held | set(rows)
 
 
 def append_to_two(world: World, draw: Draw) -> Step | None:
@@ -164,7 +173,7 @@ def append_to_two(world: World, draw: Draw) -> Step | None:
         ops: list[Op] = []
         for name in chosen:
             table, rows = world.catalog.load_table(world.identifier(name)), _new_rows(world, draw)
-            ops.append(_write(world, "append_to_two", table, MAIN, _plus(rows)))
+            ops.append(_write(world, "append_to_two", table, MAIN, _adding(rows)))
             builder = table.new_append().append_files(write_rows(table.io, table.metadata, _arrow(rows))).owning_files()
             transaction.table(world.identifier(name)).add(builder.set(MARK, str(ops[-1].number)))
     ops[0].partner = ops[1]
@@ -177,7 +186,7 @@ def stage(world: World, draw: Draw) -> Step | None:
         return None
     _, table = opened
     rows = _new_rows(world, draw)
-    op = _write(world, "stage", table, MAIN, lambda held: held | set(rows))
+    op = _write(world, "stage", table, MAIN, _adding(rows))
     with world.faults.quiet():
         builder = table.new_append().append_files(write_rows(table.io, table.metadata, _arrow(rows)))
     return op, builder.owning_files().stage_only().set("wap.id", f"w{op.number}").set(MARK, str(op.number)).commit
@@ -209,7 +218,7 @@ def overwrite(world: World, draw: Draw) -> Step | None:
     effect = (lambda held: frozenset(rows)) if everything else (lambda held: frozenset(r for r in held if r[1] != p) | set(rows))
     op = _write(world, "overwrite", table, branch, effect)
     where = TRUE if everything else _equals("p", p)
-    return op, lambda: table.overwrite(_arrow(rows), where, branch=branch, summary={MARK: str(op.number)})
+    return op, _at_once(op, table, lambda mark: table.overwrite(_arrow(rows), where, branch=branch, summary=mark))
 
 
 def replace_partitions(world: World, draw: Draw) -> Step | None:
@@ -238,10 +247,10 @@ def delete(world: World, draw: Draw) -> Step | None:
     if draw(3):
         p = draw(3)
         op = _write(world, "delete p", table, branch, lambda held: frozenset(r for r in held if r[1] != p), must_appear=False)
-        return op, lambda: table.delete(_equals("p", p), branch=branch, summary={MARK: str(op.number)})
+        return op, _at_once(op, table, lambda mark: table.delete(_equals("p", p), branch=branch, summary=mark))
     chosen = 1 + draw(30)
     op = _write(world, "delete id", table, branch, lambda held: frozenset(r for r in held if r[0] != chosen), must_appear=False)
-    return op, lambda: table.delete(_equals("id", chosen), branch=branch, summary={MARK: str(op.number)})
+    return op, _at_once(op, table, lambda mark: table.delete(_equals("id", chosen), branch=branch, summary=mark))
 
 
 # -- merge on read -------------------------------------------------------------------------------------------------------
@@ -337,7 +346,7 @@ def add_files(world: World, draw: Draw) -> Step | None:
         chosen = world.outside_file(draw)
     branch = _branch(table, draw, may_be_new=False)
     location, rows = chosen
-    op = _write(world, "add_files", table, branch, lambda held: held | set(rows), alone=True, must_appear=False)
+    op = _write(world, "add_files", table, branch, _adding(rows), alone=True, must_appear=False)
 
     def run() -> object:
         with world.faults.quiet():
