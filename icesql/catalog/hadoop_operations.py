@@ -9,6 +9,7 @@ differently) is looked for after the rename.
 from __future__ import annotations
 
 import contextlib
+import logging
 import uuid
 from collections.abc import Iterator
 from typing import NoReturn
@@ -31,6 +32,7 @@ from icesql.errors import (
     NotFoundError,
     UnsupportedError,
 )
+from icesql.io.canonical import Canonical
 from icesql.io.durable import UnsyncedError
 from icesql.io.file_systems import scheme_of
 from icesql.io.files import FileIO
@@ -38,6 +40,8 @@ from icesql.io.metadata_files import identity_of, metadata_bytes, read_identity
 from icesql.spec.metadata import TableMetadata
 from icesql.table.operations import TableVersion
 from icesql.table.removal import own_claims
+
+logger = logging.getLogger(__name__)
 
 ATOMIC_SCHEMES = frozenset({"file", "hdfs", "viewfs"})
 
@@ -238,13 +242,18 @@ class HadoopTableOperations:
         hold that very version, since the table may have been dropped and made anew meanwhile. Failures leave orphans, never raise."""
         if base is None or metadata.properties.get(DELETE_AFTER_COMMIT, "false").lower() != "true":
             return
-        kept = {entry.metadata_file for entry in metadata.metadata_log}
+        kept, canonical = {entry.metadata_file for entry in metadata.metadata_log}, Canonical()
         for entry in base.metadata.metadata_log:  # oldest first: no younger one goes before
-            name, meant = file_name(entry.metadata_file), (base.metadata.table_uuid, entry.timestamp_ms)
-            if entry.metadata_file not in kept and number_of(name) is not None:
-                location = join_location(self.metadata_folder, name)
-                with contextlib.suppress(Exception):
-                    self._io.delete_if(location, lambda held, meant=meant, name=name: identity_of(held, name) == meant)  # type: ignore[misc]
+            name = file_name(entry.metadata_file)
+            location = join_location(self.metadata_folder, name)
+            if entry.metadata_file in kept:
+                continue
+            if number_of(name) is None or canonical.file(entry.metadata_file) != canonical.file(location):
+                logger.warning("Old metadata of table %s stays, it is no version in its folder: %s", self._name, entry.metadata_file)
+                continue
+            meant = (base.metadata.table_uuid, entry.timestamp_ms)
+            with contextlib.suppress(Exception):
+                self._io.delete_if(location, lambda held, meant=meant, name=name: identity_of(held, name) == meant)  # type: ignore[misc]
 
     def _discard(self, location: str) -> None:
         with contextlib.suppress(Exception):

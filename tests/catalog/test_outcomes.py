@@ -113,6 +113,7 @@ def several_tables(world: World) -> tuple[Callable[[], object], Check]:
 
 def register(world: World) -> tuple[Callable[[], object], Check]:
     location = str(table_with_rows(world, OTHER).metadata_location)
+    world.other.drop_table(OTHER)
     return lambda: world.catalog.register_table(TABLE, location), lambda outcome: None
 
 
