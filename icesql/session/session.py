@@ -58,14 +58,16 @@ class Session:
         A statement within another one (a writer that runs SQL) is part of it.
         """
         with self._lock:
-            outer = self._at_work
-            if outer is None:
-                self.state.begin_statement()
-            self._at_work = threading.get_ident()
-            try:
+            if self._at_work is not None:
                 yield self.state
-            finally:
-                self._at_work = outer
+                return
+            with self.state.telling():
+                self.state.begin_statement()
+                self._at_work = threading.get_ident()
+                try:
+                    yield self.state
+                finally:
+                    self._at_work = None
 
     @property
     def is_inside(self) -> bool:
@@ -108,6 +110,11 @@ class Session:
     def last_notices(self) -> tuple[str, ...]:
         """What the user should know of the last statement."""
         return self.state.notices
+
+    @property
+    def has_committed(self) -> bool:
+        """Whether the last statement has committed anything, also where it was interrupted."""
+        return self.state.has_committed
 
     @property
     def last_plan(self) -> tuple[PlannedAction, ...]:

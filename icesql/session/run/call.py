@@ -19,6 +19,7 @@ from icesql.session.rewrite.system_functions import SYSTEM
 from icesql.session.run.calling_session import CallingSession
 from icesql.session.run.show.show_procedures import find_procedure
 from icesql.spark.jvm.queries import is_deterministic
+from icesql.table.after_commit import after_commit
 
 if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
@@ -75,7 +76,9 @@ def _run(session: SessionState, catalog: str, procedure: Procedure, arguments: d
         session.notices = (*session.notices, *context.notices)
         session.planned_actions = context.plan()
     columns = Columns(*(f"{column.name} {column.type}{'' if column.nullable else '!'}" for column in procedure.output))
-    return columns.frame(session.spark, rows)
+    with after_commit(f"show the rows of {procedure.name}: {rows}"):
+        return columns.frame(session.spark, rows)
+    return session.nothing
 
 
 def _argument(session: SessionState, text: Any, argument: s.CallArgument, args: Any) -> Argument:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import InvalidArgumentError, SqlError
 from icesql.session.state.catalogs import Catalogs
 from icesql.session.state.settings import Settings
+from icesql.table.after_commit import after_commit, telling
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -32,7 +33,8 @@ _numbers = itertools.count(1)
 class SessionState:
     """Spark, catalogs, current names, settings, temporary views, the transaction, and what the statement at work has to say.
 
-    ``notices``, ``planned_actions`` and ``explained`` are of the last statement. ``watcher`` is told how far long calls are.
+    ``notices``, ``has_committed``, ``planned_actions`` and ``explained`` are of the last statement.
+    ``watcher`` is told how far long calls are.
     ``run`` runs a statement that is part of the one at work (the text of EXECUTE IMMEDIATE), ``query`` a query whose references are known
     (a stored view's); the session gives both, so that what stands on the state need not know how statements run.
     """
@@ -49,6 +51,7 @@ class SessionState:
         self.settings = Settings(spark)
         self.catalogs = Catalogs(self.settings.all, catalogs)
         self.notices: tuple[str, ...] = ()
+        self.has_committed = False
         self.planned_actions: tuple[PlannedAction, ...] = ()
         self.explained: tuple[Planning, ...] = ()
         self.watcher: Watcher | None = None
@@ -86,14 +89,35 @@ class SessionState:
 
     # -- the statement at work -----------------------------------------------------------------------------------
     def begin_statement(self) -> None:
-        """What the last statement left is forgotten."""
+        """What the last statement left is forgotten; what any statement may need once it has committed is there."""
+        self.nothing  # noqa: B018
         self.notices, self.planned_actions, self.explained = (), (), ()
+        self.has_committed = False
         self.settings.forget()
         self.plans.reports.clear()
 
     def notice(self, text: str) -> None:
         """Something the user should know that is no result and no error."""
         self.notices = (*self.notices, text)
+
+    def committed(self) -> None:
+        """Heard when a commit of the statement at work is done."""
+        self.has_committed = True
+
+    @contextmanager
+    def telling(self) -> Iterator[None]:
+        """Around whatever may commit: an error after the commit is a notice, and what was left in the JVM is let go of."""
+        with telling(self):
+            try:
+                yield
+            finally:
+                with after_commit("let go of what the statement left in the JVM"):
+                    self._tidy()
+
+    def _tidy(self) -> None:
+        from icesql.spark.jvm.bridge import tidy
+
+        tidy(self.spark)
 
     @contextmanager
     def running_script(self, script: Script) -> Iterator[None]:
@@ -186,7 +210,8 @@ class SessionState:
         from icesql.spark.jvm import short_views
 
         for name in names:
-            short_views.hide(self.spark, name)
+            with after_commit(f"drop temporary view {name}"):
+                short_views.hide(self.spark, name)
 
     def microseconds(self, expression: str) -> int | None:
         """A timestamp expression evaluated by Spark; ``None`` for null and for text that is no timestamp."""

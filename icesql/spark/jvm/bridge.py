@@ -18,7 +18,6 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from py4j.java_gateway import JavaPackage
-from pyspark import java_gateway
 from pyspark.errors.exceptions import captured
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.classic.column import Column as ClassicColumn
@@ -26,6 +25,7 @@ from pyspark.sql.types import DataType, StructType
 
 from icesql.errors import UnsupportedError
 from icesql.io.lru import LruCache
+from icesql.spark.jvm.callbacks import accept_callbacks, forget_connections
 
 _SENT_BYTES = 32 << 10
 _KEPT_TYPES = 256
@@ -55,7 +55,7 @@ class Bridge:
         self.jvm: Any = JvmNames(spark._jvm)
         self.session: Any = spark._jsparkSession
         self.gateway: Any = spark.sparkContext._gateway
-        java_gateway.ensure_callback_server_started(self.gateway)
+        accept_callbacks(self.gateway)
         install_error_translation()
 
     @property
@@ -340,6 +340,13 @@ def bridge_of(spark: SparkSession) -> Bridge:
         if found is None:
             found = _bridges[spark] = Bridge(spark)
         return found
+
+
+def tidy(spark: SparkSession) -> None:
+    """Let go of what statements left in the JVM; nothing happens for a session that had no bridge, or has stopped."""
+    found = _bridges.get(spark)
+    if found is not None and spark.sparkContext._jsc is not None:
+        forget_connections(found.gateway)
 
 
 # -- errors raised by Python code that the JVM called -------------------------------------------------------------------

@@ -28,6 +28,7 @@ from icesql.spark.row_level.merge_values import ACTION, MATCHED, Found, new_rows
 from icesql.spark.row_level.target import ROW_ID, Target
 from icesql.spark.write.store_assignment import assigned_frame
 from icesql.spec.types import ListType, MapType, PrimitiveType, StructType, Type
+from icesql.table.after_commit import after_commit
 from icesql.table.changes.append import AppendFiles
 
 CARDINALITY = (
@@ -88,7 +89,8 @@ class _Merge:
             many = may_be_many(self.target.snapshot, self.source_rows)
             return self._result(Found(kept, found_rows(kept, self.target.files, many=many, keys=_KEYS)))
         finally:
-            kept.unpersist()
+            with after_commit("free the rows that MERGE kept in memory"):
+                kept.unpersist()
 
     def _few(self, joined: DataFrame) -> Found | None:
         """The rows in the driver, if they are few enough."""
