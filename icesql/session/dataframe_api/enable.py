@@ -61,7 +61,7 @@ def _patch() -> None:
         try:
             return session.sql(formatter.format(sqlQuery, **kwargs), args)
         finally:
-            with telling(session), after_commit("drop the temporary views of DataFrames among the arguments"):
+            with telling(session.state), after_commit("drop the temporary views of DataFrames among the arguments"):
                 formatter.clear()
 
     @functools.wraps(plain_table)
