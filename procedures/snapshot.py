@@ -8,6 +8,7 @@ from icesql.errors import AlreadyExistsError, InvalidArgumentError
 from icesql.procedures.base import Output, Parameter, Procedure, Row
 from icesql.procedures.context import ProcedureContext
 from icesql.procedures.import_sources import SESSION_CATALOG, not_spark_s, session_table
+from icesql.spec.properties import GC_ENABLED
 
 
 def call(
@@ -44,7 +45,7 @@ def call(
             "The snapshot table location cannot be same as the source table location. "
             "This would mix snapshot table files with original table files."
         )
-    settings = {"owner": str(context.spark.sparkContext.sparkUser()), **(properties or {}), "gc.enabled": "false", "snapshot": "true"}
+    settings = {"owner": str(context.spark.sparkContext.sparkUser()), **(properties or {}), GC_ENABLED: "false", "snapshot": "true"}
     adoption = adopt(context.spark, source, catalog, identifier, properties=settings, location=location, parallelism=parallelism or 1)
     if not adoption.files:
         context.notice(f"snapshot found no data files in {source.dotted}: the new table is empty")

@@ -8,10 +8,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
-from icesql.errors import CommitFailedError, CommitStateUnknownError
+from icesql.errors import CommitFailedError, CommitStateUnknownError, ValidationError
+from icesql.spec.properties import (
+    COMMIT_NUM_STATUS_CHECKS,
+    COMMIT_STATUS_CHECKS_MAX_WAIT_MS,
+    COMMIT_STATUS_CHECKS_MIN_WAIT_MS,
+    COMMIT_STATUS_CHECKS_TOTAL_WAIT_MS,
+    property_as_int,
+)
 from icesql.table.outcomes import Outcome
-
-_PREFIX = "commit.status-check."
 
 
 def settle(look: Callable[[], Outcome], properties: Mapping[str, str], doing: str, cause: Exception) -> None:
@@ -30,14 +35,14 @@ def settle(look: Callable[[], Outcome], properties: Mapping[str, str], doing: st
 
 
 def _outcome(look: Callable[[], Outcome], properties: Mapping[str, str]) -> Outcome:
-    deadline = time.monotonic() + _number(properties, "total-timeout-ms", 1_800_000) / 1000
-    wait_ms = _number(properties, "min-wait-ms", 1_000)
-    for attempt in range(_number(properties, "num-retries", 3) + 1):
+    deadline = time.monotonic() + _number(properties, COMMIT_STATUS_CHECKS_TOTAL_WAIT_MS) / 1000
+    wait_ms = _number(properties, COMMIT_STATUS_CHECKS_MIN_WAIT_MS)
+    for attempt in range(_number(properties, COMMIT_NUM_STATUS_CHECKS) + 1):
         if attempt:
             if time.monotonic() + wait_ms / 1000 > deadline:
                 break
             time.sleep(wait_ms / 1000)
-            wait_ms = min(wait_ms * 2, _number(properties, "max-wait-ms", 60_000))
+            wait_ms = min(wait_ms * 2, _number(properties, COMMIT_STATUS_CHECKS_MAX_WAIT_MS))
         try:
             return look()
         except Exception:  # whatever it is, the outcome stays unknown
@@ -45,9 +50,9 @@ def _outcome(look: Callable[[], Outcome], properties: Mapping[str, str]) -> Outc
     return Outcome.UNKNOWN
 
 
-def _number(properties: Mapping[str, str], key: str, default: int) -> int:
+def _number(properties: Mapping[str, str], key: str) -> int:
     """The default, too, for what is no number: an error here would hide that the outcome is unknown."""
     try:
-        return int(properties.get(_PREFIX + key, default))
-    except ValueError:
-        return default
+        return property_as_int(properties, key)
+    except ValidationError:
+        return property_as_int({}, key)

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from icesql.errors import ValidationError
 from icesql.io.canonical import Canonical, is_below
 from icesql.io.files import FileIO
+from icesql.spec.properties import GC_ENABLED
 from icesql.table.manifests.reachable import reachable_files
 from icesql.table.operations import TableVersion
 from icesql.table.own_changes import note_change
@@ -31,7 +32,7 @@ def dropping(
         yield
         note_change()
         return
-    if version.metadata.properties.get("gc.enabled", "true").lower() == "false":
+    if version.metadata.properties.get(GC_ENABLED, "true").lower() == "false":
         raise ValidationError("Cannot purge table: GC is disabled (deleting files may corrupt other tables)", table=name)
     files = list(reachable_files(io, version.metadata, version.metadata_location))
     _, refused = gate_of(io, name, version.metadata, surroundings).split(files)

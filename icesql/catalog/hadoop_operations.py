@@ -18,8 +18,6 @@ from icesql.catalog.hadoop_versions import VERSION_HINT, HadoopVersions, file_na
 from icesql.catalog.names import join_location
 from icesql.catalog.surroundings import FolderSurroundings, check_places
 from icesql.catalog.table_operations import (
-    DELETE_AFTER_COMMIT,
-    METADATA_PATH,
     metadata_extension,
     with_metadata_log,
     write_new_metadata,
@@ -38,6 +36,7 @@ from icesql.io.file_systems import scheme_of
 from icesql.io.files import FileIO
 from icesql.io.metadata_files import identity_of, metadata_bytes, read_identity
 from icesql.spec.metadata import TableMetadata
+from icesql.spec.properties import METADATA_DELETE_AFTER_COMMIT_ENABLED, WRITE_METADATA_LOCATION
 from icesql.table.operations import TableVersion
 from icesql.table.removal import own_claims
 
@@ -98,7 +97,7 @@ class HadoopTableOperations:
             )
         if base is not None and base.metadata.location != metadata.location:
             raise InvalidArgumentError("Hadoop path-based tables cannot be relocated", table=self._name)
-        if METADATA_PATH in metadata.properties:
+        if WRITE_METADATA_LOCATION in metadata.properties:
             raise InvalidArgumentError("Hadoop path-based tables cannot relocate metadata", table=self._name)
 
     def _check_not_stale(self, base: TableVersion | None, number: int, temporary: str) -> None:
@@ -240,7 +239,7 @@ class HadoopTableOperations:
     def _delete_old(self, base: TableVersion | None, metadata: TableMetadata) -> None:
         """Remove the versions that fell out of the log, if ``write.metadata.delete-after-commit.enabled``: only files of this folder that
         hold that very version, since the table may have been dropped and made anew meanwhile. Failures leave orphans, never raise."""
-        if base is None or metadata.properties.get(DELETE_AFTER_COMMIT, "false").lower() != "true":
+        if base is None or metadata.properties.get(METADATA_DELETE_AFTER_COMMIT_ENABLED, "false").lower() != "true":
             return
         kept, canonical = {entry.metadata_file for entry in metadata.metadata_log}, Canonical()
         for entry in base.metadata.metadata_log:  # oldest first: no younger one goes before

@@ -31,6 +31,7 @@ from icesql.errors import (
 )
 from icesql.io.files import FileIO
 from icesql.spec.metadata import TableMetadata
+from icesql.spec.properties import GC_ENABLED
 from icesql.table.operations import TableVersion
 from icesql.table.outcomes import Outcome, judge
 from icesql.table.own_changes import note_change
@@ -283,7 +284,7 @@ class MetastoreCatalog(Catalog):
         location = self._view_location(identifier)
         try:
             view = read_view_metadata(self.io, location)
-            collects = view.properties.get("gc.enabled", "true").lower() != "false"
+            collects = view.properties.get(GC_ENABLED, "true").lower() != "false"
         except (NotFoundError, CorruptMetadataError, UnsupportedError):  # which is a reason to drop the view, not to keep it
             collects = False
         self._remove(Kind.VIEW, identifier, location)

@@ -26,17 +26,20 @@ from icesql.errors import (
 from icesql.io.files import FileIO
 from icesql.io.metadata_files import read_metadata, write_metadata
 from icesql.spec.metadata import TableMetadata
+from icesql.spec.properties import (
+    METADATA_COMPRESSION,
+    METADATA_DELETE_AFTER_COMMIT_ENABLED,
+    METADATA_PREVIOUS_VERSIONS_MAX,
+    WRITE_METADATA_LOCATION,
+    property_as_int,
+)
 from icesql.spec.snapshots import MetadataLogEntry
 from icesql.table.operations import TableVersion
 from icesql.table.removal import Surroundings, gate_of, own_claims
 
 logger = logging.getLogger(__name__)
 
-METADATA_PATH = "write.metadata.path"
-COMPRESSION_CODEC = "write.metadata.compression-codec"
-PREVIOUS_VERSIONS_MAX = "write.metadata.previous-versions-max"
 PREVIOUS_VERSIONS_MAX_DEFAULT = 100
-DELETE_AFTER_COMMIT = "write.metadata.delete-after-commit.enabled"
 
 _EXTENSIONS = {"none": ".metadata.json", "gzip": ".gz.metadata.json"}
 _NUMBERED = re.compile(r"(\d+)-")
@@ -44,7 +47,7 @@ _NUMBERED = re.compile(r"(\d+)-")
 
 def metadata_extension(properties: Mapping[str, str], default: str = "none") -> str:
     """``.metadata.json`` or ``.gz.metadata.json``. Raises InvalidArgumentError for an unknown codec."""
-    codec = properties.get(COMPRESSION_CODEC, default).lower()
+    codec = properties.get(METADATA_COMPRESSION, default).lower()
     try:
         return _EXTENSIONS[codec]
     except KeyError:
@@ -53,7 +56,7 @@ def metadata_extension(properties: Mapping[str, str], default: str = "none") -> 
 
 def metadata_folder(location: str, properties: Mapping[str, str]) -> str:
     """Where a table's metadata files go: ``write.metadata.path`` or ``<location>/metadata``."""
-    configured = properties.get(METADATA_PATH)
+    configured = properties.get(WRITE_METADATA_LOCATION)
     return strip_trailing_slash(configured) if configured else join_location(location, "metadata")
 
 
@@ -75,7 +78,7 @@ def with_metadata_log(base: TableVersion | None, metadata: TableMetadata) -> Tab
     if base is None or base.metadata_location is None:
         return metadata
     entry = MetadataLogEntry(metadata_file=base.metadata_location, timestamp_ms=base.metadata.last_updated_ms)
-    kept = max(1, _as_int(metadata.properties, PREVIOUS_VERSIONS_MAX, PREVIOUS_VERSIONS_MAX_DEFAULT))
+    kept = max(1, property_as_int(metadata.properties, METADATA_PREVIOUS_VERSIONS_MAX))
     return replace(metadata, metadata_log=(*base.metadata.metadata_log, entry)[-kept:])
 
 
@@ -83,7 +86,7 @@ def delete_old_metadata(
     io: FileIO, name: str, base: TableVersion | None, metadata: TableMetadata, surroundings: Surroundings | None
 ) -> None:
     """Remove the files that fell out of the log, if ``write.metadata.delete-after-commit.enabled``. Failures leave orphans, never raise."""
-    if base is None or metadata.properties.get(DELETE_AFTER_COMMIT, "false").lower() != "true":
+    if base is None or metadata.properties.get(METADATA_DELETE_AFTER_COMMIT_ENABLED, "false").lower() != "true":
         return
     kept = {entry.metadata_file for entry in metadata.metadata_log}
     old = [entry.metadata_file for entry in base.metadata.metadata_log if entry.metadata_file not in kept]
@@ -180,10 +183,3 @@ def write_new_metadata(io: FileIO, name: str, location: str, metadata: TableMeta
         raise CommitFailedError(
             f"Cannot commit table {name}: its metadata file cannot be written: {error}", table=name, location=location
         ) from error
-
-
-def _as_int(properties: Mapping[str, str], key: str, default: int) -> int:
-    try:
-        return int(properties.get(key, default))
-    except ValueError:
-        raise InvalidArgumentError(f"Cannot read property {key}: not a number: {properties[key]}") from None

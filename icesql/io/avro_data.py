@@ -58,7 +58,7 @@ class AvroFileWriter:
         self._builder = AvroFileBuilder(
             struct_to_avro(schema.as_struct(), "table"),
             {"iceberg.schema": json.dumps(schema_to_json(schema))},
-            properties.get("write.avro.compression-codec", "gzip"),
+            properties.get(AVRO_COMPRESSION, "gzip"),
         )
 
     @property

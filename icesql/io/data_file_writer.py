@@ -17,7 +17,13 @@ from icesql.io.files import FileIO
 from icesql.io.metrics import Metrics, MetricsConfig, metrics_config, with_metrics
 from icesql.spec.files import DataFile, FileContent
 from icesql.spec.name_mapping import mapping_for
-from icesql.spec.properties import property_as_int
+from icesql.spec.properties import (
+    DEFAULT_FILE_FORMAT,
+    ORC_STRIPE_SIZE_BYTES,
+    PARQUET_ROW_GROUP_SIZE_BYTES,
+    WRITE_TARGET_FILE_SIZE_BYTES,
+    property_as_int,
+)
 from icesql.spec.schema import Schema
 from icesql.spec.types import TimestampType, TimestamptzType
 
@@ -61,7 +67,7 @@ def format_writer(file_format: str, sink: BinaryIO, schema: Schema, properties: 
 
 def default_format(properties: Mapping[str, str]) -> str:
     """``write.format.default`` in lower case; parquet without it."""
-    return properties.get("write.format.default", "parquet").lower()
+    return properties.get(DEFAULT_FILE_FORMAT, "parquet").lower()
 
 
 def conform(rows: Rows, schema: Schema) -> pa.Table:
@@ -135,10 +141,10 @@ class DataFileWriter:
         self._format = (file_format or default_format(self._properties)).lower()
         self._content, self._equality_ids = content, equality_ids
         self._config = config or metrics_config(schema, self._properties, sorted_ids)
-        self._target = target_size_bytes or property_as_int(self._properties, "write.target-file-size-bytes", DEFAULT_TARGET_BYTES)
-        self._group_bytes = property_as_int(self._properties, "write.parquet.row-group-size-bytes", DEFAULT_ROW_GROUP_BYTES)
+        self._target = target_size_bytes or property_as_int(self._properties, WRITE_TARGET_FILE_SIZE_BYTES, DEFAULT_TARGET_BYTES)
+        self._group_bytes = property_as_int(self._properties, PARQUET_ROW_GROUP_SIZE_BYTES, DEFAULT_ROW_GROUP_BYTES)
         if self._format == "orc":  # an open stripe's size is hidden, so stripes must be small against the target
-            key = "write.orc.stripe-size-bytes"
+            key = ORC_STRIPE_SIZE_BYTES
             stripe = property_as_int(self._properties, key, DEFAULT_STRIPE_BYTES)
             if stripe > 0:  # else the writer says what is wrong
                 self._properties[key] = str(max(_MIN_CHUNK_BYTES, min(stripe, self._target // 8)))

@@ -21,6 +21,7 @@ from icesql.io.metrics import COUNTS, FULL, MetricsConfig, metrics_config
 from icesql.io.roaring import Positions
 from icesql.spec.files import DataFile, FileContent
 from icesql.spec.name_mapping import NameMapping
+from icesql.spec.properties import DEFAULT_FILE_FORMAT, DELETE_DEFAULT_FILE_FORMAT, DELETE_PREFIX
 from icesql.spec.schema import Schema
 from icesql.spec.types import LongType, NestedField, StringType
 
@@ -37,7 +38,7 @@ _POSITION_METRICS = MetricsConfig(default=COUNTS, modes={DELETE_FILE_PATH.id: FU
 
 def delete_format(properties: Mapping[str, str]) -> str:
     """``write.delete.format.default``, else ``write.format.default``, else parquet; lower case."""
-    return (properties.get("write.delete.format.default") or properties.get("write.format.default") or "parquet").lower()
+    return (properties.get(DELETE_DEFAULT_FILE_FORMAT) or properties.get(DEFAULT_FILE_FORMAT) or "parquet").lower()
 
 
 def check_delete_format(properties: Mapping[str, str], option: str | None = None) -> None:
@@ -51,8 +52,8 @@ def delete_properties(properties: Mapping[str, str]) -> dict[str, str]:
     """Properties with ``write.delete.<format>.*`` in place of ``write.<format>.*`` where a table sets them."""
     found = dict(properties)
     for key, value in properties.items():
-        if key.startswith("write.delete.") and not key.startswith("write.delete.format"):
-            found["write." + key[len("write.delete.") :]] = value
+        if key.startswith(DELETE_PREFIX) and not key.startswith("write.delete.format"):
+            found["write." + key[len(DELETE_PREFIX) :]] = value
     return found
 
 

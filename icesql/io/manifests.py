@@ -31,6 +31,7 @@ from icesql.io.manifest_writer import (
 from icesql.spec.avro_schema import compatible_name
 from icesql.spec.files import DataFile, EntryStatus, ManifestContent, ManifestEntry, ManifestFile
 from icesql.spec.partitioning import PartitionSpec
+from icesql.spec.properties import MANIFEST_COMPRESSION
 
 __all__ = [
     "DEFAULT_COMPRESSION",
@@ -49,7 +50,7 @@ __all__ = [
 
 def compression_of(properties: Mapping[str, str]) -> str:
     """The codec of manifests: ``write.manifest.compression-codec``, else deflate. Manifest lists are deflate always, as Java's."""
-    return properties.get("write.manifest.compression-codec") or DEFAULT_COMPRESSION
+    return properties.get(MANIFEST_COMPRESSION) or DEFAULT_COMPRESSION
 
 
 def read_manifest(io: FileIO, manifest: ManifestFile, specs_by_id: Mapping[int, PartitionSpec] | None = None) -> list[ManifestEntry]:

@@ -8,13 +8,11 @@ from dataclasses import dataclass, field, replace
 
 from icesql.errors import InvalidArgumentError
 from icesql.spec.files import DataFile
-from icesql.spec.properties import METRICS_MAX_INFERRED_COLUMN_DEFAULTS, property_as_int
+from icesql.spec.properties import METRICS_MAX_INFERRED_COLUMN_DEFAULTS, METRICS_MODE_COLUMN_PREFIX, METRICS_MODE_DEFAULT, property_as_int
 from icesql.spec.schema import Schema
 from icesql.spec.types import BinaryType, ListType, MapType, NestedField, StringType, StructType, Type
 from icesql.spec.values import to_bytes, truncate_lower, truncate_upper
 
-DEFAULT_KEY = "write.metadata.metrics.default"
-COLUMN_PREFIX = "write.metadata.metrics.column."
 DEFAULT_MAX_INFERRED = 100
 
 
@@ -70,8 +68,8 @@ def metrics_config(schema: Schema, properties: Mapping[str, str], sorted_ids: It
         if not modes.get(field_id, default).bounds:
             modes[field_id] = TRUNCATE_16
     for key, value in properties.items():
-        if key.startswith(COLUMN_PREFIX):
-            found = schema.field_id(key[len(COLUMN_PREFIX) :])
+        if key.startswith(METRICS_MODE_COLUMN_PREFIX):
+            found = schema.field_id(key[len(METRICS_MODE_COLUMN_PREFIX) :])
             if found is not None:
                 modes[found] = _mode_or(value, default)
     return MetricsConfig(default, modes)
@@ -84,8 +82,8 @@ def max_inferred_columns(properties: Mapping[str, str]) -> int:
 
 
 def _inferred(schema: Schema, properties: Mapping[str, str]) -> tuple[MetricsMode, dict[int, MetricsMode]]:
-    if DEFAULT_KEY in properties:
-        return _mode_or(properties[DEFAULT_KEY], TRUNCATE_16), {}
+    if METRICS_MODE_DEFAULT in properties:
+        return _mode_or(properties[METRICS_MODE_DEFAULT], TRUNCATE_16), {}
     limit = max_inferred_columns(properties)
     leaves = list(_breadth_first(schema.fields))
     if len(leaves) <= limit:

@@ -20,7 +20,7 @@ from icesql.io.orc_layout import DAMAGE, OrcLayout
 from icesql.io.orc_lengths import LengthGuard
 from icesql.io.orc_timestamps import wide_timestamps
 from icesql.io.written_counts import GivenCounts, KeptTail, orc_counts, orc_names
-from icesql.spec.properties import property_as_float, property_as_int
+from icesql.spec.properties import ORC_BLOOM_FILTER_FPP, ORC_COMPRESSION, ORC_COMPRESSION_STRATEGY, property_as_float, property_as_int
 from icesql.spec.schema import Schema
 from icesql.spec.types import (
     FixedType,
@@ -68,16 +68,16 @@ class OrcFileWriter:
     """
 
     def __init__(self, sink: BinaryIO, schema: Schema, properties: Mapping[str, str], config: MetricsConfig) -> None:
-        codec = properties.get("write.orc.compression-codec", "zlib").lower()
+        codec = properties.get(ORC_COMPRESSION, "zlib").lower()
         if codec not in _CODECS:
             raise InvalidArgumentError(f"Cannot write ORC file: unknown compression codec: {codec}", codec=codec)
         stripe_size = _positive(properties, "stripe-size-bytes", "Stripe size")
         _positive(properties, "block-size-bytes", "Block size")  # asked for, though pyarrow knows no blocks
         _positive(properties, "vectorized.batch-size", "VectorizedRow batch size")
-        strategy = properties.get("write.orc.compression-strategy", "speed").lower()
+        strategy = properties.get(ORC_COMPRESSION_STRATEGY, "speed").lower()
         if strategy not in ("speed", "compression"):
             raise InvalidArgumentError(f"Cannot write ORC file: unknown compression strategy: {strategy}")
-        if not 0 < property_as_float(properties, "write.orc.bloom.filter.fpp", 0.05) < 1:
+        if not 0 < property_as_float(properties, ORC_BLOOM_FILTER_FPP, 0.05) < 1:
             raise InvalidArgumentError("Cannot write ORC file: Bloom filter fpp must be > 0.0 and < 1.0")
         self._sink, self._kept, self._collector = sink, KeptTail(sink), MetricsCollector(schema, config)
         self._stored = [i for i, field in enumerate(schema.fields) if not isinstance(field.type, UnknownType)]

@@ -22,6 +22,14 @@ from icesql.io.parquet_dictionaries import dictionary_columns
 from icesql.io.parquet_metrics import parquet_metrics
 from icesql.io.written_counts import GivenCounts, parquet_counts, parquet_names, parquet_nulls
 from icesql.spec.properties import (
+    PARQUET_BLOOM_FILTER_COLUMN_ENABLED_PREFIX,
+    PARQUET_BLOOM_FILTER_COLUMN_FPP_PREFIX,
+    PARQUET_COMPRESSION,
+    PARQUET_COMPRESSION_LEVEL,
+    PARQUET_DICT_SIZE_BYTES,
+    PARQUET_PAGE_ROW_LIMIT,
+    PARQUET_PAGE_SIZE_BYTES,
+    PARQUET_PAGE_VERSION,
     PARQUET_SHRED_VARIANTS,
     PARQUET_VARIANT_INFERENCE_BUFFER_SIZE,
     property_as_bool,
@@ -47,25 +55,25 @@ _CODECS = {
 
 def parquet_options(schema: pa.Schema, properties: Mapping[str, str]) -> dict[str, Any]:
     """Arguments of ``pyarrow.parquet.ParquetWriter`` for a table's ``write.parquet.*`` properties. Raises InvalidArgumentError."""
-    name = properties.get("write.parquet.compression-codec", "zstd").lower()
+    name = properties.get(PARQUET_COMPRESSION, "zstd").lower()
     if name not in _CODECS:
         raise InvalidArgumentError(f"Cannot write Parquet file: unknown compression codec: {name}", codec=name)
     _check_layout(properties)
     _check_structs(schema)
     options: dict[str, Any] = {
         "compression": _CODECS[name],
-        "data_page_size": property_as_int(properties, "write.parquet.page-size-bytes", 1024 * 1024),
-        "dictionary_pagesize_limit": property_as_int(properties, "write.parquet.dict-size-bytes", 2 * 1024 * 1024),
+        "data_page_size": property_as_int(properties, PARQUET_PAGE_SIZE_BYTES, 1024 * 1024),
+        "dictionary_pagesize_limit": property_as_int(properties, PARQUET_DICT_SIZE_BYTES, 2 * 1024 * 1024),
         "write_page_index": True,
         "store_schema": False,
         "store_decimal_as_integer": True,
         "version": "2.6",
         "allow_truncated_timestamps": False,
     }
-    if "write.parquet.compression-level" in properties and _CODECS[name] in ("zstd", "gzip", "brotli"):
+    if PARQUET_COMPRESSION_LEVEL in properties and _CODECS[name] in ("zstd", "gzip", "brotli"):
         options["compression_level"] = _compression_level(_CODECS[name], properties)
     if "max_rows_per_page" in inspect.signature(pq.ParquetWriter.__init__).parameters:  # younger than the oldest pyarrow we take
-        options["max_rows_per_page"] = property_as_int(properties, "write.parquet.page-row-limit", 20_000)
+        options["max_rows_per_page"] = property_as_int(properties, PARQUET_PAGE_ROW_LIMIT, 20_000)
     blooms = bloom_filters(schema, properties)
     if blooms and "bloom_filter_options" in inspect.signature(pq.ParquetWriter.__init__).parameters:
         options["bloom_filter_options"] = blooms
@@ -85,7 +93,7 @@ _POSITIVE = {
 
 def _compression_level(codec: str, properties: Mapping[str, str]) -> int:
     """The level that is asked for, of zstd the nearest there is. Raises InvalidArgumentError for one that another codec lacks."""
-    level = property_as_int(properties, "write.parquet.compression-level")
+    level = property_as_int(properties, PARQUET_COMPRESSION_LEVEL)
     lowest, highest = pa.Codec.minimum_compression_level(codec), pa.Codec.maximum_compression_level(codec)
     if codec == "zstd":
         return int(max(lowest, min(level, highest)))
@@ -104,7 +112,7 @@ def _check_layout(properties: Mapping[str, str]) -> None:
             raise InvalidArgumentError(f"Cannot write Parquet file: {noun} must be > 0")
     if numbers["row-group-check-max-record-count"] < numbers["row-group-check-min-record-count"]:
         raise InvalidArgumentError("Cannot write Parquet file: Row group check maximum record count must be >= minimal record count")
-    version = properties.get("write.parquet.page-version", "v1")
+    version = properties.get(PARQUET_PAGE_VERSION, "v1")
     if version not in ("v1", "v2"):
         raise InvalidArgumentError(f"Cannot write Parquet file: Unsupported Parquet page version: {version} (must be v1 or v2)")
 
@@ -131,7 +139,7 @@ def bloom_filters(schema: pa.Schema, properties: Mapping[str, str]) -> dict[str,
 
     Raises InvalidArgumentError for a rate that is none.
     """
-    prefix, fpp = "write.parquet.bloom-filter-enabled.column.", "write.parquet.bloom-filter-fpp.column."
+    prefix, fpp = PARQUET_BLOOM_FILTER_COLUMN_ENABLED_PREFIX, PARQUET_BLOOM_FILTER_COLUMN_FPP_PREFIX
     names = [key[len(prefix) :] for key, value in properties.items() if key.startswith(prefix) and value.lower() == "true"]
     for name in names:
         property_as_int(properties, f"write.parquet.bloom-filter-ndv.column.{name}", 0)

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icesql.io.arrow_types import is_list
+from icesql.spec.properties import PARQUET_DICT_ENCODING_ENABLED_PREFIX
 
-ENABLED = "write.parquet.dict-encoding-enabled.column."
 _SAMPLE = 5_000  # values
 _LARGEST_SHARE = 0.5  # of the plain bytes
 _NUMBER_BYTES = 8  # values this short are copied faster than looked up,
@@ -27,7 +27,11 @@ def dictionary_columns(rows: pa.Table, properties: Mapping[str, str], limit: int
     Those whose values are less than half as many bytes with one, numbers only if they repeat. A column that
     ``write.parquet.dict-encoding-enabled.column.<path>`` sets to ``false`` gets none.
     """
-    disabled = {key[len(ENABLED) :] for key, value in properties.items() if key.startswith(ENABLED) and value.lower() == "false"}
+    disabled = {
+        key[len(PARQUET_DICT_ENCODING_ENABLED_PREFIX) :]
+        for key, value in properties.items()
+        if key.startswith(PARQUET_DICT_ENCODING_ENABLED_PREFIX) and value.lower() == "false"
+    }
     samples = [rows] if rows.num_rows <= 2 * _SAMPLE else [rows.slice(0, _SAMPLE), rows.slice(rows.num_rows // 2, _SAMPLE)]
     found = []
     for number, name in enumerate(rows.column_names):

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from icesql.spec.json_faults import JsonFault
 from icesql.spec.metadata import TableMetadata
+from icesql.spec.properties import CURRENT_SNAPSHOT_ID
 from icesql.spec.snapshots import MAIN
 from icesql.spec.transforms import Transform, can_transform
 from icesql.spec.types import NestedField
@@ -121,7 +122,7 @@ def _check_snapshot_files(metadata: TableMetadata) -> None:
 def _check_refs(metadata: TableMetadata) -> None:
     current, known = metadata.current_snapshot_id, metadata.snapshots_by_id
     if current is not None and current not in known:
-        raise JsonFault(f"unknown snapshot id: {current}", "current-snapshot-id")
+        raise JsonFault(f"unknown snapshot id: {current}", CURRENT_SNAPSHOT_ID)
     for name, ref in metadata.refs.items():
         if ref.snapshot_id not in known:
             raise JsonFault(f"unknown snapshot id: {ref.snapshot_id}", f"refs.{name}.snapshot-id")

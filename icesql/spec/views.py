@@ -13,7 +13,6 @@ VIEW_FORMAT_VERSION = 1
 VERSION_HISTORY_SIZE = "version.history.num-entries"
 VERSION_HISTORY_SIZE_DEFAULT = 10
 REPLACE_DROP_DIALECT_ALLOWED = "replace.drop-dialect.allowed"
-WRITE_METADATA_LOCATION = "write.metadata.path"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

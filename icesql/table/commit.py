@@ -14,6 +14,13 @@ from dataclasses import dataclass
 
 from icesql.errors import CommitFailedError, CommitStateUnknownError, IcesqlError, ValidationError
 from icesql.spec.metadata import TableMetadata
+from icesql.spec.properties import (
+    COMMIT_MAX_RETRY_WAIT_MS,
+    COMMIT_MIN_RETRY_WAIT_MS,
+    COMMIT_NUM_RETRIES,
+    COMMIT_TOTAL_RETRY_TIME_MS,
+    property_as_int,
+)
 from icesql.table.after_commit import after_commit, tell_committed
 from icesql.table.metadata.builder import MetadataBuilder
 from icesql.table.metadata.requirements import check_all
@@ -38,10 +45,10 @@ class RetryPolicy:
     def of(properties: Mapping[str, str]) -> RetryPolicy:
         """Raises ValidationError for a property that is not an integer."""
         return RetryPolicy(
-            num_retries=_integer(properties, "commit.retry.num-retries", 4),
-            min_wait_ms=_integer(properties, "commit.retry.min-wait-ms", 100),
-            max_wait_ms=_integer(properties, "commit.retry.max-wait-ms", 60_000),
-            total_timeout_ms=_integer(properties, "commit.retry.total-timeout-ms", 1_800_000),
+            num_retries=property_as_int(properties, COMMIT_NUM_RETRIES),
+            min_wait_ms=property_as_int(properties, COMMIT_MIN_RETRY_WAIT_MS),
+            max_wait_ms=property_as_int(properties, COMMIT_MAX_RETRY_WAIT_MS),
+            total_timeout_ms=property_as_int(properties, COMMIT_TOTAL_RETRY_TIME_MS),
         )
 
     def waits_ms(self) -> Iterator[float]:
@@ -49,16 +56,6 @@ class RetryPolicy:
         for attempt in range(self.num_retries):
             step = min(self.min_wait_ms * 2**attempt, self.max_wait_ms)
             yield step * random.uniform(0.5, 1.1)
-
-
-def _integer(properties: Mapping[str, str], key: str, default: int) -> int:
-    text = properties.get(key)
-    if text is None:
-        return default
-    try:
-        return int(text)
-    except ValueError:
-        raise ValidationError(f"Cannot read table property {key}: not an integer: {text}", key=key) from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,8 @@ from typing import Protocol
 from icesql.io.canonical import Canonical, climbs, decoded, depth, folders_above, is_below, overlap
 from icesql.io.files import FileIO
 from icesql.spec.metadata import TableMetadata
-from icesql.table.manifests.location_provider import METADATA_PATH, LocationProvider, data_paths
+from icesql.spec.properties import WRITE_METADATA_LOCATION
+from icesql.table.manifests.location_provider import LocationProvider, data_paths
 from icesql.table.operations import TableOperations
 
 logger = logging.getLogger(__name__)
@@ -99,8 +100,8 @@ def own_claims(location: str, properties: Mapping[str, str], table: str = "") ->
     for path in data_paths(properties):
         shared = provider.shared_context if path == provider.data_path else ""
         claims.append(Claim(path, table, shared))
-    if properties.get(METADATA_PATH):
-        claims.append(Claim(properties[METADATA_PATH], table))
+    if properties.get(WRITE_METADATA_LOCATION):
+        claims.append(Claim(properties[WRITE_METADATA_LOCATION], table))
     return claims
 
 

@@ -218,6 +218,7 @@ def test_a_watcher_that_fails_stops_nothing(ice: Session) -> None:
     ice.sql("CREATE TABLE c.db.watched (id bigint)")
     for number in (1, 2):
         ice.sql(f"INSERT INTO c.db.watched VALUES ({number})")
+
     def fails(progress: object) -> None:
         raise ZeroDivisionError
 

@@ -157,10 +157,11 @@ def test_damaged_metadata_names_its_file(ice: Session, warehouse: Path, damage: 
         file.unlink()
     else:
         file.write_text({"cut": text[: len(text) // 2], "not json": "hello", "empty": ""}[damage])
-    expected: tuple[type[Exception], ...] = (NotFoundError,) if damage == "missing" else (CorruptMetadataError,)
+    is_none = damage in ("missing", "empty")  # an empty version is none: what a writer left that died where there are no hard links
+    expected: tuple[type[Exception], ...] = (NotFoundError,) if is_none else (CorruptMetadataError,)
     with pytest.raises(expected) as caught:
         ice.sql(f"SELECT * FROM local.db.{name}").collect()
-    assert damage == "missing" or file.name in str(caught.value)
+    assert is_none or file.name in str(caught.value)
     shutil.rmtree(warehouse / "db" / name)
 
 

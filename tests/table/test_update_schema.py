@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from icesql.errors import IcesqlError, InvalidArgumentError, ValidationError
 from icesql.spec.name_mapping import mapping_for, name_mapping_from_json, name_mapping_to_json
+from icesql.spec.properties import DEFAULT_NAME_MAPPING
 from icesql.spec.schema import Schema
 from icesql.spec.types import (
     DateType,
@@ -30,7 +31,7 @@ from icesql.spec.types import (
 )
 from icesql.table.changes.schema_editor import SchemaEditor
 from icesql.table.changes.update_properties import UpdateProperties
-from icesql.table.changes.update_schema import NAME_MAPPING, UpdateSchema
+from icesql.table.changes.update_schema import UpdateSchema
 from tests.effort import examples
 from tests.table.memory import BY_P, MemoryOperations, new_table
 
@@ -220,7 +221,13 @@ def test_a_dropped_name_can_be_added_again_with_a_new_id(tmp_path: Path) -> None
 def test_properties_follow_the_columns(tmp_path: Path) -> None:
     t = table(tmp_path)
     prefix, mapping = "write.metadata.metrics.column.", name_mapping_to_json(mapping_for(t.metadata.schema))
-    properties = {f"{prefix}data": "full", f"{prefix}ratio": "none", f"{prefix}point.x": "counts", NAME_MAPPING: mapping, "data": "kept"}
+    properties = {
+        f"{prefix}data": "full",
+        f"{prefix}ratio": "none",
+        f"{prefix}point.x": "counts",
+        DEFAULT_NAME_MAPPING: mapping,
+        "data": "kept",
+    }
     UpdateProperties(t).set_all(properties).commit()
     UpdateSchema(t).rename_column("data", "text").delete_column("ratio").rename_column("point", "p").add_column("n", LongType()).commit()
     after = t.metadata.properties
@@ -229,7 +236,7 @@ def test_properties_follow_the_columns(tmp_path: Path) -> None:
         f"{prefix}point.x": "counts",  # the runtime renames only the property of the renamed column itself
     }
     assert after["data"] == "kept"
-    mapped = name_mapping_from_json(after[NAME_MAPPING])
+    mapped = name_mapping_from_json(after[DEFAULT_NAME_MAPPING])
     assert mapped.field_id("data") == mapped.field_id("text") == t.metadata.schema.field_id("text")
     assert mapped.field_id("n") == t.metadata.schema.field_id("n")
 

@@ -10,9 +10,9 @@ from icesql.errors import InvalidArgumentError, NotFoundError, SqlError, Unsuppo
 from icesql.parser.names import TimeTravel
 from icesql.parser.parameters import quoted_string
 from icesql.session.resolve.resolved import CHANGES, Readable, Selector
-from icesql.session.resolve.write_audit_publish import WAP_ENABLED
 from icesql.session.sql_errors import both_version_and_selector, branch_not_found
 from icesql.spec.metadata import TableMetadata
+from icesql.spec.properties import WRITE_AUDIT_PUBLISH_ENABLED
 from icesql.spec.schema import Schema
 from icesql.spec.snapshots import MAIN, Snapshot
 from icesql.table.scan.read_numbers import check_batch_size
@@ -70,7 +70,11 @@ def _selected(metadata: TableMetadata, selector: Selector, wap_branch: str | Non
         if selector.ref_type == "branch":
             return _as_branch(metadata, selector.ref)
         return at_version(metadata, selector.ref)
-    if wap_branch is not None and metadata.properties.get(WAP_ENABLED, "false").lower() == "true" and wap_branch in metadata.refs:
+    if (
+        wap_branch is not None
+        and metadata.properties.get(WRITE_AUDIT_PUBLISH_ENABLED, "false").lower() == "true"
+        and wap_branch in metadata.refs
+    ):
         return _as_branch(metadata, wap_branch)
     return current(metadata)
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from icesql.errors import ValidationError
+from icesql.spec.properties import WRITE_AUDIT_PUBLISH_ENABLED
 
 if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
     from icesql.spec.metadata import TableMetadata
-
-WAP_ENABLED = "write.wap.enabled"
 
 
 def wap_of(session: SessionState, metadata: TableMetadata, explicit: str | None = None) -> tuple[str | None, str | None]:
@@ -18,7 +17,7 @@ def wap_of(session: SessionState, metadata: TableMetadata, explicit: str | None 
 
     Raises ValidationError for both at once, unless a branch is named explicitly, which goes before ``spark.wap.branch``.
     """
-    if metadata.properties.get(WAP_ENABLED, "false").lower() != "true":
+    if metadata.properties.get(WRITE_AUDIT_PUBLISH_ENABLED, "false").lower() != "true":
         return None, None
     wap_id, branch = session.conf("spark.wap.id"), session.wap_branch
     if wap_id is not None and branch is not None and explicit is None:

@@ -14,7 +14,7 @@ from icesql.spark.maintenance.import_files import SparkTable, partitions_of, rea
 from icesql.spec.files import DataFile
 from icesql.spec.name_mapping import mapping_for, name_mapping_to_json
 from icesql.spec.partitioning import PARTITION_FIELD_ID_START, PartitionField, PartitionSpec
-from icesql.spec.properties import DEFAULT_NAME_MAPPING
+from icesql.spec.properties import DEFAULT_NAME_MAPPING, WRITE_DATA_LOCATION, WRITE_METADATA_LOCATION
 from icesql.spec.schema import Schema
 from icesql.spec.transforms import IDENTITY
 from icesql.table.changes.append import AppendFiles
@@ -22,7 +22,7 @@ from icesql.table.changes.update_properties import UpdateProperties
 from icesql.table.maintenance.import_files import ImportedFile, chosen_files
 from icesql.table.transaction import Transaction
 
-_SPARK_ONLY = frozenset({"path", "transient_lastDdlTime", "serialization.format", "location", "write.metadata.path", "write.data.path"})
+_SPARK_ONLY = frozenset({"path", "transient_lastDdlTime", "serialization.format", "location", WRITE_METADATA_LOCATION, WRITE_DATA_LOCATION})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,6 +34,7 @@ from icesql.spark.read.nullability import without_nulls
 from icesql.spark.read.relation import parquet_relation
 from icesql.spec.files import FileContent
 from icesql.spec.metadata import TableMetadata
+from icesql.spec.properties import DELETE_MODE, MERGE_MODE, UPDATE_MODE
 from icesql.spec.snapshots import MAIN
 from icesql.table.operations import TableVersion
 from icesql.table.scan.never_null import never_null
@@ -47,7 +48,7 @@ Newest = Callable[[], TableVersion]
 _KEPT = 4  # versions of one frame whose plans are kept
 _REMEMBERED = 32  # versions of one frame for which a plan may still ask for files
 _numbers = itertools.count(1 << 32)
-_MODES = ("write.delete.mode", "write.update.mode", "write.merge.mode")
+_MODES = (DELETE_MODE, UPDATE_MODE, MERGE_MODE)
 
 
 def can_follow(read: Read) -> bool:

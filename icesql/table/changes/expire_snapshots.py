@@ -13,7 +13,7 @@ from icesql.errors import InvalidArgumentError, UnsupportedError, ValidationErro
 from icesql.io.files import FileIO
 from icesql.io.manifest_lists import RepeatedManifests
 from icesql.spec.metadata import TableMetadata
-from icesql.spec.properties import MAX_REF_AGE_MS, MAX_SNAPSHOT_AGE_MS, MIN_SNAPSHOTS_TO_KEEP, property_as_int
+from icesql.spec.properties import GC_ENABLED, MAX_REF_AGE_MS, MAX_SNAPSHOT_AGE_MS, MIN_SNAPSHOTS_TO_KEEP, property_as_int
 from icesql.spec.snapshots import MAIN, Snapshot, SnapshotRef
 from icesql.table.commit import commit, stage_of
 from icesql.table.manifests.reachable import (
@@ -201,7 +201,7 @@ class ExpireSnapshots(MetadataChange):
 
 
 def _check_collects(metadata: TableMetadata) -> None:
-    if metadata.properties.get("gc.enabled", "true").lower() == "false":
+    if metadata.properties.get(GC_ENABLED, "true").lower() == "false":
         raise ValidationError("Cannot expire snapshots: GC is disabled (deleting files may corrupt other tables)")
 
 

@@ -8,7 +8,16 @@ from dataclasses import dataclass, field
 from icesql.errors import InvalidArgumentError, ValidationError
 from icesql.io.metrics import max_inferred_columns
 from icesql.spec.metadata import TableMetadata
-from icesql.spec.properties import METRICS_MODE_COLUMN_PREFIX, column_properties, whole_number
+from icesql.spec.properties import (
+    CURRENT_SNAPSHOT_ID,
+    CURRENT_SNAPSHOT_SUMMARY,
+    CURRENT_SNAPSHOT_TIMESTAMP_MS,
+    DEFAULT_PARTITION_SPEC,
+    DEFAULT_SORT_ORDER,
+    METRICS_MODE_COLUMN_PREFIX,
+    column_properties,
+    whole_number,
+)
 from icesql.spec.schema import Schema
 from icesql.table.commit import commit
 from icesql.table.metadata import update_values as u
@@ -20,12 +29,12 @@ RESERVED_PROPERTIES = frozenset(
         FORMAT_VERSION,
         "uuid",
         "snapshot-count",
-        "current-snapshot-id",
-        "current-snapshot-summary",
-        "current-snapshot-timestamp-ms",
+        CURRENT_SNAPSHOT_ID,
+        CURRENT_SNAPSHOT_SUMMARY,
+        CURRENT_SNAPSHOT_TIMESTAMP_MS,
         "current-schema",
-        "default-partition-spec",
-        "default-sort-order",
+        DEFAULT_PARTITION_SPEC,
+        DEFAULT_SORT_ORDER,
     }
 )
 

@@ -9,6 +9,12 @@ from icesql.errors import InvalidArgumentError
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.name_mapping import TOP, name_mapping_from_json, name_mapping_to_json, update_mapping
 from icesql.spec.promotion import partition_field_against
+from icesql.spec.properties import (
+    DEFAULT_NAME_MAPPING,
+    METRICS_MODE_COLUMN_PREFIX,
+    PARQUET_BLOOM_FILTER_COLUMN_ENABLED_PREFIX,
+    PARQUET_COLUMN_STATS_ENABLED_PREFIX,
+)
 from icesql.spec.schema import Schema
 from icesql.spec.types import NestedField, Type
 from icesql.table.changes.schema_editor import ROOT, SchemaEditor
@@ -19,11 +25,10 @@ from icesql.table.metadata.compatibility import check_partition_name
 from icesql.table.metadata.requirements import requirements_for
 from icesql.table.operations import ChangeSet, MetadataChange, TableOperations, TableVersion
 
-NAME_MAPPING = "schema.name-mapping.default"
 _COLUMN_PROPERTIES = (
-    "write.metadata.metrics.column.",
-    "write.parquet.bloom-filter-enabled.column.",
-    "write.parquet.stats-enabled.column.",
+    METRICS_MODE_COLUMN_PREFIX,
+    PARQUET_BLOOM_FILTER_COLUMN_ENABLED_PREFIX,
+    PARQUET_COLUMN_STATS_ENABLED_PREFIX,
 )
 
 Step = Callable[[SchemaEditor], None]
@@ -238,11 +243,11 @@ def property_updates(metadata: TableMetadata, schema: Schema, editor: SchemaEdit
     changed = _column_properties(metadata.properties, metadata.schema, schema, editor)
     removals = tuple(sorted(key for key in metadata.properties if key not in changed))
     updates = {key: value for key, value in changed.items() if metadata.properties.get(key) != value}
-    mapping = metadata.properties.get(NAME_MAPPING)
+    mapping = metadata.properties.get(DEFAULT_NAME_MAPPING)
     if mapping is not None:
         text = _mapping(mapping, editor)
         if text is not None:
-            updates[NAME_MAPPING] = text
+            updates[DEFAULT_NAME_MAPPING] = text
     found: list[u.Update] = []
     if updates:
         found.append(u.SetProperties(updates))

@@ -24,6 +24,7 @@ from icesql.io.manifest_columns import read_manifest_columns
 from icesql.spec.files import DataFile, FileContent, ManifestContent
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.paths import partition_path
+from icesql.spec.properties import DELETE_GRANULARITY
 from icesql.spec.snapshots import Snapshot
 from icesql.table.maintenance.rewrite_options import RewriteOptions
 from icesql.table.maintenance.rewrite_plan import FileGroup, RewritePlan, plan_delete_files
@@ -155,7 +156,7 @@ class RewritePositionDeletes:
         """What goes into each new file (version 3: into each vector)."""
         if self.metadata.format_version >= 3:
             return [{path: self._all_positions(path, found)} for path, found in positions.items() if not self._has_vector(path)]
-        if self.metadata.properties.get("write.delete.granularity", "file").lower() == "file":
+        if self.metadata.properties.get(DELETE_GRANULARITY, "file").lower() == "file":
             return [{path: found} for path, found in positions.items()]
         return list(_slices(sorted_positions(positions), group.expected_files)) if positions else []
 

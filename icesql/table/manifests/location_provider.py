@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 
 from icesql.errors import UnsupportedError
 from icesql.spec.metadata import TableMetadata
-
-DATA_PATH = "write.data.path"
-METADATA_PATH = "write.metadata.path"
-OBJECT_STORE_ENABLED = "write.object-storage.enabled"
-OBJECT_STORE_PARTITIONED = "write.object-storage.partitioned-paths"
-OBJECT_STORE_PATH = "write.object-storage.path"
-FOLDER_STORAGE_PATH = "write.folder-storage.path"
-LOCATION_PROVIDER_IMPL = "write.location-provider.impl"
+from icesql.spec.properties import (
+    OBJECT_STORE_ENABLED,
+    OBJECT_STORE_PATH,
+    WRITE_DATA_LOCATION,
+    WRITE_FOLDER_STORAGE_LOCATION,
+    WRITE_LOCATION_PROVIDER_IMPL,
+    WRITE_METADATA_LOCATION,
+    WRITE_OBJECT_STORE_PARTITIONED_PATHS,
+)
 
 _ENTROPY_BITS = 20
 _ENTROPY_DIRECTORY_LENGTH = 4
@@ -41,7 +42,7 @@ class LocationProvider:
 
     @property
     def metadata_folder(self) -> str:
-        return _strip(self.properties.get(METADATA_PATH) or f"{self.location}/metadata")
+        return _strip(self.properties.get(WRITE_METADATA_LOCATION) or f"{self.location}/metadata")
 
     @property
     def uses_object_store_layout(self) -> bool:
@@ -55,13 +56,13 @@ class LocationProvider:
         return f"{folder}/{name}"
 
     def _object_store_file(self, name: str, partition_path: str) -> str:
-        if partition_path and self.properties.get(OBJECT_STORE_PARTITIONED, "true").lower() == "true":
+        if partition_path and self.properties.get(WRITE_OBJECT_STORE_PARTITIONED_PATHS, "true").lower() == "true":
             below = f"{partition_path}/{name}"
             return f"{self.data_folder}/{_entropy(below)}/{self._context}{below}"
         entropy = _entropy(name)
         if self._context:
             return f"{self.data_folder}/{entropy}/{self._context}{name}"
-        if self.properties.get(OBJECT_STORE_PARTITIONED, "true").lower() == "true":
+        if self.properties.get(WRITE_OBJECT_STORE_PARTITIONED_PATHS, "true").lower() == "true":
             return f"{self.data_folder}/{entropy}/{name}"
         return f"{self.data_folder}/{entropy}-{name}"
 
@@ -90,12 +91,12 @@ def data_path(properties: Mapping[str, str]) -> str | None:
 
 def data_paths(properties: Mapping[str, str]) -> list[str]:
     """Every configured data folder, the one in use first."""
-    return [properties[key] for key in (DATA_PATH, OBJECT_STORE_PATH, FOLDER_STORAGE_PATH) if properties.get(key)]
+    return [properties[key] for key in (WRITE_DATA_LOCATION, OBJECT_STORE_PATH, WRITE_FOLDER_STORAGE_LOCATION) if properties.get(key)]
 
 
 def location_provider(metadata: TableMetadata) -> LocationProvider:
     """The provider of a table. Raises UnsupportedError for a custom Java class."""
-    impl = metadata.properties.get(LOCATION_PROVIDER_IMPL)
+    impl = metadata.properties.get(WRITE_LOCATION_PROVIDER_IMPL)
     if impl:
         raise UnsupportedError(f"Cannot use location provider: Java classes cannot be loaded: {impl}", impl=impl)
     return LocationProvider(_strip(metadata.location), dict(metadata.properties))

@@ -24,6 +24,7 @@ from icesql.spec.files import DataFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.metadata_columns import DELETED, PARTITION_ID, POS
 from icesql.spec.name_mapping import NameMapping, name_mapping_from_json
+from icesql.spec.properties import DEFAULT_NAME_MAPPING
 from icesql.spec.schema import Schema
 from icesql.table.manifests.access import spec_of
 from icesql.table.metadata.partition_types import coercion, union_partition_type
@@ -165,5 +166,5 @@ class TaskReader:
 
 def name_mapping(properties: Mapping[str, str]) -> NameMapping | None:
     """``schema.name-mapping.default``, for files without field ids."""
-    text = properties.get("schema.name-mapping.default")
+    text = properties.get(DEFAULT_NAME_MAPPING)
     return None if text is None else name_mapping_from_json(text)

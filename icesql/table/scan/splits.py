@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from icesql.errors import InvalidArgumentError
-from icesql.spec.properties import whole_number
+from icesql.spec.properties import SPLIT_LOOKBACK, SPLIT_OPEN_FILE_COST, SPLIT_SIZE, whole_number
 from icesql.table.scan.tasks import CombinedScanTask, FileScanTask
 
 SPLIT_SIZE_BYTES = 128 * 1024 * 1024
@@ -47,9 +47,9 @@ def split_options(properties: Mapping[str, str], options: Mapping[str, str] | No
             raise InvalidArgumentError(f'Cannot read option {option}: For input string: "{text}"', option=option) from None
 
     return SplitOptions(
-        target_size_bytes=number("split-size", "read.split.target-size", SPLIT_SIZE_BYTES),
-        lookback=number("lookback", "read.split.planning-lookback", LOOKBACK),
-        open_file_cost_bytes=number("file-open-cost", "read.split.open-file-cost", OPEN_FILE_COST_BYTES),
+        target_size_bytes=number("split-size", SPLIT_SIZE, SPLIT_SIZE_BYTES),
+        lookback=number("lookback", SPLIT_LOOKBACK, LOOKBACK),
+        open_file_cost_bytes=number("file-open-cost", SPLIT_OPEN_FILE_COST, OPEN_FILE_COST_BYTES),
     )
 
 

@@ -12,6 +12,7 @@ from icesql.session.resolve.resolved import Readable
 from icesql.session.run.ddl import alter_columns, alter_partitioning, alter_refs
 from icesql.session.run.ddl.table_properties import COLLATION, collation_name, refuse_reserved
 from icesql.session.sql_errors import no_partition_management, not_for_v2, table_exists
+from icesql.spec.properties import CURRENT_SNAPSHOT_ID
 from icesql.table.changes.update_location import UpdateLocation
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ _RESERVED_BY_ICEBERG = {
     "sort-order": "Please use the command 'ALTER TABLE ... WRITE ORDERED BY' to specify write sort-orders.",
     "identifier-fields": "Please use the command 'ALTER TABLE ... SET IDENTIFIER FIELDS' to specify identifier fields.",
 }
-_CURRENT_SNAPSHOT, _CHERRY_PICK = "current-snapshot-id", "cherry-pick-snapshot-id"
+_CURRENT_SNAPSHOT, _CHERRY_PICK = CURRENT_SNAPSHOT_ID, "cherry-pick-snapshot-id"
 
 
 def run_alter(session: SessionState, statement: s.AlterTable, found: Readable) -> None:

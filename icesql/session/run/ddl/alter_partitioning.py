@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from icesql.expr.tree import Reference
 from icesql.parser import statements as s
+from icesql.spec.properties import WRITE_DISTRIBUTION_MODE
 from icesql.spec.sorting import SortDirection
 from icesql.table.table import Table
-
-DISTRIBUTION_MODE = "write.distribution-mode"
 
 
 def alter_partitioning(statement: s.AlterTable, table: Table, *, case_sensitive: bool) -> None:
@@ -46,5 +45,5 @@ def _write_order(statement: s.WriteOrder, table: Table, *, case_sensitive: bool)
     transaction = table.transaction()
     transaction.add(order)
     if statement.distribution_mode is not None:
-        transaction.add(table.update_properties().set(DISTRIBUTION_MODE, statement.distribution_mode))
+        transaction.add(table.update_properties().set(WRITE_DISTRIBUTION_MODE, statement.distribution_mode))
     transaction.commit()

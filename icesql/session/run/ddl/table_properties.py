@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from icesql.errors import InvalidArgumentError, SqlError
 from icesql.parser.ddl_statements import CreateTable
 from icesql.spark.jvm.queries import only_constant
+from icesql.spec.properties import DEFAULT_FILE_FORMAT
 
 if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
@@ -21,7 +22,6 @@ _RESERVED = {
     "is_managed_location": "please remove it from the TBLPROPERTIES list.",
 }
 _FORMATS = ("parquet", "orc", "avro")
-WRITE_FORMAT = "write.format.default"
 _ICEBERG = ("iceberg", "org.apache.iceberg.spark.source.icebergsource")
 COLLATION = "collation"
 
@@ -38,9 +38,11 @@ def table_properties(session: SessionState, statement: CreateTable) -> dict[str,
         properties["comment"] = statement.comment
     stored_as = file_format(statement.provider)
     if stored_as is not None:
-        if WRITE_FORMAT in properties:
-            raise InvalidArgumentError(f"Cannot specify both USING {stored_as} and {WRITE_FORMAT}: {properties[WRITE_FORMAT]}")
-        properties[WRITE_FORMAT] = stored_as
+        if DEFAULT_FILE_FORMAT in properties:
+            raise InvalidArgumentError(
+                f"Cannot specify both USING {stored_as} and {DEFAULT_FILE_FORMAT}: {properties[DEFAULT_FILE_FORMAT]}"
+            )
+        properties[DEFAULT_FILE_FORMAT] = stored_as
     properties.update(statement.storage)
     if statement.external:
         properties["external"] = "true"

@@ -16,13 +16,14 @@ from icesql.session.resolve.resolver import find_view, not_found, place, resolve
 from icesql.session.resolve.stored_views import QUERY_COLUMNS, SPARK_DIALECT, run_view_query
 from icesql.session.rewrite.moving import moved
 from icesql.session.run.ddl.schemas import refuse_doubled
-from icesql.session.run.ddl.table_properties import WRITE_FORMAT, file_format, is_iceberg, refuse_reserved
+from icesql.session.run.ddl.table_properties import file_format, is_iceberg, refuse_reserved
 from icesql.session.run.show.patterns import matches
 from icesql.session.sql_errors import quoted, schema_not_found, view_not_found
 from icesql.session.state.names import Address
 from icesql.session.views.temporary_needs import refuse_temporary
 from icesql.session.views.temporary_views import OverTable
 from icesql.spec.assign_ids import assign_view_ids
+from icesql.spec.properties import DEFAULT_FILE_FORMAT
 from icesql.spec.views import SqlRepresentation, ViewMetadata, ViewVersion, new_view, replace_version
 
 if TYPE_CHECKING:
@@ -192,7 +193,7 @@ def _properties(session: SessionState, statement: s.CreateView, frame: Any) -> d
     properties = dict(statement.properties)
     stored_as = file_format(properties.pop("provider", None))
     if stored_as is not None:
-        properties[WRITE_FORMAT] = stored_as
+        properties[DEFAULT_FILE_FORMAT] = stored_as
     if statement.comment is not None:
         properties["comment"] = statement.comment
     engine = f"Spark {session.spark.version}"

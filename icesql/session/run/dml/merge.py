@@ -19,6 +19,7 @@ from icesql.spark.row_level.assignments import Assignment
 from icesql.spark.row_level.merge import merge_rows
 from icesql.spark.row_level.merge_clauses import Action, Clause, Kind
 from icesql.spark.row_level.target import Target
+from icesql.spec.properties import SPARK_WRITE_AUTO_SCHEMA_EVOLUTION
 from icesql.spec.schema import Schema
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ _PLACES = {
     s.MergeAction.INSERT: "INSERT", s.MergeAction.INSERT_ALL: "INSERT",
 }  # fmt: skip
 _NESTED_COERCION = "spark.sql.mergeNestedTypeCoercion.enabled"
-_AUTO_EVOLUTION = "write.spark.auto-schema-evolution.enabled"
 _OMITTED = {
     s.MergeKind.MATCHED: "NON_LAST_MATCHED_CLAUSE_OMIT_CONDITION",
     s.MergeKind.NOT_MATCHED: "NON_LAST_NOT_MATCHED_BY_TARGET_CLAUSE_OMIT_CONDITION",
@@ -101,7 +101,7 @@ def _source_alias(statement: s.Merge) -> str:
 
 # -- schema evolution --------------------------------------------------------------------------------------------------
 def _may_evolve(target: WriteTarget) -> bool:
-    return target.table.metadata.properties.get(_AUTO_EVOLUTION, "true").lower() == "true"
+    return target.table.metadata.properties.get(SPARK_WRITE_AUTO_SCHEMA_EVOLUTION, "true").lower() == "true"
 
 
 def _same_named(statement: s.Merge, source: str, key: Callable[[str], str]) -> frozenset[tuple[str, ...]]:

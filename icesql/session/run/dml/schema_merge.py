@@ -9,6 +9,7 @@ from icesql.errors import InvalidArgumentError
 from icesql.session.run.dml.write_target import WriteTarget
 from icesql.spec import types as I
 from icesql.spec.promotion import can_promote
+from icesql.spec.properties import SPARK_WRITE_ACCEPT_ANY_SCHEMA
 from icesql.spec.schema import Schema
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ _ONE_TYPE_IN_SPARK = (
 
 
 def accepts_any_schema(target: WriteTarget) -> bool:
-    return target.table.metadata.properties.get("write.spark.accept-any-schema", "false").lower() == "true"
+    return target.table.metadata.properties.get(SPARK_WRITE_ACCEPT_ANY_SCHEMA, "false").lower() == "true"
 
 
 def evolved(session: SessionState, target: WriteTarget, frame: Any) -> WriteTarget:

@@ -11,6 +11,7 @@ from icesql.spec import types as t
 from icesql.spec.java_sets import hash_set_order
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import PartitionSpec
+from icesql.spec.properties import CURRENT_SNAPSHOT_ID
 from icesql.spec.schema import Schema
 from icesql.spec.snapshots import Snapshot
 from icesql.spec.sorting import NullOrder, SortOrder
@@ -85,7 +86,7 @@ def table_properties(found: Readable) -> dict[str, str]:
     metadata = found.table.metadata
     properties = {} if found.metadata_table else {k: v for k, v in metadata.properties.items() if k not in HIDDEN_PROPERTIES}
     properties["format"] = f"iceberg/{metadata.properties.get('write.format.default', 'parquet')}"
-    properties["current-snapshot-id"] = "none" if metadata.current_snapshot is None else str(metadata.current_snapshot.snapshot_id)
+    properties[CURRENT_SNAPSHOT_ID] = "none" if metadata.current_snapshot is None else str(metadata.current_snapshot.snapshot_id)
     if found.metadata_table == "position_deletes":
         return {**{k: v for k, v in metadata.properties.items() if k.startswith("write.")}, **properties}
     if found.metadata_table:
