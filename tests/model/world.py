@@ -301,8 +301,14 @@ class World:
                 raise Broken(f"ref {name} went from {old} to {new}, which is not built upon it")
 
     def _made_by_write(self, metadata: TableMetadata, branch: str, head: int | None) -> bool:
-        makers = [op for op in self.ops.values() if head is not None and head in op.seen.values() and op.branch == branch]
-        if any(op.saw_branch and branch != MAIN for op in makers):
+        """Whether writes made the branch since it was looked at last: the first of them did not see it, later ones may have."""
+        line: set[int] = set()
+        while head is not None:
+            line.add(head)
+            snapshot = metadata.snapshots_by_id.get(head)
+            head = None if snapshot is None else snapshot.parent_snapshot_id
+        makers = [op for op in self.ops.values() if op.branch == branch and not line.isdisjoint(op.seen.values())]
+        if branch != MAIN and makers and all(op.saw_branch for op in makers):
             raise Broken(f"branch {branch} was dropped and is made again by {makers[0].kind} {makers[0].number}")
         return bool(makers) or branch == MAIN
 
