@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
-from icesql.parser.cursor import Cursor
 from icesql.parser.names import ColumnChain, NameParts, Place, References, Span, TableReference
 from icesql.parser.relations import read_relation
 from icesql.parser.tokens import Kind, Token, tokenize
@@ -33,9 +32,9 @@ def _references(text: str) -> References:
     return _Scan(text).run()
 
 
-def references_between(cursor: Cursor, *spans: Span | None) -> References:
-    """What the pieces of the cursor's text read: targets of the statement left out."""
-    found = references(cursor.text)
+def references_between(text: str, *spans: Span | None) -> References:
+    """What the pieces of ``text`` read: targets of the statement left out."""
+    found = references(text)
     wanted = [span for span in spans if span is not None]
 
     def inside(start: int) -> bool:

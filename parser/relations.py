@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from icesql.errors import SqlError
-from icesql.parser import clauses
-from icesql.parser.cursor import Cursor
 from icesql.parser.names import NameParts, Place, Span, TableReference, TimeTravel
 from icesql.parser.token_groups import behind_brackets, name_at
 from icesql.parser.tokens import Kind, Token, tokenize
@@ -190,11 +188,15 @@ def _options(text: str, tokens: tuple[Token, ...], position: int) -> tuple[tuple
     """``WITH ('k' = 'v', ...)``; a list that Spark will refuse is left where it is."""
     if tokens[position].key != "WITH" or tokens[position + 1].key != "(":
         return (), position
-    cursor = Cursor(text, position + 1, tokens)
+    from icesql.parser.reader import Reader  # sqlglot is loaded when it is first needed
+
+    reader = Reader.of(text)
+    reader._index = position + 1
     try:
-        return clauses.properties(cursor), cursor.position
+        found = reader.properties()
     except SqlError:
         return (), position
+    return tuple((pair.name, pair.args["value"].name) for pair in found), reader._index
 
 
 def _sample_and_watermark(tokens: tuple[Token, ...], position: int) -> int:

@@ -1,0 +1,168 @@
+"""The grammar of the dialect: which rule reads a statement. Queries and what is Spark's own are sqlglot's to read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from icesql.errors import SqlError
+from icesql.parser import nodes
+from icesql.parser.alter_rules import AlterTable
+from icesql.parser.catalog_rules import NAMESPACE_WORDS, Catalog
+from icesql.parser.create_rules import CreateTable
+from icesql.parser.dialect_tokens import for_sqlglot
+from icesql.parser.row_rules import RowChanges
+from icesql.parser.session_rules import EXPLAIN_MODES, SessionStatements
+from icesql.parser.sqlglot_source import ParseError, exp
+
+Rule = Callable[["Parser"], Any]
+
+
+class Parser(AlterTable, CreateTable, RowChanges, Catalog, SessionStatements):
+    """sqlglot's parser of the dialect. ``parse`` raises sqlglot's ParseError."""
+
+    reads_stock = False  # the tokens are made for sqlglot's own grammar
+
+    def parse(self, raw_tokens: list[Any], sql: str | None = None) -> list[Any]:
+        return self._raising(lambda: super(Parser, self).parse(raw_tokens, sql or ""))
+
+    def parse_into(self, expression_types: Any, raw_tokens: list[Any], sql: str | None = None) -> list[Any]:
+        self.reads_stock = True
+        tokens = raw_tokens if not _are_ours(raw_tokens) else for_sqlglot(raw_tokens, sql or "")
+        return self._raising(lambda: super(Parser, self).parse_into(expression_types, tokens, sql or ""))
+
+    @staticmethod
+    def _raising(parse: Callable[[], list[Any]]) -> list[Any]:
+        try:
+            return parse()
+        except SqlError as error:
+            places = {"description": error.message, "line": error.line, "col": error.column}
+            raise ParseError(str(error), [places]) from None
+
+    def _parse_statement(self) -> Any:
+        if not self._tokens:
+            return None
+        if not self.reads_stock and _are_ours(self._tokens):
+            found = self.statement()
+            if found is not None:
+                self._advance(0)
+                return found
+            self.reads_stock = True
+            self._tokens = for_sqlglot(self._tokens, self.sql)
+            self._tokens_size = len(self._tokens)
+            self._index = -1
+            self._advance()
+            try:
+                return super()._parse_statement()
+            finally:
+                self.reads_stock = False
+        return super()._parse_statement()
+
+    def _parse_command(self) -> NoReturn:
+        self._refuse_command(self._prev.text)
+
+    def _parse_as_command(self, start: Any) -> NoReturn:
+        self._refuse_command(start.text)
+
+    def _refuse_command(self, word: str) -> NoReturn:
+        self.raise_error(f"Cannot parse statement: the dialect has no tree for it: {word.upper()} ...")
+        raise ParseError(f"Cannot parse statement: the dialect has no tree for it: {word.upper()} ...")
+
+    # -- statements ------------------------------------------------------------------------------------------------------
+    def statement(self) -> Any:
+        """The tree of a statement that is ours; None for a query and for what is Spark's own, with the reader anywhere."""
+        rule = self._rule()
+        found = None if rule is None else rule(self)
+        if found is not None and not self.keeps_text:
+            found.add_comments(comment for token in self._tokens for comment in token.comments)
+        return found
+
+    def _explain(self) -> Any:
+        self.is_ours_alone = True
+        self.expect("EXPLAIN")
+        mode = exp.var(self.next().key) if self.token.key in EXPLAIN_MODES else None
+        return nodes.Explain(mode=mode, this=self.tree(self.skip_rest(), reads_stock=False))
+
+    def _rule(self) -> Rule | None:
+        """The rule for a statement, by its first words; None for what Spark alone knows."""
+        word, following = self.token.key, self.peek().key
+        if (word, following) in _BY_WORDS:
+            return _BY_WORDS[word, following]
+        return _BY_WORD.get(word)
+
+    def _create(self) -> Any:
+        ahead = 1
+        while self.peek(ahead).key in ("OR", "REPLACE", "EXTERNAL", "GLOBAL", "TEMPORARY", "TEMP"):
+            ahead += 1
+        kind = self.peek(ahead).key
+        if kind == "TABLE":
+            return self.create_table()
+        if kind == "VIEW":
+            return self.create_view()
+        return self.create_namespace() if kind in NAMESPACE_WORDS and ahead == 1 else None
+
+    def _set(self) -> Any:
+        if self.at("SET", "CATALOG") and self.peek(2).key != "=":
+            return self.use_catalog()
+        return self.set_configuration()
+
+    def _with(self) -> Any:
+        """A WITH clause may stand before a query and before every statement that changes rows."""
+        span = self.with_clause()
+        for word, rule in _AFTER_WITH.items():
+            if span is not None and self.at(word):
+                return rule(self, self.ctes_in(span))
+        return None
+
+
+def _are_ours(tokens: list[Any]) -> bool:
+    return bool(tokens) and all(hasattr(token, "lexeme") for token in tokens)
+
+
+def _without_ctes(rule: Callable[[Parser, Any], Any]) -> Rule:
+    return lambda parser: rule(parser, None)
+
+
+_AFTER_WITH: dict[str, Callable[[Parser, Any], Any]] = {
+    "INSERT": Parser.insert,
+    "DELETE": Parser.delete,
+    "UPDATE": Parser.update,
+    "MERGE": Parser.merge,
+    "FROM": Parser.insert_from,
+}
+_BY_WORDS: dict[tuple[str, str], Rule] = {
+    ("ALTER", "TABLE"): Parser.alter_table,
+    ("DROP", "TABLE"): Parser.drop_table,
+    ("DROP", "VIEW"): Parser.drop_view,
+    ("ALTER", "VIEW"): Parser.alter_view,
+    ("COMMENT", "ON"): Parser.comment_on,
+    **{("DROP", word): Parser.drop_namespace for word in NAMESPACE_WORDS},
+    **{("ALTER", word): Parser.alter_namespace for word in NAMESPACE_WORDS},
+}
+_BY_WORD: dict[str, Rule] = {
+    "CALL": Parser.call,
+    "EXPLAIN": Parser._explain,
+    "WITH": Parser._with,
+    **{word: _without_ctes(rule) for word, rule in _AFTER_WITH.items()},
+    "TRUNCATE": Parser.truncate_table,
+    "CREATE": Parser._create,
+    "REPLACE": Parser.create_table,
+    "SHOW": Parser.show,
+    "DESC": Parser.describe,
+    "DESCRIBE": Parser.describe,
+    "USE": Parser.use,
+    "SET": Parser._set,
+    "RESET": Parser.reset_configuration,
+    "REFRESH": Parser.refresh_table,
+    "CACHE": Parser.cache_table,
+    "UNCACHE": Parser.uncache_table,
+    "ANALYZE": Parser.analyze_table,
+    "EXECUTE": Parser.execute_immediate,
+    "LOAD": Parser.refused_command,
+    "MSCK": Parser.refused_command,
+    "REPAIR": Parser.refused_command,
+    "BEGIN": Parser.transaction,
+    "START": Parser.transaction,
+    "COMMIT": Parser.transaction,
+    "ROLLBACK": Parser.transaction,
+}
