@@ -26,6 +26,14 @@ class DialectToken(SqlglotToken):
         self.lexeme = lexeme
 
 
+def with_text(token: DialectToken, text: str, comments: Sequence[str]) -> DialectToken:
+    """A plain name in the place of ``token``."""
+    lexeme = token.lexeme
+    found = DialectToken(TokenType.VAR, text, token.line, token.col, lexer.Token(Kind.WORD, text, lexeme.start, lexeme.end, ""))
+    found.comments.extend(comments)
+    return found
+
+
 class Tokenizer(Spark.Tokenizer):
     """The tokenizer of the dialect. Raises sqlglot's TokenError for an unclosed string, name or comment."""
 

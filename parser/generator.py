@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 from icesql.parser import nodes
 from icesql.parser.row_rules import WITH_ARG
@@ -14,6 +14,9 @@ _NO_WORDS = ("", None, False)
 
 
 class Generator(Spark.Generator):
+    EXPRESSIONS_WITHOUT_NESTED_CTES: ClassVar[set[Any]] = set()
+    TABLESAMPLE_SEED_KEYWORD = "REPEATABLE"
+
     TYPE_MAPPING = {
         **Spark.Generator.TYPE_MAPPING,
         _Types.TIME: "TIME", _Types.UUID: "UUID", _Types.NULL: "VOID", _Types.CHAR: "CHAR", _Types.VARCHAR: "VARCHAR",
@@ -60,13 +63,19 @@ class Generator(Spark.Generator):
         return f"{self.sql(node, 'this')} = {self.sql(node, 'value')}" if type(node) is exp.Property else super().property_sql(node)
 
     def table_sql(self, node: Any, *arguments: Any, **named: Any) -> str:
-        """A table with the options of an INSERT, which sqlglot calls hints."""
-        hints = node.args.get("hints") or []
-        if not hints or not isinstance(hints[0], nodes.WriteOptions):
+        """A table with its time travel and its options, which sqlglot has no better place for than its hints."""
+        version, hints = node.args.get("version"), node.args.get("hints") or []
+        has_options = bool(hints) and isinstance(hints[0], nodes.WriteOptions)
+        if version is None and not has_options:
             return str(super().table_sql(node, *arguments, **named))
+        options = f"WITH {self.listed(hints[0].expressions)}" if has_options else ""
+        travel = "" if version is None else f"{version.name} AS OF {self.sql(version, 'expression')}"
+        name = ".".join(self.sql(part) for part in node.parts)
         plain = node.copy()
-        plain.set("hints", None)
-        return f"{super().table_sql(plain, *arguments, **named)} WITH {self.listed(hints[0].expressions)}"
+        for arg in ("db", "catalog", "version", "hints"):
+            plain.set(arg, None)
+        plain.set("this", nodes.Verbatim(this=self.words(name, travel, options)))
+        return str(super().table_sql(plain, *arguments, **named))
 
     # -- columns ---------------------------------------------------------------------------------------------------------
     def anonymous_sql(self, node: Any) -> str:
@@ -162,9 +171,7 @@ class Generator(Spark.Generator):
         if args.get("serde") is not None:
             return self.words(self.after("ROW FORMAT SERDE", args["serde"]), self.pairs("WITH SERDEPROPERTIES", node.expressions))
         delimiters = (("FIELDS", "fields"), ("ESCAPED", "escaped"), ("COLLECTION ITEMS", "items"), ("MAP KEYS", "keys"), ("LINES", "lines"))
-        clauses = (
-            self.after(f"{words} {'BY' if arg == 'escaped' else 'TERMINATED BY'}", args.get(arg)) for words, arg in delimiters
-        )
+        clauses = (self.after(f"{words} {'BY' if arg == 'escaped' else 'TERMINATED BY'}", args.get(arg)) for words, arg in delimiters)
         return self.words("ROW FORMAT DELIMITED", *clauses, self.after("NULL DEFINED AS", args.get("null")))
 
     # -- ALTER TABLE -----------------------------------------------------------------------------------------------------
@@ -324,7 +331,9 @@ class Generator(Spark.Generator):
 
     def commenton_sql(self, node: Any) -> str:
         comment = node.args.get("comment")
-        return self.words("COMMENT ON", self.sql(node, "kind"), self.sql(node, "this"), "IS", "NULL" if comment is None else self.sql(comment))
+        return self.words(
+            "COMMENT ON", self.sql(node, "kind"), self.sql(node, "this"), "IS", "NULL" if comment is None else self.sql(comment)
+        )
 
     # -- statements that change rows -------------------------------------------------------------------------------------
     def insert_sql(self, node: Any) -> str:

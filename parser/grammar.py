@@ -11,6 +11,9 @@ from icesql.parser.alter_rules import AlterTable
 from icesql.parser.catalog_rules import NAMESPACE_WORDS, Catalog
 from icesql.parser.create_rules import CreateTable
 from icesql.parser.dialect_tokens import for_sqlglot
+from icesql.parser.names import Span
+from icesql.parser.reader import OWN_FAILURES
+from icesql.parser.relation_tokens import put_tables_back
 from icesql.parser.row_rules import RowChanges
 from icesql.parser.session_rules import EXPLAIN_MODES, SessionStatements
 from icesql.parser.sqlglot_source import ParseError, exp
@@ -38,6 +41,8 @@ class Parser(AlterTable, CreateTable, RowChanges, Catalog, SessionStatements):
         except SqlError as error:
             places = {"description": error.message, "line": error.line, "col": error.column}
             raise ParseError(str(error), [places]) from None
+        except OWN_FAILURES as error:
+            raise ParseError(f"Cannot parse statement: sqlglot fails on it: {error!r}") from error
 
     def _parse_statement(self) -> Any:
         if not self._tokens:
@@ -48,15 +53,24 @@ class Parser(AlterTable, CreateTable, RowChanges, Catalog, SessionStatements):
                 self._advance(0)
                 return found
             self.reads_stock = True
-            self._tokens = for_sqlglot(self._tokens, self.sql)
+            self._tokens = self.stock_tokens(self._tokens)
             self._tokens_size = len(self._tokens)
             self._index = -1
             self._advance()
             try:
-                return super()._parse_statement()
+                tree = super()._parse_statement()
             finally:
                 self.reads_stock = False
+            if tree is not None:
+                put_tables_back(tree, self.sql, self._expression_of_all)
+            return tree
         return super()._parse_statement()
+
+    def _expression_of_all(self, span: Span) -> Any:
+        """An expression of the text, whatever tokens are left."""
+        reader = type(self).of(self.sql, self.dialect)
+        reader.keeps_text = False
+        return reader.expression_in(span)
 
     def _parse_command(self) -> NoReturn:
         self._refuse_command(self._prev.text)

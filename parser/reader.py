@@ -11,6 +11,7 @@ from icesql.parser.dialect_tokens import dialect_tokens, for_sqlglot
 from icesql.parser.names import NameParts, Span
 from icesql.parser.nodes import Verbatim, place
 from icesql.parser.places import sql_error
+from icesql.parser.relation_tokens import hide_tables, put_tables_back
 from icesql.parser.sqlglot_source import ParseError, Spark, exp
 from icesql.parser.tokens import Kind, Token
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value")
 MAX_DEPTH = 100
+OWN_FAILURES = (LookupError, ValueError, TypeError, AttributeError, RecursionError)
+"""How sqlglot's grammar fails besides ParseError: ``map('a')`` is an IndexError."""
 _SPARK = Spark()
 _SELECT = dialect_tokens("SELECT", lexer.tokenize("SELECT"))
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
@@ -331,11 +334,18 @@ class Reader(Spark.Parser):
         parser = self.dialect.parser()
         parser.reads_stock = reads_stock
         try:
-            (query,) = parser.parse(for_sqlglot(tokens, self.sql) if reads_stock else tokens, self.sql)
+            (query,) = parser.parse(self.stock_tokens(tokens) if reads_stock else tokens, self.sql)
             found = pick(query)
-        except (ParseError, SqlError, LookupError, ValueError, TypeError, AttributeError, RecursionError):
-            return text  # sqlglot fails in its own ways too: map('a') is an IndexError
-        return text if found is None or found.find(exp.Command) else place(found, span.start, span.end)
+            if found is None or found.find(exp.Command):
+                return text
+            put_tables_back(found, self.sql, self.expression_in)
+        except (ParseError, SqlError, *OWN_FAILURES):
+            return text
+        return place(found, span.start, span.end)
+
+    def stock_tokens(self, tokens: Sequence[Any]) -> list[Any]:
+        """The tokens as sqlglot's grammar reads them; ``put_tables_back`` is for its tree."""
+        return for_sqlglot(hide_tables(tokens, self.sql), self.sql)
 
     # -- property lists --------------------------------------------------------------------------------------------------
     def properties(self) -> list[Any]:
@@ -361,7 +371,7 @@ class Reader(Spark.Parser):
 
     def property_keys(self) -> list[Any]:
         """``('k', a.b)``."""
-        keys: list[str] = []
+        keys: dict[str, None] = {}
         self.expect("(")
         while not self.at(")") or not keys:
             if keys:
@@ -369,7 +379,7 @@ class Reader(Spark.Parser):
             key = self._property_key()
             if key in keys:
                 self.fail(f"[DUPLICATE_KEY] Found duplicate keys `{key}`. SQLSTATE: 23505")
-            keys.append(key)
+            keys[key] = None
             if self.at("="):
                 self.fail(f"Operation not allowed: Values should not be specified for key(s): [{key}].")
         self.expect(")")

@@ -99,3 +99,8 @@ TokenError: Any = module("errors").TokenError
 ErrorLevel: Any = module("errors").ErrorLevel
 SqlglotToken: Any = module("tokens").Token
 TokenType: Any = module("tokens").TokenType
+
+
+def sqlglot() -> Any:
+    """The package itself, or its copy."""
+    return importlib.import_module(_PACKAGE)

@@ -6,7 +6,7 @@ import dataclasses
 from enum import Enum
 
 from icesql.parser.constants import Constant
-from icesql.parser.names import References, Span, TableName
+from icesql.parser.names import References, Span, TableName, TimeTravel
 from icesql.parser.statements import Explain, Statement
 from icesql.parser.tokens import tokenize
 
@@ -30,3 +30,13 @@ def meaning(value: object, text: str = "", *, expressions: bool = True) -> objec
     left_out = LAYOUT if expressions else LAYOUT | {"default_text", "default", "value", "is_default", "source_alias"}
     fields = [field.name for field in dataclasses.fields(value) if field.name not in left_out]
     return (type(value).__name__, *((name, meaning(getattr(value, name), text, expressions=expressions)) for name in fields))
+
+
+def tables(statement: Statement) -> list[object]:
+    """The tables that a statement reads, with their aliases, options and time travel."""
+    read: References = getattr(statement, "references", References())
+    return [(table.parts, table.alias, table.options, _travel(table.time_travel)) for table in read.tables]
+
+
+def _travel(travel: TimeTravel | None) -> object:
+    return None if travel is None else (travel.kind, travel.value)
