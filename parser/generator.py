@@ -470,4 +470,5 @@ Generator.TRANSFORMS = {
     **_own_nodes(),
     **{node: getattr(Generator, f"{node.__name__.lower()}_sql") for node in _CHANGED},
     exp.LikeProperty: Generator.likeproperty_sql,
+    exp.With: Generator.with_sql,  # Spark 4 knows recursive ones
 }

@@ -1,7 +1,7 @@
 """Tables in the queries that sqlglot's grammar reads: hidden from it, put back into its tree.
 
-sqlglot does not read all that Spark takes for a table (names such as ``inner``, ``WITH ('branch' = 'b')``, ``SYSTEM_VERSION AS OF``, ``TABLE
-a.b``). The scan for references does: each table stands as one made-up name while sqlglot reads, and becomes a Table again behind it.
+sqlglot does not read all that Spark takes for a table: names such as ``inner``, ``WITH ('branch' = 'b')``, ``SYSTEM_VERSION AS OF``,
+``TABLE a.b``. The scan for references does: each table stands as one made-up name while sqlglot reads, and becomes a Table again behind it.
 """
 
 from __future__ import annotations

@@ -183,17 +183,20 @@ class RowChanges(Reader):
 
     def _partition_value(self) -> Any:
         column = self.path()
-        return exp.EQ(this=column, expression=self.expression_in(self._constant())) if self.accept("=") else column
+        return exp.EQ(this=column, expression=self._constant()) if self.accept("=") else column
 
-    def _constant(self) -> Span:
-        """A number, strings side by side, ``NULL``, ``DATE '...'`` and the like, or a parameter: no calls, no operators."""
+    def _constant(self) -> Any:
+        """A number, strings side by side, ``NULL``, ``DATE '...'`` and the like, or a parameter: no calls, no operators.
+
+        Kept as text: sqlglot would make calls of some.
+        """
         start = self.token.start
         self.accept_any("-", "?", ":")
         while self.token.kind in (Kind.STRING, Kind.NUMBER, Kind.WORD):
             self.next()
         if self.last_end <= start or not self.at_any(",", ")"):
             self.no_alternative()
-        return Span(start, self.last_end)
+        return self.verbatim(start)
 
     def _opens_names(self) -> bool:
         """Whether names in brackets come, and not a query."""
