@@ -85,21 +85,26 @@ def _with_comments(sql: str, found: list[DialectToken]) -> list[DialectToken]:
     waiting: list[str] = []
     for token in found:
         if token.lexeme.start > at:
-            for start, comment in _comments(sql, at, token.lexeme.start):
+            for start, end in comments_in(sql, at, token.lexeme.start):
                 same_line = before is not None and "\n" not in sql[at:start]
-                (before.comments if before is not None and same_line else waiting).append(comment)
+                (before.comments if before is not None and same_line else waiting).append(_body(sql[start:end]))
         token.comments.extend(waiting)
         waiting.clear()
         before, at = token, token.lexeme.end
     if before is not None:
-        before.comments.extend(comment for _, comment in _comments(sql, at, len(sql)))
+        before.comments.extend(_body(sql[start:end]) for start, end in comments_in(sql, at, len(sql)))
     return found
 
 
-def _comments(sql: str, start: int, end: int) -> Iterator[tuple[int, str]]:
+def comments_in(sql: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Where comments stand in a piece of the text that has no tokens but ``;``."""
     while (comment := _COMMENT.search(sql, start, end)) is not None:
         start = lexer.comment_end(sql, comment.start()) if comment[0] == "/*" else comment.end()
-        yield comment.start(), sql[comment.start() + 2 : start - 2 if comment[0] == "/*" else start]
+        yield comment.start(), start
+
+
+def _body(comment: str) -> str:
+    return comment[2:-2] if comment.startswith("/*") else comment[2:]
 
 
 # -- for sqlglot's own grammar -------------------------------------------------------------------------------------------
@@ -107,8 +112,8 @@ _PHRASES: dict[str, list[tuple[tuple[str, ...], Any]]] = {}
 for _words, _type in sorted(Tokenizer.KEYWORDS.items(), key=lambda item: -len(item[0])):
     if " " in _words:
         _PHRASES.setdefault(_words.split()[0], []).append((tuple(_words.split()), _type))
-_SUFFIXES = {"L": "BIGINT", "S": "SMALLINT", "Y": "TINYINT", "D": "DOUBLE", "F": "FLOAT", "BD": "DECIMAL"}
-_SUFFIX = re.compile(r"(?:BD|[LSYDF])$", re.IGNORECASE)
+_SUFFIXES = {"L": "BIGINT", "S": "SMALLINT", "Y": "TINYINT", "D": "DOUBLE", "F": "FLOAT"}
+_SUFFIX = re.compile(r"(?<=[\d.])[LSYDF]$", re.IGNORECASE)  # BD stays: the digits say which decimal it is
 
 
 def for_sqlglot(tokens: Sequence[DialectToken], sql: str) -> list[Any]:

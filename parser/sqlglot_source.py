@@ -96,6 +96,7 @@ exp: Any = module("expressions")
 Spark: Any = module("dialects.spark").Spark
 ParseError: Any = module("errors").ParseError
 TokenError: Any = module("errors").TokenError
+UnsupportedError: Any = module("errors").UnsupportedError
 ErrorLevel: Any = module("errors").ErrorLevel
 SqlglotToken: Any = module("tokens").Token
 TokenType: Any = module("tokens").TokenType

@@ -84,6 +84,14 @@ def test_comments_are_kept() -> None:
         assert all(printed.count(word) == 1 for word in words), printed
 
 
+@pytest.mark.parametrize("number", ["1.5BD", "3L", "2F", "1e3"])
+def test_numbers_keep_their_types(number: str) -> None:
+    (tree,) = ICEBERG.parse(f"SELECT {number}")
+    types = {"L": "BIGINT", "F": "FLOAT"}
+    expected = f"CAST({number[:-1]} AS {types[number[-1]]})" if number[-1] in types else number
+    assert tree.sql(ICEBERG) == f"SELECT {expected}"
+
+
 def test_a_script_gives_a_tree_for_each_statement() -> None:
     trees = ICEBERG.parse("CREATE TABLE t (id INT) USING iceberg; INSERT INTO t VALUES (1);\nALTER TABLE t CREATE BRANCH b")
     assert [tree.key for tree in trees if tree is not None] == ["create", "insert", "createref"]
