@@ -40,7 +40,7 @@ class CreateTable(Columns):
         query = self._as_query()
         if query is not None:
             self._check_query(properties, bool(columns), create)
-        return (exp.Create if create else nodes.ReplaceTable)(
+        return (nodes.CreateTable if create else nodes.ReplaceTable)(
             this=exp.Schema(this=table, expressions=columns) if columns else table,
             kind="TABLE",
             replace=replace and create,
@@ -61,7 +61,7 @@ class CreateTable(Columns):
             properties.append(clause)
         self._check_storage(properties)
         self.expect_end()
-        return exp.Create(this=table, kind="TABLE", exists=exists, properties=exp.Properties(expressions=properties))
+        return nodes.CreateTable(this=table, kind="TABLE", exists=exists, properties=exp.Properties(expressions=properties))
 
     def _listed_columns(self) -> list[Any]:
         if not self.at("(") or self._opens_query():

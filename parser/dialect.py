@@ -5,6 +5,8 @@ The entry point ``sqlglot.dialects`` registers it for everybody who has icesql i
 
 from __future__ import annotations
 
+from typing import Any
+
 from icesql.parser import dialect_tokens, generator, grammar
 from icesql.parser.sqlglot_source import Spark
 
@@ -15,3 +17,9 @@ class Iceberg(Spark):
     Tokenizer = dialect_tokens.Tokenizer
     Parser = grammar.Parser
     Generator = generator.Generator
+
+    def parse(self, sql: str, **options: Any) -> list[Any]:
+        from icesql.parser.other_engines import teach_other_engines  # their generators are loaded for trees that may be printed by them
+
+        teach_other_engines()
+        return list(super().parse(sql, **options))

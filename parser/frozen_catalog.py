@@ -208,7 +208,7 @@ def _use_catalog(node: Any, text: str, values: ColumnValues) -> Statement:
 
 
 FORMS: dict[type, Callable[[Any, str, ColumnValues], Statement]] = {
-    exp.Create: create_table,
+    nodes.CreateTable: create_table,
     nodes.ReplaceTable: create_table,
     nodes.DropTable: _drop_table,
     nodes.TruncateTable: _truncate_table,

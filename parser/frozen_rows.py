@@ -97,7 +97,7 @@ def _merge(node: Any, text: str, values: ColumnValues) -> Statement:
         text=text,
         target=table_name(target),
         alias=_alias(target),
-        schema_evolution=node.args["schema_evolution"],
+        schema_evolution=isinstance(node, nodes.EvolvingMerge),
         source=span_of(source),
         source_alias=source.meta["alias"],
         condition=condition,
@@ -138,4 +138,5 @@ FORMS: dict[type, Callable[[Any, str, ColumnValues], Statement]] = {
     exp.Insert: _insert,
     nodes.MultiInsert: _multi_insert,
     exp.Merge: _merge,
+    nodes.EvolvingMerge: _merge,
 }

@@ -110,8 +110,12 @@ class Generator(Spark.Generator):
 
     # -- CREATE TABLE ----------------------------------------------------------------------------------------------------
     def create_sql(self, node: Any) -> str:
+        """A Create of another dialect, whose tables are written as ours."""
         if node.args.get("kind") != "TABLE" or node.args.get(WITH_ARG):
             return str(super().create_sql(node))
+        return self.createtable_sql(node)
+
+    def createtable_sql(self, node: Any) -> str:
         return self._create_table(node, "CREATE OR REPLACE" if node.args.get("replace") else "CREATE")
 
     def replacetable_sql(self, node: Any) -> str:
@@ -371,7 +375,7 @@ class Generator(Spark.Generator):
         return "" if where is None else f"WHERE {self.sql(where, 'this')}"
 
     def merge_sql(self, node: Any) -> str:
-        evolution = "WITH SCHEMA EVOLUTION" if node.args.get("schema_evolution") else ""
+        evolution = "WITH SCHEMA EVOLUTION" if isinstance(node, nodes.EvolvingMerge) else ""
         return self.lines(
             self.sql(node, WITH_ARG),
             self.words("MERGE", evolution, "INTO", self.sql(node, "this")),
@@ -379,6 +383,8 @@ class Generator(Spark.Generator):
             f"ON {self.sql(node, 'on')}",
             *(self.sql(when) for when in node.args["whens"].expressions),
         )
+
+    evolvingmerge_sql = merge_sql
 
     def when_sql(self, node: Any) -> str:
         kind = "MATCHED" if node.args["matched"] else "NOT MATCHED"

@@ -1,6 +1,6 @@
 """The nodes of Iceberg's statements that sqlglot has none for, or none that is old enough.
 
-CREATE TABLE, INSERT, DELETE, UPDATE and MERGE are sqlglot's own ``Create``, ``Insert``, ``Delete``, ``Update`` and ``Merge``.
+CREATE TABLE is a sqlglot ``Create``; INSERT, DELETE, UPDATE and MERGE are its own ``Insert``, ``Delete``, ``Update`` and ``Merge``.
 ``meta["start"]`` and ``meta["end"]`` (included) of a node that a statement keeps as a piece of text enclose it.
 """
 
@@ -76,8 +76,16 @@ class Generated(exp.Expression):
     """GENERATED ... of a column, as it was written."""
 
 
-class ReplaceTable(exp.Create):
+class CreateTable(exp.Create):
+    """CREATE TABLE and CREATE OR REPLACE TABLE: sqlglot's Create, whose clauses are ours."""
+
+
+class ReplaceTable(CreateTable):
     """REPLACE TABLE, which unlike CREATE OR REPLACE TABLE needs the table to exist."""
+
+
+class EvolvingMerge(exp.Merge):
+    """MERGE WITH SCHEMA EVOLUTION."""
 
 
 class WriteOptions(exp.Expression):

@@ -241,9 +241,8 @@ class RowChanges(Reader):
         condition = self.expression_in(self.expression_until("WHEN"))
         whens = self._whens()
         self.expect_end()
-        merge = exp.Merge(this=target, using=source, on=condition, whens=exp.Whens(expressions=whens), **{WITH_ARG: ctes})
-        merge.set("schema_evolution", evolution)
-        return merge
+        kind = nodes.EvolvingMerge if evolution else exp.Merge
+        return kind(this=target, using=source, on=condition, whens=exp.Whens(expressions=whens), **{WITH_ARG: ctes})
 
     def _source(self) -> Any:
         """A table, a function or a query in brackets, with its alias; ``meta["alias"]`` is the alias."""

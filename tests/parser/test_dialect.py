@@ -94,7 +94,7 @@ def test_numbers_keep_their_types(number: str) -> None:
 
 def test_a_script_gives_a_tree_for_each_statement() -> None:
     trees = ICEBERG.parse("CREATE TABLE t (id INT) USING iceberg; INSERT INTO t VALUES (1);\nALTER TABLE t CREATE BRANCH b")
-    assert [tree.key for tree in trees if tree is not None] == ["create", "insert", "createref"]
+    assert [tree.key for tree in trees if tree is not None] == ["createtable", "insert", "createref"]
 
 
 @pytest.mark.parametrize("text", ["ADD JAR '/x.jar'", "CREATE RESOURCE x", "SET TIME ZONE 'UTC'", "ALTER TABLE t FROBNICATE"])
