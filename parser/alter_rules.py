@@ -148,7 +148,7 @@ class AlterTable(Columns):
     def _refused(self, table: Any) -> Any:
         for keys in _REFUSED:
             if self.accept(*keys):
-                return nodes.RefusedAlter(this=table, form=exp.var(" ".join(keys)), rest=None if self.at_end else self.rest())
+                return nodes.RefusedAlter(this=table, form=exp.Var(this=" ".join(keys)), rest=None if self.at_end else self.rest())
         return None
 
     # -- Iceberg's own forms ---------------------------------------------------------------------------------------------
@@ -192,7 +192,7 @@ class AlterTable(Columns):
         self.expect_end()
         if not distributed and ordering is None:
             self.fail("ALTER TABLE has no changes: missing both distribution and ordering clauses")
-        return nodes.WriteOrder(this=table, expressions=terms, ordering=ordering and exp.var(ordering), distributed=distributed)
+        return nodes.WriteOrder(this=table, expressions=terms, ordering=ordering and exp.Var(this=ordering), distributed=distributed)
 
     def _ordering(self) -> tuple[str, list[Any]]:
         if self.accept("UNORDERED"):
@@ -206,7 +206,7 @@ class AlterTable(Columns):
     # -- branches and tags -----------------------------------------------------------------------------------------------
     def _create_ref(self, table: Any, kind: str, *, create: bool, replace: bool) -> Any:
         exists = create and not replace and self.if_not_exists()
-        ref = nodes.CreateRef(this=table, kind=exp.var(kind), name=self.identifier(), create=create, replace=replace, exists=exists)
+        ref = nodes.CreateRef(this=table, kind=exp.Var(this=kind), name=self.identifier(), create=create, replace=replace, exists=exists)
         if self.accept("AS", "OF", "VERSION"):
             ref.set("version", self._signed_integer())
         if self.accept("RETAIN"):
@@ -229,12 +229,12 @@ class AlterTable(Columns):
 
     def _drop_ref(self, table: Any, kind: str) -> Any:
         exists = self.if_exists()
-        return nodes.DropRef(this=table, kind=exp.var(kind), name=self.identifier(), exists=exists)
+        return nodes.DropRef(this=table, kind=exp.Var(this=kind), name=self.identifier(), exists=exists)
 
     def _duration(self, amount: Any, *also: str) -> Any:
         if self.token.key not in _UNITS:
             self.mismatch(*also, *_UNITS)
-        return nodes.Duration(this=amount, unit=exp.var(self.next().key))
+        return nodes.Duration(this=amount, unit=exp.Var(this=self.next().key))
 
     def _signed_integer(self) -> Any:
         negative, token = self.accept("-"), self.token

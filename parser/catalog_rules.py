@@ -109,7 +109,7 @@ class Catalog(Reader):
     # -- namespaces ------------------------------------------------------------------------------------------------------
     def create_namespace(self) -> Any:
         self.expect("CREATE")
-        found = nodes.CreateNamespace(kind=exp.var(self.expect_any(*NAMESPACE_WORDS)), exists=self.if_not_exists(), this=self.table())
+        found = nodes.CreateNamespace(kind=exp.Var(this=self.expect_any(*NAMESPACE_WORDS)), exists=self.if_not_exists(), this=self.table())
         while not self.at_end:
             if self.accept("COMMENT"):
                 found.set("comment", self.string())
@@ -126,7 +126,7 @@ class Catalog(Reader):
 
     def drop_namespace(self) -> Any:
         self.expect("DROP")
-        kind = exp.var(self.expect_any(*NAMESPACE_WORDS))
+        kind = exp.Var(this=self.expect_any(*NAMESPACE_WORDS))
         exists = self.if_exists()
         found = nodes.DropNamespace(this=self.table(), kind=kind, exists=exists)
         found.set("cascade", self.accept_any("RESTRICT", "CASCADE") == "CASCADE")
@@ -135,7 +135,7 @@ class Catalog(Reader):
 
     def alter_namespace(self) -> Any:
         self.expect("ALTER")
-        found = nodes.AlterNamespace(kind=exp.var(self.expect_any(*NAMESPACE_WORDS)), this=self.table())
+        found = nodes.AlterNamespace(kind=exp.Var(this=self.expect_any(*NAMESPACE_WORDS)), this=self.table())
         if self.accept("SET", "LOCATION"):
             found.set("location", self.string())
         elif self.accept("SET"):
@@ -150,7 +150,7 @@ class Catalog(Reader):
 
     def comment_on(self) -> Any:
         self.expect("COMMENT", "ON")
-        kind = exp.var(self.expect_any("TABLE", *NAMESPACE_WORDS))
+        kind = exp.Var(this=self.expect_any("TABLE", *NAMESPACE_WORDS))
         table = self.table()
         self.expect("IS")
         found = nodes.CommentOn(this=table, kind=kind, comment=None if self.accept("NULL") else self.string())
@@ -161,7 +161,7 @@ class Catalog(Reader):
         self.expect("USE")
         kind = None
         if self.token.key in NAMESPACE_WORDS and self.peek().is_identifier:
-            kind = exp.var(self.next().key)
+            kind = exp.Var(this=self.next().key)
         found = nodes.Use(this=self.table(), kind=kind)
         self.expect_end()
         return found

@@ -138,7 +138,7 @@ class Columns(Reader):
         if self.accept("("):
             parameters = [self._crs()]
             if self.accept(","):
-                parameters.append(exp.var(self.name().lower()))
+                parameters.append(exp.Var(this=self.name().lower()))
             found.set("expressions", [exp.DataTypeParam(this=parameter) for parameter in parameters])
             self.expect(")")
         return found
@@ -156,7 +156,7 @@ class Columns(Reader):
         crs = self.name()
         while self.accept(":"):
             crs += ":" + self.next().text
-        return exp.var(crs)
+        return exp.Var(this=crs)
 
     def _array(self) -> Any:
         self.expect("<")

@@ -31,7 +31,7 @@ class Generator(Spark.Generator):
 
     def lines(self, *pieces: Any) -> str:
         """As ``words``; a line each where the output is pretty."""
-        return self.sep().join(str(piece) for piece in pieces if piece not in _NO_WORDS)
+        return str(self.sep()).join(str(piece) for piece in pieces if piece not in _NO_WORDS)
 
     def flat(self, found: Iterable[Any]) -> str:
         return ", ".join(self.sql(node) for node in found)
@@ -147,7 +147,7 @@ class Generator(Spark.Generator):
                 return f"USING {self.sql(clause, 'this')}"
             case exp.PartitionedByProperty():
                 return f"PARTITIONED BY {self.sql(clause, 'this')}"
-        return self.sql(clause)
+        return str(self.sql(clause))
 
     def likeproperty_sql(self, node: Any) -> str:
         return self.after("LIKE", node.this)

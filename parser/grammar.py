@@ -94,7 +94,7 @@ class Parser(AlterTable, CreateTable, RowChanges, Catalog, SessionStatements):
     def _explain(self) -> Any:
         self.is_ours_alone = True
         self.expect("EXPLAIN")
-        mode = exp.var(self.next().key) if self.token.key in EXPLAIN_MODES else None
+        mode = exp.Var(this=self.next().key) if self.token.key in EXPLAIN_MODES else None
         return nodes.Explain(mode=mode, this=self.tree(self.skip_rest(), reads_stock=False))
 
     def _rule(self) -> Rule | None:

@@ -38,7 +38,7 @@ class _Engine:
     def refuse(self, what: str, instead: str = "") -> NoReturn:
         raise UnsupportedError(f"Cannot print statement for {self.name}: it has no form of {what}{instead and ': '}{instead}")
 
-    def type(self, found: t.Type) -> str:
+    def type_name(self, found: t.Type) -> str:
         match found:
             case t.DecimalType(precision=precision, scale=scale):
                 return f"DECIMAL({precision}, {scale})"
@@ -59,7 +59,7 @@ class _Engine:
         for kind, what in ((nodes.Generated, "generated columns"), (exp.DefaultColumnConstraint, "default values")):
             if kind in options:
                 self.refuse(what)
-        pieces = [self.sql(node, "this"), self.type(ColumnValues("").type(node.args["kind"]))]
+        pieces = [self.sql(node, "this"), self.type_name(ColumnValues("").type(node.args["kind"]))]
         if exp.NotNullColumnConstraint in options:
             pieces.append(self.not_null())
         if exp.CommentColumnConstraint in options:
@@ -81,13 +81,13 @@ class _Engine:
 
     def partition_field(self, field: Any, width_first: bool) -> str:
         if isinstance(field, exp.ColumnDef):
-            return self.sql(field, "this")
+            return str(self.sql(field, "this"))
         if not isinstance(field, nodes.Transform):
-            return self.sql(field)
+            return str(self.sql(field))
         name = _SINGULAR.get(field.name.lower(), field.name.lower())
         widths = [argument.name for argument in field.expressions if isinstance(argument, exp.Literal)]
         (column,) = (argument for argument in field.expressions if not isinstance(argument, exp.Literal))
-        return self.sql(column) if name == "identity" else self.transform(name, widths[0] if widths else None, column, width_first)
+        return str(self.sql(column)) if name == "identity" else self.transform(name, widths[0] if widths else None, column, width_first)
 
     def transform(self, name: str, width: str | None, column: Any, width_first: bool) -> str:
         arguments = [self.sql(column)] if width is None else [width, self.sql(column)]
@@ -141,12 +141,12 @@ class _Trino(_Engine):
     def nested(self, found: t.ListType | t.MapType | t.StructType) -> str:
         match found:
             case t.ListType():
-                return f"ARRAY({self.type(found.element)})"
+                return f"ARRAY({self.type_name(found.element)})"
             case t.MapType():
-                return f"MAP({self.type(found.key)}, {self.type(found.value)})"
+                return f"MAP({self.type_name(found.key)}, {self.type_name(found.value)})"
         if any(field.required for field in found.fields):
             self.refuse("NOT NULL within a type")
-        return f"ROW({', '.join(f'{self.sql(exp.to_identifier(field.name))} {self.type(field.type)}' for field in found.fields)})"
+        return f"ROW({', '.join(f'{self.sql(exp.to_identifier(field.name))} {self.type_name(field.type)}' for field in found.fields)})"
 
 
 class _Athena(_Engine):
@@ -181,12 +181,12 @@ class _Athena(_Engine):
     def nested(self, found: t.ListType | t.MapType | t.StructType) -> str:
         match found:
             case t.ListType():
-                return f"ARRAY<{self.type(found.element)}>"
+                return f"ARRAY<{self.type_name(found.element)}>"
             case t.MapType():
-                return f"MAP<{self.type(found.key)}, {self.type(found.value)}>"
+                return f"MAP<{self.type_name(found.key)}, {self.type_name(found.value)}>"
         if any(field.required for field in found.fields):
             self.refuse("NOT NULL within a type")
-        return f"STRUCT<{', '.join(f'{self.sql(exp.to_identifier(field.name))}: {self.type(field.type)}' for field in found.fields)}>"
+        return f"STRUCT<{', '.join(f'{self.sql(exp.to_identifier(field.name))}: {self.type_name(field.type)}' for field in found.fields)}>"
 
 
 def _clauses(node: Any) -> list[Any]:
@@ -211,6 +211,10 @@ def _refusal(engine: type[_Engine]) -> Callable[[Any, Any], str]:
     return lambda generator, node: engine(generator).refuse(type(node).__name__, words.get(type(node), "") if engine is _Trino else "")
 
 
+def _create_table(engine: Any) -> Callable[[Any, Any], str]:
+    return lambda generator, node: str(engine(generator).create_table(node))
+
+
 @lru_cache(maxsize=1)
 def teach_other_engines() -> None:
     """Let the generators of Trino and Athena print or refuse the nodes that are ours."""
@@ -219,10 +223,7 @@ def teach_other_engines() -> None:
     taught: list[tuple[Any, type[Any]]] = [(trino.Generator, _Trino)]
     taught += [(generator, _Athena) for generator in _generators_of(athena)]
     for generator, engine in taught:
-        printed = {
-            nodes.Verbatim: lambda _, node: str(node.this),
-            nodes.CreateTable: lambda self, node, engine=engine: engine(self).create_table(node),
-        }
+        printed = {nodes.Verbatim: lambda _, node: str(node.this), nodes.CreateTable: _create_table(engine)}
         refused = {node: _refusal(engine) for node in own if node is not nodes.Transform}
         generator.TRANSFORMS = {**generator.TRANSFORMS, **refused, **printed}
         getattr(module("generator"), "_DISPATCH_CACHE", {}).pop(generator, None)

@@ -411,4 +411,4 @@ class Reader(Spark.Parser):
 
     def dotted_text(self) -> Any:
         """A dotted name as one string, such as a provider's."""
-        return exp.var(".".join(self.name_parts()))
+        return exp.Var(this=".".join(self.name_parts()))

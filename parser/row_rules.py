@@ -316,7 +316,7 @@ class RowChanges(Reader):
 
     def _merge_change(self, kind: str) -> Any:
         if self.accept("DELETE"):
-            return exp.var("DELETE")
+            return exp.Var(this="DELETE")
         if not self.at("UPDATE"):
             self.mismatch("DELETE", "UPDATE")
         self.expect("UPDATE", "SET")

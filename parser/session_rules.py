@@ -47,10 +47,10 @@ class SessionStatements(Reader):
         self.expect("SHOW")
         kind = None
         if self.token.kind is Kind.WORD and self.peek().key == "FUNCTIONS":
-            kind = exp.var(self.expect_any("ALL", "SYSTEM", "USER"))
+            kind = exp.Var(this=self.expect_any("ALL", "SYSTEM", "USER"))
         for words, rule in _SHOW_FORMS:
             if self.accept(*words):
-                found = nodes.Show(form=exp.var(" ".join(words)), kind=kind)
+                found = nodes.Show(form=exp.Var(this=" ".join(words)), kind=kind)
                 rule(self, found)
                 self.expect_end()
                 return found
@@ -112,12 +112,12 @@ class SessionStatements(Reader):
         word, named = self.token.key, self.peek().is_identifier
         if word == "QUERY" and named:
             self.next()
-            return nodes.Describe(kind=exp.var("QUERY"), this=self.query())
+            return nodes.Describe(kind=exp.Var(this="QUERY"), this=self.query())
         if word in ("SELECT", "WITH", "FROM", "VALUES", "MAP", "REDUCE", "(") and self.peek().kind is not Kind.END:
-            return nodes.Describe(kind=exp.var("QUERY"), this=self.query())
+            return nodes.Describe(kind=exp.Var(this="QUERY"), this=self.query())
         if (named and word in ("FUNCTION", "PROCEDURE", *NAMESPACE_WORDS)) or (word == "FUNCTION" and self.peek().kind is Kind.STRING):
             self.next()
-            found = nodes.Describe(kind=exp.var(word))
+            found = nodes.Describe(kind=exp.Var(this=word))
             if word != "PROCEDURE":
                 found.set("extended", self.at("EXTENDED") and self.peek().is_identifier and self.accept("EXTENDED"))
             found.set("this", self.table())
@@ -129,7 +129,7 @@ class SessionStatements(Reader):
     def _describe_table(self) -> Any:
         if self.at("TABLE") and self.peek().is_identifier:
             self.next()
-        found = nodes.Describe(kind=exp.var("TABLE"))
+        found = nodes.Describe(kind=exp.Var(this="TABLE"))
         if self.token.key in ("EXTENDED", "FORMATTED") and self.peek().is_identifier:
             found.set("extended", bool(self.next()))
         found.set("this", self.table())
@@ -159,12 +159,12 @@ class SessionStatements(Reader):
         match = _SET_PAIR.fullmatch(body)
         if match is None:
             return None
-        value = None if match[2] is None else exp.var(match[2])
-        return nodes.SetConfiguration(this=exp.var(match[1]), value=value)
+        value = None if match[2] is None else exp.Var(this=match[2])
+        return nodes.SetConfiguration(this=exp.Var(this=match[1]), value=value)
 
     def reset_configuration(self) -> Any:
         self.expect("RESET")
-        return nodes.ResetConfiguration(this=None if self.at_end else exp.var(self.skip_rest().of(self.sql)))
+        return nodes.ResetConfiguration(this=None if self.at_end else exp.Var(this=self.skip_rest().of(self.sql)))
 
     # -- tables in memory, statistics ------------------------------------------------------------------------------------
     def refresh_table(self) -> Any:
@@ -214,7 +214,7 @@ class SessionStatements(Reader):
         before = self.verbatim(start)
         if not self.accept("TABLE"):
             return None
-        found = nodes.RefusedTableCommand(form=exp.var(form), before=before, this=self.table())
+        found = nodes.RefusedTableCommand(form=exp.Var(this=form), before=before, this=self.table())
         found.set("rest", None if self.at_end else self.rest())
         return found
 
@@ -238,7 +238,7 @@ class SessionStatements(Reader):
         self.accept(";")
         if self._index < len(self._tokens):
             return None
-        return nodes.Transaction(this=exp.var("START TRANSACTION" if first == "START" else first))
+        return nodes.Transaction(this=exp.Var(this="START TRANSACTION" if first == "START" else first))
 
 
 _SHOW_FORMS: tuple[tuple[tuple[str, ...], Callable[[SessionStatements, Any], None]], ...] = (

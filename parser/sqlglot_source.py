@@ -105,3 +105,8 @@ TokenType: Any = module("tokens").TokenType
 def sqlglot() -> Any:
     """The package itself, or its copy."""
     return importlib.import_module(_PACKAGE)
+
+
+def users_module(name: str) -> Any:
+    """A module of the sqlglot that users import, compiled or not."""
+    return importlib.import_module(f"sqlglot.{name}")

@@ -20,7 +20,7 @@ tests() { # folder, further options of pytest
     release=$1
     shift
     PYTHONPATH="$folder/$release:$PWD" .venv/bin/python -m pytest -q -p no:cacheprovider -m "not spark" \
-        tests/parser/test_dialect.py tests/parser/test_other_engines.py tests/parser/test_statements.py tests/parser/test_filters.py tests/parser/test_types.py "$@"
+        tests/parser/test_dialect.py tests/parser/test_entry_point.py tests/parser/test_other_engines.py tests/parser/test_statements.py tests/parser/test_filters.py tests/parser/test_types.py "$@"
 }
 
 install lowest "sqlglot==$lowest.0.0"

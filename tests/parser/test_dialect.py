@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-from importlib.metadata import EntryPoint
-from pathlib import Path
 
 import pytest
 
@@ -67,13 +65,6 @@ def test_queries_keep_their_tables() -> None:
 def test_the_name_of_the_dialect_is_iceberg() -> None:
     tree = sqlglot().parse_one("alter table local.db.t add partition field bucket(16, id) as shard", read="iceberg")
     assert tree.sql("iceberg") == "ALTER TABLE local.db.t ADD PARTITION FIELD bucket(16, id) AS shard"
-
-
-def test_the_entry_point_is_the_dialect() -> None:
-    lines = Path("pyproject.toml").read_text(encoding="utf-8").split('[project.entry-points."sqlglot.dialects"]\n')[1].splitlines()
-    name, _, value = lines[0].partition(" = ")
-    assert issubclass(EntryPoint(name, value.strip('"'), "sqlglot.dialects").load(), sqlglot().Dialect)
-    assert name == "iceberg"
 
 
 def test_comments_are_kept() -> None:
