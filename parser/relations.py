@@ -244,4 +244,4 @@ def _ends_relation(tokens: tuple[Token, ...], position: int) -> bool:
         return following == "BY"
     if key in _BEFORE_JOIN:
         return following in ("JOIN", "OUTER", "SEMI", "ANTI")
-    return key in ("WHERE", "UNION", "INTERSECT") and tokens[position + 1].is_identifier
+    return key in ("WHERE", "LIMIT", "UNION", "INTERSECT") and tokens[position + 1].kind in (Kind.WORD, Kind.QUOTED, Kind.NUMBER)

@@ -158,3 +158,11 @@ Query(references=[a as limit, b as window])
 select * from (select * from a group) x, c values union select * from d set
 
 Query(references=[a as group, c as values, d as set])
+
+select * from a limit limit 1
+
+Query(references=[a as limit])
+
+select * from a where limit = 1
+
+Query(references=[a])
