@@ -62,14 +62,14 @@ class Parser(AlterTable, CreateTable, RowChanges, Catalog, SessionStatements):
             finally:
                 self.reads_stock = False
             if tree is not None:
-                put_tables_back(tree, self.sql, self._expression_of_all)
+                put_tables_back(tree, self.sql, self.tables_in_text(), self._expression_of_all)
             return tree
         return super()._parse_statement()
 
     def _expression_of_all(self, span: Span) -> Any:
         """An expression of the text, whatever tokens are left."""
         reader = type(self).of(self.sql, self.dialect)
-        reader.keeps_text = False
+        reader.keeps_text, reader.known_tables = False, self.known_tables
         return reader.expression_in(span)
 
     def _parse_command(self) -> NoReturn:

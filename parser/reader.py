@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -11,7 +12,7 @@ from icesql.parser.dialect_tokens import dialect_tokens, for_sqlglot
 from icesql.parser.names import NameParts, Span
 from icesql.parser.nodes import Verbatim, place
 from icesql.parser.places import sql_error
-from icesql.parser.relation_tokens import hide_tables, put_tables_back
+from icesql.parser.relation_tokens import Tables, hide_tables, put_tables_back, tables_of
 from icesql.parser.sqlglot_source import ParseError, Spark, exp
 from icesql.parser.tokens import Kind, Token
 
@@ -39,6 +40,7 @@ class Reader(Spark.Parser):
     _index: int
     sql: str
     keeps_text = False
+    known_tables: Tables | None = None  # in the text, once they were asked for
     is_ours_alone = False  # the statement has a form that Spark does not know
 
     @classmethod
@@ -330,22 +332,28 @@ class Reader(Spark.Parser):
         text = self.verbatim(span.start, span.end)
         if self.keeps_text:
             return text
-        tokens = [*before, *(token for token in self._tokens if span.start <= token.lexeme.start < span.end), *behind]
+        first, last = (bisect_left(self._tokens, offset, key=lambda token: token.lexeme.start) for offset in (span.start, span.end))
+        tokens = [*before, *self._tokens[first:last], *behind]
         parser = self.dialect.parser()
-        parser.reads_stock = reads_stock
+        parser.reads_stock, parser.known_tables = reads_stock, self.tables_in_text()
         try:
             (query,) = parser.parse(self.stock_tokens(tokens) if reads_stock else tokens, self.sql)
             found = pick(query)
             if found is None or found.find(exp.Command):
                 return text
-            put_tables_back(found, self.sql, self.expression_in)
+            put_tables_back(found, self.sql, self.tables_in_text(), self.expression_in)
         except (ParseError, SqlError, *OWN_FAILURES):
             return text
         return place(found, span.start, span.end)
 
     def stock_tokens(self, tokens: Sequence[Any]) -> list[Any]:
         """The tokens as sqlglot's grammar reads them; ``put_tables_back`` is for its tree."""
-        return for_sqlglot(hide_tables(tokens, self.sql), self.sql)
+        return for_sqlglot(hide_tables(tokens, self.tables_in_text()), self.sql)
+
+    def tables_in_text(self) -> Tables:
+        if self.known_tables is None:
+            self.known_tables = tables_of(self.sql)
+        return self.known_tables
 
     # -- property lists --------------------------------------------------------------------------------------------------
     def properties(self) -> list[Any]:

@@ -21,10 +21,17 @@ _SELECT_ALL_FROM = dialect_tokens("SELECT * FROM", tokenize("SELECT * FROM"))
 _BEFORE_A_QUERY = frozenset({"AS", "ALL", "DISTINCT", "UNION", "EXCEPT", "INTERSECT", "MINUS", ")", "FROM", "IN", "EXISTS", "JOIN", ","})
 
 
-def hide_tables(tokens: Sequence[DialectToken], sql: str) -> list[DialectToken]:
+Tables = dict[int, TableReference]  # by where they begin
+
+
+def tables_of(sql: str) -> Tables:
+    """The tables that queries in a text name."""
+    return {table.start: table for table in references(sql).tables if table.place is not Place.TARGET and not table.identifier_clause}
+
+
+def hide_tables(tokens: Sequence[DialectToken], tables: Tables) -> list[DialectToken]:
     """``tokens`` with one made-up name for each table and its clauses; ``TABLE t`` as the query that it is."""
     found: list[DialectToken] = []
-    tables = {table.start: table for table in references(sql).tables if table.place is not Place.TARGET and not table.identifier_clause}
     at = 0
     while at < len(tokens):
         table = tables.get(tokens[at].lexeme.start)
@@ -67,15 +74,13 @@ def _copy_alias(tokens: Sequence[DialectToken], at: int, table: TableReference, 
     return at
 
 
-def put_tables_back(tree: Any, sql: str, expression_in: Callable[[Span], Any]) -> None:
+def put_tables_back(tree: Any, sql: str, tables: Tables, expression_in: Callable[[Span], Any]) -> None:
     """Make Tables of the made-up names. ``expression_in`` reads an expression of the text.
 
     Raises sqlglot's ParseError where its grammar took a table for something else.
     """
-    hidden = [node for node in tree.find_all(exp.Table) if node.name.startswith(_HIDDEN)]
-    by_start = {f"{_HIDDEN}{table.start}": table for table in references(sql).tables} if hidden else {}
-    for node in hidden:
-        table = by_start[node.name]
+    for node in [node for node in tree.find_all(exp.Table) if node.name.startswith(_HIDDEN)]:
+        table = tables[int(node.name.removeprefix(_HIDDEN))]
         last, *before = (_identifier(part, sql, table) for part in reversed(table.parts))
         node.set("this", last if len(table.parts) <= 3 else exp.Dot.build([*reversed(before[:-2]), last]))
         for arg, part in zip(("db", "catalog"), before if len(table.parts) <= 3 else before[:-3:-1][::-1], strict=False):
