@@ -20,7 +20,7 @@ from icesql.parser.reader import OWN_FAILURES
 from icesql.parser.references import references
 from icesql.parser.script import split
 from icesql.parser.sqlglot_source import ErrorLevel, ParseError, TokenError, UnsupportedError, exp
-from icesql.parser.statements import Explain, Other, Statement
+from icesql.parser.statements import Explain, Other, Query, Statement
 from icesql.parser.tokens import Kind, tokenize
 
 _ICEBERG = Iceberg()
@@ -48,6 +48,8 @@ def format_statement(text: str, parsed: Statement) -> str:
     """``text``, the statement ``parsed``, laid out; as it was written where that would not say the same."""
     if isinstance(parsed, Other) or (isinstance(parsed, Explain) and isinstance(parsed.statement, Other)):
         return text
+    if not isinstance(parsed, Query) and any(token.comments for token in _ICEBERG.tokenize(text)):
+        return text  # a tree of ours keeps comments, but not their places
     printed = _printed(text)
     if printed is None or printed == text or _printed(printed) != printed:
         return text

@@ -37,6 +37,7 @@ def test_a_formatted_statement_says_the_same_and_stays(text: str) -> None:
         "add jar '/x.jar'",
         "begin select 1; end",
         "select timestamp '2024-01-01 00:00:00'",
+        "create table t (\n  id int, -- the key\n  at timestamp -- when\n)",
     ],
 )
 def test_what_would_be_said_otherwise_stays_as_written(text: str) -> None:
