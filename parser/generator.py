@@ -49,7 +49,7 @@ class Generator(Spark.Generator):
 
     def after(self, words: str, node: Any) -> str:
         """``words`` and the node, or nothing where there is no node."""
-        return "" if node is None else f"{words} {self.sql(node)}"
+        return f"{words} {self.sql(node)}" if node else ""
 
     def pairs(self, words: str, found: list[Any] | None) -> str:
         return f"{words} {self.listed(found, wrap=True)}" if found else ""
@@ -109,12 +109,6 @@ class Generator(Spark.Generator):
         return self.words(self.sql(node, "this"), "DESC" if desc else "", nulls)
 
     # -- CREATE TABLE ----------------------------------------------------------------------------------------------------
-    def create_sql(self, node: Any) -> str:
-        """A Create of another dialect, whose tables are written as ours."""
-        if node.args.get("kind") != "TABLE" or node.args.get(WITH_ARG):
-            return str(super().create_sql(node))
-        return self.createtable_sql(node)
-
     def createtable_sql(self, node: Any) -> str:
         return self._create_table(node, "CREATE OR REPLACE" if node.args.get("replace") else "CREATE")
 
@@ -141,13 +135,12 @@ class Generator(Spark.Generator):
         match clause:
             case exp.Properties():
                 return self.pairs("TBLPROPERTIES", clause.expressions)
-            case exp.Property() if type(clause) is exp.Property:  # as sqlglot's other dialects give it
-                return f"TBLPROPERTIES ({self.sql(clause)})"
             case exp.FileFormatProperty():
                 return f"USING {self.sql(clause, 'this')}"
-            case exp.PartitionedByProperty():
-                return f"PARTITIONED BY {self.sql(clause, 'this')}"
         return str(self.sql(clause))
+
+    def externalproperty_sql(self, node: Any) -> str:
+        return "EXTERNAL"
 
     def likeproperty_sql(self, node: Any) -> str:
         return self.after("LIKE", node.this)
@@ -345,12 +338,14 @@ class Generator(Spark.Generator):
             return "INSERT *"
         if isinstance(node.this, exp.Tuple):
             return f"INSERT {self.sql(node, 'this')} VALUES {self.sql(node, 'expression')}"
+        if not _has_only(node, "this", "overwrite", "partition", "exists", "by_name", "where", "expression", WITH_ARG):
+            return str(super().insert_sql(node))
         args, where = node.args, node.args.get("where")
         schema = node.this if isinstance(node.this, exp.Schema) else None
         partition = args.get("partition")
         head = self.words(
             "INSERT", "OVERWRITE" if args.get("overwrite") else "INTO", self.sql(node.this if schema is None else schema.this),
-            "" if partition is None else f"PARTITION {self.listed(partition.expressions)}",
+            "" if not partition else f"PARTITION {self.listed(partition.expressions)}",
             "IF NOT EXISTS" if args.get("exists") else "", "BY NAME" if args.get("by_name") else "",
             "" if schema is None else self.listed(schema.expressions), self.after("REPLACE WHERE", where),
         )  # fmt: skip
@@ -360,10 +355,14 @@ class Generator(Spark.Generator):
         return self.lines(self.sql(node, "ctes"), self.sql(node, "source"), *(self.sql(insert) for insert in node.expressions))
 
     def delete_sql(self, node: Any) -> str:
+        if not _has_only(node, "this", "where", WITH_ARG):
+            return str(super().delete_sql(node))
         return self.lines(self.sql(node, WITH_ARG), f"DELETE FROM {self.sql(node, 'this')}", self._where(node))
 
     def update_sql(self, node: Any) -> str:
-        if node.args.get("this") is None:  # of MERGE
+        if not _has_only(node, "this", "expressions", "where", WITH_ARG):
+            return str(super().update_sql(node))
+        if not node.args.get("this"):  # of MERGE
             assigned = node.args["expressions"]
             return f"UPDATE SET {'*' if isinstance(assigned, exp.Star) else self.flat(assigned)}"
         return self.lines(
@@ -372,9 +371,11 @@ class Generator(Spark.Generator):
 
     def _where(self, node: Any) -> str:
         where = node.args.get("where")
-        return "" if where is None else f"WHERE {self.sql(where, 'this')}"
+        return "" if not where else f"WHERE {self.sql(where, 'this')}"
 
     def merge_sql(self, node: Any) -> str:
+        if not _has_only(node, "this", "using", "on", "whens", WITH_ARG):
+            return str(super().merge_sql(node))
         evolution = "WITH SCHEMA EVOLUTION" if isinstance(node, nodes.EvolvingMerge) else ""
         return self.lines(
             self.sql(node, WITH_ARG),
@@ -460,6 +461,11 @@ class Generator(Spark.Generator):
         return self.sql(node, "this") if isinstance(node, nodes.Transaction) else str(super().transaction_sql(node))
 
 
+def _has_only(node: Any, *args: str) -> bool:
+    """Whether a statement, which may come from another dialect, has no clauses but these."""
+    return not any(value for arg, value in node.args.items() if arg not in args)
+
+
 def _if_exists(node: Any) -> str:
     return "IF EXISTS" if node.args.get("exists") else ""
 
@@ -470,11 +476,12 @@ def _own_nodes() -> dict[Any, Any]:
     return {node: getattr(Generator, f"{node.__name__.lower()}_sql") for node in own if hasattr(Generator, f"{node.__name__.lower()}_sql")}
 
 
-_CHANGED = (exp.Create, exp.Insert, exp.Delete, exp.Update, exp.Merge, exp.When, exp.ColumnDef, exp.DataType, exp.Anonymous, exp.Property)
+_CHANGED = (exp.Insert, exp.Delete, exp.Update, exp.Merge, exp.When, exp.ColumnDef, exp.DataType, exp.Anonymous, exp.Property)
 Generator.TRANSFORMS = {
     **Spark.Generator.TRANSFORMS,
     **_own_nodes(),
     **{node: getattr(Generator, f"{node.__name__.lower()}_sql") for node in _CHANGED},
     exp.LikeProperty: Generator.likeproperty_sql,
+    exp.ExternalProperty: Generator.externalproperty_sql,
     exp.With: Generator.with_sql,  # Spark 4 knows recursive ones
 }

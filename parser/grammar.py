@@ -30,9 +30,12 @@ class Parser(AlterTable, CreateTable, RowChanges, Catalog, SessionStatements):
         return self._raising(lambda: super(Parser, self).parse(raw_tokens, sql or ""))
 
     def parse_into(self, expression_types: Any, raw_tokens: list[Any], sql: str | None = None) -> list[Any]:
+        tokens = for_sqlglot(raw_tokens, sql or "") if _are_ours(raw_tokens) else raw_tokens
         self.reads_stock = True
-        tokens = raw_tokens if not _are_ours(raw_tokens) else for_sqlglot(raw_tokens, sql or "")
-        return self._raising(lambda: super(Parser, self).parse_into(expression_types, tokens, sql or ""))
+        try:
+            return self._raising(lambda: super(Parser, self).parse_into(expression_types, tokens, sql or ""))
+        finally:
+            self.reads_stock = False
 
     @staticmethod
     def _raising(parse: Callable[[], list[Any]]) -> list[Any]:

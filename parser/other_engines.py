@@ -97,7 +97,7 @@ class _Engine:
         """``CREATE TABLE name`` and the columns."""
         for clause in _clauses(node):
             if isinstance(clause, _WITHOUT_FORM):
-                self.refuse(type(clause).__name__)
+                self.refuse(_shown(clause))
             if isinstance(clause, exp.FileFormatProperty) and clause.name.lower() != "iceberg":
                 self.refuse(f"USING {clause.name}")
         schema = node.this if isinstance(node.this, exp.Schema) else None
@@ -154,7 +154,7 @@ class _Athena(_Engine):
 
     def create_table(self, node: Any) -> str:
         if node.args.get("replace"):
-            self.refuse("CREATE OR REPLACE TABLE")
+            self.refuse("OR REPLACE")
         head, columns = self.head(node)
         location = self.text(node, exp.LocationProperty)
         if node.args.get("expression") is not None:
@@ -208,7 +208,12 @@ def _refusal(engine: type[_Engine]) -> Callable[[Any, Any], str]:
         nodes.DropPartitionField: "set the whole list: ALTER TABLE t SET PROPERTIES partitioning = ARRAY[...]",
         nodes.ReplacePartitionField: "set the whole list: ALTER TABLE t SET PROPERTIES partitioning = ARRAY[...]",
     }
-    return lambda generator, node: engine(generator).refuse(type(node).__name__, words.get(type(node), "") if engine is _Trino else "")
+    return lambda generator, node: engine(generator).refuse(_shown(node), words.get(type(node), "") if engine is _Trino else "")
+
+
+def _shown(node: Any) -> str:
+    """What is refused, as the user may have written it."""
+    return "WITH (...) behind a table" if isinstance(node, nodes.WriteOptions) else str(node.sql("iceberg"))[:100]
 
 
 def _create_table(engine: Any) -> Callable[[Any, Any], str]:

@@ -66,6 +66,11 @@ def test_what_has_no_form_is_refused(engine: str, sql: str) -> None:
         printed(sql, engine)
 
 
+def test_a_refusal_shows_what_is_refused() -> None:
+    with pytest.raises(UnsupportedError, match="Cannot print statement for Athena: it has no form of ALTER TABLE t CREATE BRANCH b"):
+        printed("alter table t create branch b", "athena")
+
+
 def test_a_partition_field_for_trino_says_what_to_do() -> None:
     with pytest.raises(UnsupportedError, match="SET PROPERTIES partitioning"):
         printed("ALTER TABLE t DROP PARTITION FIELD a", "trino")
@@ -74,3 +79,16 @@ def test_a_partition_field_for_trino_says_what_to_do() -> None:
 def test_transpiling() -> None:
     sql = "INSERT INTO t SELECT a FROM u TIMESTAMP AS OF '2024-01-01'"
     assert sqlglot().transpile(sql, read="iceberg", write="trino") == ["INSERT INTO t SELECT a FROM u FOR TIMESTAMP AS OF '2024-01-01'"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "dialect", "expected"),
+    [
+        ("INSERT INTO t SELECT 1 ON CONFLICT DO NOTHING", "postgres", "INSERT INTO t SELECT 1 ON CONFLICT DO NOTHING"),
+        ("UPDATE t SET a = 1 WHERE b", "trino", "UPDATE t SET a = 1 WHERE b"),
+        ("DELETE FROM t USING u WHERE a = b", "postgres", "DELETE FROM t USING u WHERE a = b"),
+        ("CREATE TABLE t (a INTEGER, b VARCHAR)", "trino", "CREATE TABLE t (a INT, b STRING)"),
+    ],
+)
+def test_statements_of_other_dialects_lose_nothing(sql: str, dialect: str, expected: str) -> None:
+    assert sqlglot().transpile(sql, read=dialect, write="iceberg") == [expected]
