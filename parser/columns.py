@@ -196,7 +196,7 @@ class Columns(Reader):
     # -- columns ---------------------------------------------------------------------------------------------------------
     def column(self, *, nested: bool = False, placed: bool = False) -> Any:
         """``name type`` and its options in any order, each once. ``nested``: the name may be dotted; ``placed``: FIRST | AFTER may come."""
-        start = self.token.start
+        first, start = self._index, self.token.start
         name = self.path() if nested else self.identifier()
         self.accept(":")
         column = exp.ColumnDef(this=name, kind=self.data_type(), constraints=[])
@@ -206,7 +206,7 @@ class Columns(Reader):
                 shown = ".".join(part.name for part in name.flatten()) if isinstance(name, exp.Dot) else name.name
                 self.fail(f"Column option {option} is specified more than once for column {shown}")
             seen.add(option)
-        return place(column, start, self.last_end)
+        return self.commented(place(column, start, self.last_end), first)
 
     def columns(self) -> list[Any]:
         """A comma list of columns, up to the closing bracket or the end; names may be dotted, and FIRST | AFTER follow."""

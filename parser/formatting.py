@@ -48,18 +48,19 @@ def format_statement(text: str, parsed: Statement) -> str:
     """``text``, the statement ``parsed``, laid out; as it was written where that would not say the same."""
     if isinstance(parsed, Other) or (isinstance(parsed, Explain) and isinstance(parsed.statement, Other)):
         return text
-    if not isinstance(parsed, Query) and any(token.comments for token in _ICEBERG.tokenize(text)):
-        return text  # a tree of ours keeps comments, but not their places
-    printed = _printed(text)
-    if printed is None or printed == text or _printed(printed) != printed:
+    printed = _printed(text, isinstance(parsed, Query))
+    if printed is None or printed == text or _printed(printed, isinstance(parsed, Query)) != printed:
         return text
     return printed if _says(printed) == _says(text) else text
 
 
-def _printed(text: str) -> str | None:
+def _printed(text: str, is_query: bool) -> str | None:
+    """None also for comments that belong to no part of a statement: at its end they would not be where they are meant."""
     try:
         (tree,) = _ICEBERG.parse(text)
-        return None if tree is None or tree.find(exp.Command) else str(_ICEBERG.generate(tree, **_LAYOUT))
+        if tree is None or tree.find(exp.Command) or (tree.comments and not is_query):
+            return None
+        return str(_ICEBERG.generate(tree, **_LAYOUT))
     except (ParseError, TokenError, UnsupportedError, *OWN_FAILURES):
         return None
 

@@ -344,6 +344,8 @@ class Reader(Spark.Parser):
             put_tables_back(found, self.sql, self.tables_in_text(), self.expression_in)
         except (ParseError, SqlError, *OWN_FAILURES):
             return text
+        for token in self._tokens[first:last]:
+            token.comments = []  # sqlglot has read them
         return place(found, span.start, span.end)
 
     def stock_tokens(self, tokens: Sequence[Any]) -> list[Any]:
@@ -355,6 +357,15 @@ class Reader(Spark.Parser):
             self.known_tables = tables_of(self.sql)
         return self.known_tables
 
+    def commented(self, node: Any, first: int) -> Any:
+        """``node``, read from the token at index ``first`` on, with the comments there; also with one behind the comma that follows it."""
+        if not self.keeps_text:
+            last = self._index + self.at(",")
+            for token in self._tokens[first:last]:
+                node.add_comments(token.comments)
+                token.comments = []
+        return node
+
     # -- property lists --------------------------------------------------------------------------------------------------
     def properties(self) -> list[Any]:
         """``('k' = 'v', a.b = 5, c true)``: Property nodes, values as text. Raises SqlError for a key without a value or given twice."""
@@ -364,14 +375,15 @@ class Reader(Spark.Parser):
         while not self.at(")") or not (found or missing):
             if found or missing:
                 self.expect(",")
-            key = self._property_key()
+            first, key = self._index, self._property_key()
             if key in found:
                 self.fail(f"[DUPLICATE_KEY] Found duplicate keys `{key}`. SQLSTATE: 23505")
             value = self._property_value()
             if value is None:
                 missing.append(key)
             else:
-                found[key] = exp.Property(this=exp.Literal.string(key), value=exp.Literal.string(value))
+                pair = exp.Property(this=exp.Literal.string(key), value=exp.Literal.string(value))
+                found[key] = self.commented(pair, first)
         self.expect(")")
         if missing:
             self.fail(f"Operation not allowed: Values must be specified for key(s): [{','.join(missing)}].")

@@ -296,14 +296,14 @@ class RowChanges(Reader):
                 self.fail_at(message, Span(when.meta["start"], when.meta["end"] + 1))
 
     def _when(self) -> tuple[str, Any]:
-        start = self.token.start
+        first, start = self._index, self.token.start
         self.expect("WHEN")
         kind = self._when_kind()
         condition = self.expression_in(self.expression_until("THEN")) if self.accept("AND") else None
         self.expect("THEN")
         then = self._merge_insert() if kind == "NOT MATCHED" else self._merge_change(kind)
         when = exp.When(matched=kind == "MATCHED", source=kind == "NOT MATCHED BY SOURCE", condition=condition, then=then)
-        return kind, place(when, start, self.last_end)
+        return kind, self.commented(place(when, start, self.last_end), first)
 
     def _when_kind(self) -> str:
         if self.accept("MATCHED"):

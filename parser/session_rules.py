@@ -34,11 +34,12 @@ class SessionStatements(Reader):
         return nodes.Call(this=procedure, expressions=arguments)
 
     def _argument(self) -> Any:
-        name = None
+        first, name = self._index, None
         if self.token.is_identifier and self.peek().key == "=>":
             name = self.identifier()
             self.next()
         value = self.expression_in(self.expression_until(","))
+        self.commented(value, first)
         return value if name is None else exp.Kwarg(this=name, expression=value)
 
     # -- SHOW ------------------------------------------------------------------------------------------------------------

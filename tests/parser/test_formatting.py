@@ -37,7 +37,7 @@ def test_a_formatted_statement_says_the_same_and_stays(text: str) -> None:
         "add jar '/x.jar'",
         "begin select 1; end",
         "select timestamp '2024-01-01 00:00:00'",
-        "create table t (\n  id int, -- the key\n  at timestamp -- when\n)",
+        "alter table t -- of all\nadd column a int",
     ],
 )
 def test_what_would_be_said_otherwise_stays_as_written(text: str) -> None:
@@ -47,6 +47,15 @@ def test_what_would_be_said_otherwise_stays_as_written(text: str) -> None:
 def test_comments_and_blank_lines_between_statements() -> None:
     script = "\n-- one\n\n\nuse a ; -- here\n/* two */\n\n\n\nuse b -- before\n;\n-- last"
     assert format_script(script) == "-- one\n\nUSE a; -- here\n/* two */\n\nUSE b; -- before\n-- last\n"
+
+
+def test_comments_stay_with_what_they_are_about() -> None:
+    table = "create table t (id int, -- the key\nat timestamp -- when\n) tblproperties ('a' = 'b', /* why */ 'c' = 'd')"
+    assert format_script(table) == (
+        "CREATE TABLE t (\n  id INT /* the key */,\n  at TIMESTAMP /* when */\n)\nTBLPROPERTIES (\n  'a' = 'b' /* why */,\n  'c' = 'd'\n)\n"
+    )
+    call = "call local.system.expire_snapshots(table => 'db.t', -- ours\n retain_last => 5)"
+    assert format_script(call) == "CALL local.system.expire_snapshots(table => 'db.t' /* ours */, retain_last => 5)\n"
 
 
 def test_an_empty_script() -> None:
