@@ -137,12 +137,12 @@ class AlterTable(Columns):
         """``PARTITION (...)`` followed by ``keys``, all read; else nothing is."""
         if not self.at("PARTITION", "("):
             return None
-        mark, start = self._index, self.token.start
+        mark, start = self.position, self.token.start
         self.next()
         partition = self.verbatim(start, self.skip_balanced().end)
         if self.accept(*keys):
             return partition
-        self._index = mark
+        self.position = mark
         return None
 
     def _refused(self, table: Any) -> Any:

@@ -196,7 +196,7 @@ class Columns(Reader):
     # -- columns ---------------------------------------------------------------------------------------------------------
     def column(self, *, nested: bool = False, placed: bool = False) -> Any:
         """``name type`` and its options in any order, each once. ``nested``: the name may be dotted; ``placed``: FIRST | AFTER may come."""
-        first, start = self._index, self.token.start
+        first, start = self.position, self.token.start
         name = self.path() if nested else self.identifier()
         self.accept(":")
         column = exp.ColumnDef(this=name, kind=self.data_type(), constraints=[])
@@ -247,18 +247,18 @@ class Columns(Reader):
 
     def default(self) -> Any:
         """A DEFAULT expression: up to the next column option, comma or bracket."""
-        first, start, depth = self._index, self.token.start, 0
-        while self._index < len(self._tokens) and not (depth == 0 and self._ends_default(first)):
+        first, start, depth = self.position, self.token.start, 0
+        while self.position < len(self.tokens) and not (depth == 0 and self._ends_default(first)):
             depth += (self.token.key in ("(", "[")) - (self.token.key in (")", "]"))
-            self._index += 1
-        if self._index == first:
+            self.position += 1
+        if self.position == first:
             self.no_alternative()
         return self.expression_in(Span(start, self.last_end))
 
     def _ends_default(self, first: int) -> bool:
         if self.at_any(",", ")", ";", *_COLUMN_OPTIONS):
             return True
-        return self.at("NOT", "NULL") and self._index > first and self.previous.key != "IS"
+        return self.at("NOT", "NULL") and self.position > first and self.previous.key != "IS"
 
     def _generated(self) -> Any:
         start = self.previous.start

@@ -198,7 +198,7 @@ class CreateTable(Columns):
 
     def _option_value(self) -> Any:
         """A plain constant as a string, else the expression."""
-        start = self._index
+        start = self.position
         sign = "-" if self.peek().kind is Kind.NUMBER and self.accept("-") else ""
         token = self.token
         value: str | None = None
@@ -210,7 +210,7 @@ class CreateTable(Columns):
             value = self.next().key.lower()
         if value is not None and self.at_any(",", ")"):
             return exp.Literal.string(value)
-        self._index = start
+        self.position = start
         return self.expression_in(self.expression_until(","))
 
     def _collation(self, before: list[Any]) -> Any:

@@ -169,14 +169,14 @@ class Filters(Constants):
         return following.kind is Kind.STRING or (following.key == "(" and token.key in ("CAST", "DOUBLE", "FLOAT", "DATE", "TIMESTAMP"))
 
     def constant(self) -> Constant:
-        mark = self._index
+        mark = self.position
         special = self._floating_word() or self._converted()
         if special is not None:
             return special
-        self._index = mark
+        self.position = mark
         found = self.constant_or_none()
         if found is None:
-            self._index = mark
+            self.position = mark
             self.fail(f"Cannot use filter: a literal is needed here: {self.token.text}")
         return found
 
@@ -206,7 +206,7 @@ class Filters(Constants):
 
     def term(self) -> Reference:
         """A column, or a partition transform of one, maybe under ``system.`` or ``catalog.system.``."""
-        start, mark = self.token, self._index
+        start, mark = self.token, self.position
         parts = self.name_parts()
         if not self.at("("):
             return Reference(".".join(parts))
@@ -214,7 +214,7 @@ class Filters(Constants):
             self.fail(f"Cannot use filter: the function is not understood: {'.'.join(parts)}", start)
         if parts[-1].lower() in ("bucket", "truncate") and self.peek().kind is not Kind.NUMBER:
             self.fail(f"Cannot use filter: the width comes first: {parts[-1]}", start)
-        self._index = mark + 2 * (len(parts) - 1)
+        self.position = mark + 2 * (len(parts) - 1)
         term = ColumnValues(self.sql).term(self.transform())
         return Reference(".".join(term.column), None if term.transform.is_identity else term.transform)
 

@@ -71,7 +71,7 @@ class Constants(Columns):
         if self.accept("NULL"):
             return NULL
         if token.key in _CALLS and following.key == "(":
-            self._index += 2
+            self.position += 2
             return _CALLS[token.key](self, depth)
         return None
 

@@ -48,26 +48,33 @@ class Parser(AlterTable, CreateTable, RowChanges, Catalog, SessionStatements):
             raise ParseError(f"Cannot parse statement: sqlglot fails on it: {error!r}") from error
 
     def _parse_statement(self) -> Any:
-        if not self._tokens:
-            return None
-        if not self.reads_stock and _are_ours(self._tokens):
-            found = self.statement()
-            if found is not None:
-                self._advance(0)
-                return found
-            self.reads_stock = True
-            self._tokens = self.stock_tokens(self._tokens)
-            self._tokens_size = len(self._tokens)
-            self._index = -1
-            self._advance()
-            try:
-                tree = super()._parse_statement()
-            finally:
-                self.reads_stock = False
-            if tree is not None:
-                put_tables_back(tree, self.sql, self.tables_in_text(), self._expression_of_all)
-            return tree
-        return super()._parse_statement()
+        """What sqlglot's parser asks for each statement of a script."""
+        tokens = self._tokens
+        if self.reads_stock or not _are_ours(tokens):
+            return super()._parse_statement()
+        self.tokens, self.position = tokens, 0
+        found = self.statement()
+        if found is not None:
+            self._hand_over(tokens, len(tokens))
+            return found
+        self._hand_over(self.stock_tokens(tokens), 0)
+        self.reads_stock = True
+        try:
+            tree = super()._parse_statement()
+        finally:
+            self.reads_stock = False
+        if tree is not None:
+            put_tables_back(tree, self.sql, self.tables_in_text(), self._expression_of_all)
+        return tree
+
+    def _hand_over(self, tokens: list[Any], index: int) -> None:
+        """Let sqlglot's own rules go on at ``tokens[index]``. Release 29 keeps what it reads in an object of its own."""
+        state = getattr(self, "_core", self)
+        state._tokens = tokens
+        if hasattr(state, "_tokens_size"):
+            state._tokens_size = len(tokens)
+        state._index = index - 1
+        self._advance()
 
     def _expression_of_all(self, span: Span) -> Any:
         """An expression of the text, whatever tokens are left."""
@@ -91,7 +98,7 @@ class Parser(AlterTable, CreateTable, RowChanges, Catalog, SessionStatements):
         rule = self._rule()
         found = None if rule is None else rule(self)
         if found is not None and not self.keeps_text:
-            found.add_comments(comment for token in self._tokens for comment in token.comments)
+            found.add_comments(comment for token in self.tokens for comment in token.comments)
         return found
 
     def _explain(self) -> Any:
@@ -127,9 +134,17 @@ class Parser(AlterTable, CreateTable, RowChanges, Catalog, SessionStatements):
         """A WITH clause may stand before a query and before every statement that changes rows."""
         span = self.with_clause()
         for word, rule in _AFTER_WITH.items():
-            if span is not None and self.at(word):
+            if span is not None and self.at(word) and (word != "FROM" or self._inserts_behind()):
                 return rule(self, self.ctes_in(span))
         return None
+
+    def _inserts_behind(self) -> bool:
+        """Whether an INSERT follows FROM and its relations."""
+        start = self.position
+        self._skip_to_insert()
+        found = self._at_insert()
+        self.position = start
+        return found
 
 
 def _are_ours(tokens: list[Any]) -> bool:

@@ -36,9 +36,9 @@ class Reader(Spark.Parser):
     ``keeps_text``: expressions and queries stay pieces of the text (Verbatim). Else sqlglot's grammar makes trees of them where it can.
     """
 
-    _tokens: list[Any]
-    _index: int
     sql: str
+    tokens: list[Any] = []  # of one statement; ``position`` is the index of the current one
+    position = 0
     keeps_text = False
     known_tables: Tables | None = None  # in the text, once they were asked for
     is_ours_alone = False  # the statement has a form that Spark does not know
@@ -50,8 +50,7 @@ class Reader(Spark.Parser):
         reader.keeps_text = True
         reader.sql = text
         lexemes = lexer.tokenize(text)
-        reader._tokens = dialect_tokens(text, lexemes)
-        reader._tokens_size = len(reader._tokens)
+        reader.tokens = dialect_tokens(text, lexemes)
         return reader
 
     # -- tokens ----------------------------------------------------------------------------------------------------------
@@ -60,16 +59,16 @@ class Reader(Spark.Parser):
         return self.peek(0)
 
     def peek(self, ahead: int = 1) -> Token:
-        at = self._index + ahead
-        return self._tokens[at].lexeme if at < len(self._tokens) else self._end()
+        at = self.position + ahead
+        return self.tokens[at].lexeme if at < len(self.tokens) else self._end()
 
     def _end(self) -> Token:
-        end = len(self.sql) if self.keeps_text or not self._tokens else self._tokens[-1].lexeme.end
+        end = len(self.sql) if self.keeps_text or not self.tokens else self.tokens[-1].lexeme.end
         return Token(Kind.END, "<EOF>", end, end, "<EOF>")
 
     @property
     def previous(self) -> Token:
-        return self._tokens[self._index - 1].lexeme if self._index else Token(Kind.END, "", 0, 0, "")
+        return self.tokens[self.position - 1].lexeme if self.position else Token(Kind.END, "", 0, 0, "")
 
     @property
     def last_end(self) -> int:
@@ -79,17 +78,17 @@ class Reader(Spark.Parser):
     @property
     def at_end(self) -> bool:
         """Whether the statement ends here."""
-        return self._index >= len(self._tokens) or self._tokens[self._index].lexeme.key == ";"
+        return self.position >= len(self.tokens) or self.tokens[self.position].lexeme.key == ";"
 
     def next(self) -> Token:
         token = self.token
-        if self._index < len(self._tokens):
-            self._index += 1
+        if self.position < len(self.tokens):
+            self.position += 1
         return token
 
     def at(self, *keys: str) -> bool:
         """Whether the next tokens are these keywords or operators, in this order."""
-        tokens, index = self._tokens, self._index
+        tokens, index = self.tokens, self.position
         if index + len(keys) > len(tokens):
             return False
         return all(tokens[index + i].lexeme.key == key for i, key in enumerate(keys))
@@ -101,7 +100,7 @@ class Reader(Spark.Parser):
         """Read these keywords if they come next, all or none."""
         if not self.at(*keys):
             return False
-        self._index += len(keys)
+        self.position += len(keys)
         return True
 
     def accept_any(self, *keys: str) -> str | None:
@@ -121,8 +120,8 @@ class Reader(Spark.Parser):
     def expect_end(self) -> None:
         """Nothing may follow but one ``;``."""
         self.accept(";")
-        if self._index < len(self._tokens):
-            problem = "mismatched" if self._index + 1 < len(self._tokens) else "extraneous"
+        if self.position < len(self.tokens):
+            problem = "mismatched" if self.position + 1 < len(self.tokens) else "extraneous"
             self.fail(f"{problem} input '{self.token.text}' expecting <EOF>")
 
     # -- errors ----------------------------------------------------------------------------------------------------------
@@ -148,7 +147,7 @@ class Reader(Spark.Parser):
             self.no_alternative()
         if token.kind is Kind.QUOTED and len(token.text) == 2:
             self.fail("Cannot parse identifier: it is empty: ``")
-        self._index += 1
+        self.position += 1
         return token.name
 
     def identifier(self) -> Any:
@@ -160,7 +159,7 @@ class Reader(Spark.Parser):
         """``a.b.c``; a part after a dot may be any word."""
         parts = [self.identifier()]
         while self.at(".") and self.peek().is_identifier:
-            self._index += 1
+            self.position += 1
             parts.append(self.identifier())
         return parts
 
@@ -218,7 +217,7 @@ class Reader(Spark.Parser):
         token = self.token
         if token.kind is not Kind.NUMBER or not token.text.isascii() or not token.text.isdigit():
             self.fail(f"mismatched input '{token.text}' expecting an integer")
-        self._index += 1
+        self.position += 1
         return int(token.text[:4000])
 
     # -- lists -----------------------------------------------------------------------------------------------------------
@@ -267,8 +266,8 @@ class Reader(Spark.Parser):
 
     def expression_until(self, *stops: str) -> Span:
         """The tokens up to one of the stop words at bracket depth 0 and outside CASE ... END, or to the end; at least one token."""
-        start, first, depth, cases = self.token.start, self._index, 0, 0
-        while self._index < len(self._tokens):
+        start, first, depth, cases = self.token.start, self.position, 0, 0
+        while self.position < len(self.tokens):
             key = self.token.key
             if depth == 0 and (key == ";" or (cases == 0 and key in stops and not self._is_name_part())):
                 break
@@ -282,8 +281,8 @@ class Reader(Spark.Parser):
                 cases += 1
             elif depth == 0 and key == "END" and cases and not self._is_name_part():
                 cases -= 1
-            self._index += 1
-        if self._index == first:
+            self.position += 1
+        if self.position == first:
             self.no_alternative()
         return Span(start, self.last_end)
 
@@ -296,10 +295,10 @@ class Reader(Spark.Parser):
         start = self.token.start
         if self.at_end:
             self.no_alternative()
-        self._index = last = len(self._tokens)
-        while self._tokens[last - 1].lexeme.key == ";":
+        self.position = last = len(self.tokens)
+        while self.tokens[last - 1].lexeme.key == ";":
             last -= 1
-        return Span(start, self._tokens[last - 1].lexeme.end)
+        return Span(start, self.tokens[last - 1].lexeme.end)
 
     def rest(self) -> Any:
         """As ``skip_rest``, as text."""
@@ -332,8 +331,8 @@ class Reader(Spark.Parser):
         text = self.verbatim(span.start, span.end)
         if self.keeps_text:
             return text
-        first, last = (bisect_left(self._tokens, offset, key=lambda token: token.lexeme.start) for offset in (span.start, span.end))
-        tokens = [*before, *self._tokens[first:last], *behind]
+        first, last = (bisect_left(self.tokens, offset, key=lambda token: token.lexeme.start) for offset in (span.start, span.end))
+        tokens = [*before, *self.tokens[first:last], *behind]
         parser = self.dialect.parser()
         parser.reads_stock, parser.known_tables = reads_stock, self.tables_in_text()
         try:
@@ -344,7 +343,7 @@ class Reader(Spark.Parser):
             put_tables_back(found, self.sql, self.tables_in_text(), self.expression_in)
         except (ParseError, SqlError, *OWN_FAILURES):
             return text
-        for token in self._tokens[first:last]:
+        for token in self.tokens[first:last]:
             token.comments = []  # sqlglot has read them
         return place(found, span.start, span.end)
 
@@ -360,8 +359,8 @@ class Reader(Spark.Parser):
     def commented(self, node: Any, first: int) -> Any:
         """``node``, read from the token at index ``first`` on, with the comments there; also with one behind the comma that follows it."""
         if not self.keeps_text:
-            last = self._index + self.at(",")
-            for token in self._tokens[first:last]:
+            last = self.position + self.at(",")
+            for token in self.tokens[first:last]:
                 node.add_comments(token.comments)
                 token.comments = []
         return node
@@ -375,7 +374,7 @@ class Reader(Spark.Parser):
         while not self.at(")") or not (found or missing):
             if found or missing:
                 self.expect(",")
-            first, key = self._index, self._property_key()
+            first, key = self.position, self._property_key()
             if key in found:
                 self.fail(f"[DUPLICATE_KEY] Found duplicate keys `{key}`. SQLSTATE: 23505")
             value = self._property_value()

@@ -198,12 +198,12 @@ def _options(text: str, tokens: tuple[Token, ...], position: int) -> tuple[tuple
     from icesql.parser.reader import Reader  # sqlglot is loaded when it is first needed
 
     reader = Reader.of(text)
-    reader._index = position + 1
+    reader.position = position + 1
     try:
         found = reader.properties()
     except SqlError:
         return (), position
-    return tuple((pair.name, pair.args["value"].name) for pair in found), reader._index
+    return tuple((pair.name, pair.args["value"].name) for pair in found), reader.position
 
 
 def _sample_and_watermark(tokens: tuple[Token, ...], position: int) -> int:

@@ -70,7 +70,7 @@ class RowChanges(Reader):
 
     def _condition(self, *stops: str) -> Span:
         """One expression, which ends at ``stops`` and where another clause would begin (Spark has none behind a condition)."""
-        start, first = self.token.start, self._index
+        start, first = self.token.start, self.position
         while not (self.at_end or self.token.key in (")", *stops)):
             if self._is_plain_word():
                 self.next()
@@ -78,7 +78,7 @@ class RowChanges(Reader):
                 break
             else:
                 self.expression_until(*stops, *_AFTER_A_CONDITION)
-        return Span(start, self.last_end) if self._index > first else self.no_alternative()
+        return Span(start, self.last_end) if self.position > first else self.no_alternative()
 
     def _is_plain_word(self) -> bool:
         """Whether a word that may begin a clause is a column's name here, or the FROM of IS DISTINCT FROM."""
@@ -251,8 +251,8 @@ class RowChanges(Reader):
             self.no_alternative()
         reference = None
         if not self.at("("):
-            found = read_relation(self.sql, (*(token.lexeme for token in self._tokens), self._end()), self._index, place=Place.FROM)
-            self._index, reference = found.position, found.reference
+            found = read_relation(self.sql, (*(token.lexeme for token in self.tokens), self._end()), self.position, place=Place.FROM)
+            self.position, reference = found.position, found.reference
         if reference is None:
             self.skip_balanced()
             alias = self.table_alias()
@@ -296,7 +296,7 @@ class RowChanges(Reader):
                 self.fail_at(message, Span(when.meta["start"], when.meta["end"] + 1))
 
     def _when(self) -> tuple[str, Any]:
-        first, start = self._index, self.token.start
+        first, start = self.position, self.token.start
         self.expect("WHEN")
         kind = self._when_kind()
         condition = self.expression_in(self.expression_until("THEN")) if self.accept("AND") else None

@@ -34,7 +34,7 @@ class SessionStatements(Reader):
         return nodes.Call(this=procedure, expressions=arguments)
 
     def _argument(self) -> Any:
-        first, name = self._index, None
+        first, name = self.position, None
         if self.token.is_identifier and self.peek().key == "=>":
             name = self.identifier()
             self.next()
@@ -237,7 +237,7 @@ class SessionStatements(Reader):
             return None
         self.accept_any("WORK", "TRANSACTION")
         self.accept(";")
-        if self._index < len(self._tokens):
+        if self.position < len(self.tokens):
             return None
         return nodes.Transaction(this=exp.Var(this="START TRANSACTION" if first == "START" else first))
 

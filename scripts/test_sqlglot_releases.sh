@@ -24,9 +24,10 @@ tests() { # folder, further options of pytest
 }
 
 install lowest "sqlglot==$lowest.0.0"
+install split "sqlglot==29.0.1" # its parser keeps what it reads in an object of its own
 install newest sqlglot
 install compiled sqlglot sqlglotc
-for release in lowest newest compiled; do
+for release in lowest split newest compiled; do
     echo "sqlglot, $release: $(PYTHONPATH="$folder/$release" .venv/bin/python -c 'import sqlglot; print(sqlglot.__version__)')"
     tests "$release"
 done
