@@ -69,7 +69,7 @@ class Parser(AlterTable, CreateTable, RowChanges, Catalog, SessionStatements):
 
     def _hand_over(self, tokens: list[Any], index: int) -> None:
         """Let sqlglot's own rules go on at ``tokens[index]``. Release 29 keeps what it reads in an object of its own."""
-        state = getattr(self, "_core", self)
+        state: Any = getattr(self, "_core", self)
         state._tokens = tokens
         if hasattr(state, "_tokens_size"):
             state._tokens_size = len(tokens)
