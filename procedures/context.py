@@ -12,6 +12,7 @@ from icesql.procedures.progress import Progress, Watcher
 from icesql.procedures.rehearsal import PlannedAction, RehearsalIO, RehearsalOperations, metadata_actions
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import MAIN
+from icesql.table.after_commit import after_commit
 from icesql.table.table import Table
 
 if TYPE_CHECKING:
@@ -110,7 +111,8 @@ class ProcedureContext:
         """Tell whoever watches (``Session.watcher``: the shell, the notebook) how far the work is."""
         watcher: Watcher | None = getattr(self.session, "watcher", None)
         if watcher is not None:
-            watcher(Progress(what, done, total, done_bytes, total_bytes))
+            with after_commit("tell the watcher"):
+                watcher(Progress(what, done, total, done_bytes, total_bytes))
 
     def plan(self) -> tuple[PlannedAction, ...]:
         """All that a dry run would have done; empty for a real call."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -15,6 +15,7 @@ from icesql.errors import AlreadyExistsError
 from icesql.io.files import FileInfo, FileIO
 from icesql.spec.metadata import TableMetadata
 from icesql.table.operations import TableOperations, TableVersion
+from icesql.table.removal import Surroundings, surroundings_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +65,12 @@ class RehearsalIO:
         with self._lock:
             if self.written.pop(location, None) is None:
                 self.deleted[location] = None
+
+    def delete_if(self, location: str, is_the_one: Callable[[bytes], bool]) -> bool:
+        if not self.exists(location) or not is_the_one(self.read(location)):
+            return False
+        self.delete(location)
+        return True
 
     def delete_many(self, locations: Iterable[str]) -> list[tuple[str, str]]:
         for location in locations:
@@ -115,6 +122,10 @@ class RehearsalOperations:
     @property
     def name(self) -> str:
         return self.real.name
+
+    @property
+    def surroundings(self) -> Surroundings | None:
+        return surroundings_of(self.real)
 
     def load(self) -> TableVersion:
         return self.version

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from icesql.errors import InvalidArgumentError, ValidationError
 from icesql.procedures.base import TABLE, Output, Parameter, Procedure, Row
 from icesql.procedures.context import ProcedureContext
 from icesql.spec.properties import GC_ENABLED, property_as_bool
-from icesql.table.orphan_files import PrefixRules, orphans_among, partition_names, prefix_mismatch, reached_files, visible
+from icesql.table.orphan_files import PrefixRules, partition_names, prefix_mismatch, removable_orphans, visible
 from icesql.table.read_numbers import check_metadata_splits
 from icesql.table.table import Table
 
@@ -45,8 +45,11 @@ def call(
     if older_than is not None:
         _check_interval(context, older_than // 1000, now)
     limit = now - 3 * _DAY_MS if older_than is None else older_than // 1000
-    candidates = _candidates(context, loaded, location, file_list_view, limit)
-    orphans = sorted(orphans_among(candidates, reached_files(loaded), rules))
+    root = (location or loaded.location).rstrip("/") or "/"
+    candidates, seen = _candidates(context, loaded, root, file_list_view, limit)
+    orphans, kept = removable_orphans(loaded, root, candidates, seen, rules)
+    if kept:
+        context.notice(f"{len(kept)} files that nothing reaches were left, for example {kept[0][0]}: {kept[0][1]}")
     if dry_run:
         for path in orphans:
             context.planned(
@@ -54,7 +57,7 @@ def call(
             )
     else:
         _delete(context, loaded, orphans, max_concurrent_deletes)
-    if not orphans:
+    if not orphans and not kept:
         context.notice(
             f"remove_orphan_files found nothing: {len(candidates)} files are old enough, and the table's metadata reaches all of them"
         )
@@ -71,15 +74,18 @@ def _check_interval(context: ProcedureContext, older_than_ms: int, now_ms: int) 
         )
 
 
-def _candidates(context: ProcedureContext, table: Table, location: str | None, view: str | None, limit_ms: int) -> dict[str, int | None]:
-    """Files that are old enough, with their sizes where known."""
+def _candidates(
+    context: ProcedureContext, table: Table, root: str, view: str | None, limit_ms: int
+) -> tuple[dict[str, int | None], Iterable[str]]:
+    """Files that are old enough, with their sizes where known; and all files that were seen, of whatever age."""
     from icesql.spark.orphan_files import files_of_view, listed_files
 
-    root = (location or table.location).rstrip("/")
     if view is not None:
-        return dict.fromkeys(files_of_view(context.spark, view, root, limit_ms))
-    files = visible(listed_files(context.spark, table.io, root), root, partition_names(table))
-    return {info.location: info.size_in_bytes for info in files if info.modified_ms < limit_ms}
+        found = dict.fromkeys(files_of_view(context.spark, view, root, limit_ms))
+        return found, found
+    listed = listed_files(context.spark, table.io, root)
+    files = visible(listed, root, partition_names(table))
+    return {info.location: info.size_in_bytes for info in files if info.modified_ms < limit_ms}, [info.location for info in listed]
 
 
 def _delete(context: ProcedureContext, table: Table, orphans: list[str], threads: int | None) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from icesql.procedures.base import TABLE, Output, Parameter, Procedure, Row
 from icesql.procedures.context import ProcedureContext
 from icesql.spec.snapshots import MAIN
+from icesql.table.after_commit import after_commit
 from icesql.table.manifest_overlap import manifests_per_partition
 from icesql.table.rewrite_manifests import RewriteManifests
 from icesql.table.table import Table
@@ -22,7 +23,8 @@ def call(context: ProcedureContext, table: str, use_caching: bool | None, spec_i
     if sort_by is not None:
         rewrite.sort_by(sort_by)
     rewrite.commit()
-    _tell(context, loaded, rewrite, before, branch or MAIN)
+    with after_commit("tell what the rewrite did"):
+        _tell(context, loaded, rewrite, before, branch or MAIN)
     yield len(rewrite.rewritten), len(rewrite.added)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from icesql.catalog.names import Identifier, Namespace, dotted, identifier_of, strip_trailing_slash
+from icesql.catalog.surroundings import check_places
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnsupportedError, nearest
 from icesql.expr.tree import Expression
 from icesql.io.files import FileIO
@@ -19,6 +20,7 @@ from icesql.spec.schema import Schema
 from icesql.spec.sorting import UNSORTED, SortOrder
 from icesql.table.create import new_metadata
 from icesql.table.operations import TableOperations, TableVersion
+from icesql.table.removal import Claim, NoSurroundings, Surroundings
 from icesql.table.table import Table
 
 if TYPE_CHECKING:
@@ -178,6 +180,7 @@ class Catalog(ABC):
             location=self.table_location(names, location),
             properties=self.table_properties(properties),
         )
+        self._check_places(names, metadata, is_chosen=location is None)
         from icesql.table.transaction import Transaction
 
         return Transaction.creating(self.operations(names), metadata)
@@ -220,6 +223,18 @@ class Catalog(ABC):
     def table_location(self, identifier: Identifier, location: str | None) -> str:
         """Where a new table goes: the location asked for, without slashes at its end, or the default one."""
         return self.default_location(identifier) if location is None else strip_trailing_slash(location)
+
+    def surroundings(self, identifier: Identifier) -> Surroundings:
+        """What lies around a table of this name, for the gate that removals go through."""
+        return NoSurroundings()
+
+    def _check_places(self, identifier: Identifier, metadata: TableMetadata, *, is_chosen: bool) -> None:
+        """Refuse folders that overlap other tables'; ``is_chosen``: the location is ``table_location``'s own choice.
+
+        Raises InvalidArgumentError.
+        """
+        held = [Claim(metadata.location)] if is_chosen else []
+        check_places(self.full_name(identifier), self.surroundings(identifier), metadata, held)
 
     def table_properties(self, properties: Mapping[str, str] | None) -> dict[str, str]:
         """A new table's properties: ``table-default.*`` of the catalog, then the table's own, then ``table-override.*``."""

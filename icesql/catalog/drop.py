@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from icesql.errors import ValidationError
+from icesql.io.canonical import Canonical, is_below
 from icesql.io.files import FileIO
-from icesql.table.location_provider import outside_files
 from icesql.table.operations import TableVersion
 from icesql.table.own_changes import note_change
 from icesql.table.reachable import reachable_files
+from icesql.table.removal import Surroundings, gate_of
 
 logger = logging.getLogger(__name__)
 
 
 @contextmanager
-def dropping(io: FileIO, name: str, version: TableVersion | None) -> Iterator[None]:
+def dropping(
+    io: FileIO, name: str, version: TableVersion | None, surroundings: Surroundings | None, *, removed_folder: str | None = None
+) -> Iterator[None]:
     """Around the removal of the name: lists the files of ``version`` first (``None`` purges nothing), deletes them once it succeeded.
 
-    Raises ValidationError, before anything is removed, when ``gc.enabled`` is false or a file lies outside the table's locations.
+    ``removed_folder``: the caller removes all below it itself. A new table may be there by the time the files are deleted.
+
+    Raises ValidationError, before anything is removed, when ``gc.enabled`` is false or a file is not the table's to remove.
     """
     if version is None:
         yield
@@ -29,17 +34,32 @@ def dropping(io: FileIO, name: str, version: TableVersion | None) -> Iterator[No
     if version.metadata.properties.get("gc.enabled", "true").lower() == "false":
         raise ValidationError("Cannot purge table: GC is disabled (deleting files may corrupt other tables)", table=name)
     files = list(reachable_files(io, version.metadata, version.metadata_location))
-    _check_own(name, version, files)
-    yield
-    note_change()
-    for location, reason in io.delete_many(files):
-        logger.warning("Cannot delete file of dropped table %s: %s: %s", name, location, reason)
-
-
-def _check_own(name: str, version: TableVersion, files: Sequence[str]) -> None:
-    for location in outside_files(version.metadata, files):
+    _, refused = gate_of(io, name, version.metadata, surroundings).split(files)
+    if refused:
+        location, reason = refused[0]
         raise ValidationError(
-            f"Cannot purge table {name}: a file lies outside the table's location: {location}. Drop the table without PURGE",
+            f"Cannot purge table {name}: {len(refused)} of its files may not be removed, the first because {reason}: {location}. "
+            "Drop the table without PURGE",
             table=name,
             location=location,
         )
+    yield
+    note_change()
+    others = [file for file in files if removed_folder is None or not file.startswith(f"{removed_folder}/")]
+    for location, reason in io.delete_many(others):
+        logger.warning("Cannot delete file of dropped table %s: %s: %s", name, location, reason)
+
+
+def check_folder(name: str, location: str, surroundings: Surroundings) -> None:
+    """Whether a table's folder may go as a whole. Raises ValidationError where it is a link, or another table lies in it."""
+    canonical = Canonical()
+    parent, _, last = location.rpartition("/")
+    folder, above = canonical.folder(location), canonical.folder(parent)
+    if folder is None or above is None or folder != f"{above}/{last}":
+        raise ValidationError(f"Cannot drop table {name}: its folder is a symbolic link, remove that instead: {location}", table=name)
+    for claim in surroundings.others(exact=False):
+        other = canonical.folder(claim.folder)
+        if other is not None and is_below(other, folder):
+            raise ValidationError(
+                f"Cannot drop table {name}: another table lies in its folder, drop that first: {claim.folder}", table=name
+            )

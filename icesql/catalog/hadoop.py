@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import logging
+import uuid
 import warnings
 from collections.abc import Iterable, Mapping
 
 from icesql.catalog.base import Catalog, FilterParser
-from icesql.catalog.drop import dropping
+from icesql.catalog.drop import check_folder, dropping
 from icesql.catalog.hadoop_operations import ATOMIC_SCHEMES, HadoopTableOperations
+from icesql.catalog.hadoop_versions import same_table
 from icesql.catalog.names import Identifier, Namespace, check_folder_names, dotted, join_location, strip_trailing_slash
+from icesql.catalog.surroundings import FolderSurroundings, check_claims
 from icesql.catalog.table_operations import read_table_metadata
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnsupportedError, ValidationError, nearest
 from icesql.io.file_systems import scheme_of
 from icesql.io.files import FileIO
+from icesql.spec.metadata import TableMetadata
 from icesql.table.operations import TableVersion
+from icesql.table.removal import Claim, own_claims
 from icesql.table.table import Table
+
+logger = logging.getLogger(__name__)
+_DROPPED = ".dropped"
 
 
 class HadoopCatalog(Catalog):
@@ -31,6 +40,9 @@ class HadoopCatalog(Catalog):
     # -- namespaces ----------------------------------------------------------------------------------------------
     def _folder(self, levels: Iterable[str]) -> str:
         return join_location(self.warehouse, *levels)
+
+    def _children(self, levels: Namespace) -> list[Namespace]:
+        return [(*levels, name) for name in self.io.list_folders(self._folder(levels)) if not name.endswith(_DROPPED)]
 
     def _is_table(self, levels: tuple[str, ...]) -> bool:
         return self.operations(levels).current_version() is not None
@@ -52,8 +64,7 @@ class HadoopCatalog(Catalog):
 
     def list_namespaces(self, parent: Namespace = ()) -> list[Namespace]:
         self._require_namespace(parent)
-        children = ((*parent, name) for name in self.io.list_folders(self._folder(parent)))
-        return [child for child in children if not self._is_table(child)]
+        return [child for child in self._children(parent) if not self._is_table(child)]
 
     def create_namespace(self, namespace: Namespace, properties: Mapping[str, str] | None = None) -> None:
         if not namespace:
@@ -70,7 +81,7 @@ class HadoopCatalog(Catalog):
             raise InvalidArgumentError("Cannot drop namespace: the name is empty")
         self._require_namespace(namespace)
         folder = self._folder(namespace)
-        if self.io.list_folders(folder) or next(iter(self.io.list_files(folder)), None) is not None:
+        if self._children(namespace) or next(iter(self.io.list_files(folder)), None) is not None:
             raise ValidationError(f"Cannot drop namespace: Namespace {dotted(namespace)} is not empty.", namespace=namespace)
         self.io.delete_folder(folder)
 
@@ -95,15 +106,30 @@ class HadoopCatalog(Catalog):
         if not namespace:
             raise NotFoundError("Missing database in table identifier: ")
         self._require_namespace(namespace)
-        children = ((*namespace, name) for name in self.io.list_folders(self._folder(namespace)))
-        return [child for child in children if self._is_table(child)]
+        return [child for child in self._children(namespace) if self._is_table(child)]
 
     def table_exists(self, identifier: Identifier) -> bool:
         return self._is_table(identifier)
 
     def operations(self, identifier: Identifier) -> HadoopTableOperations:
         self.check_identifier(identifier)
-        return HadoopTableOperations(self.io, self.full_name(identifier), self._folder(identifier))
+        return HadoopTableOperations(self.io, self.full_name(identifier), self._folder(identifier), self.surroundings(identifier))
+
+    def surroundings(self, identifier: Identifier) -> FolderSurroundings:
+        return FolderSurroundings(
+            self.properties, self.io, strip_trailing_slash(self.warehouse), self._folder(identifier), self._metadata_file
+        )
+
+    def _metadata_file(self, folder: str) -> str | None:
+        """The current metadata file of the table in a folder; ``None`` where there is no table."""
+        if "metadata" not in self.io.list_folders(folder):
+            return None
+        versions = HadoopTableOperations(self.io, folder, folder).versions
+        number = versions.current_number()
+        return None if number is None else versions.file(number)
+
+    def _check_places(self, identifier: Identifier, metadata: TableMetadata, *, is_chosen: bool) -> None:
+        super()._check_places(identifier, metadata, is_chosen=False)
 
     def default_location(self, identifier: Identifier) -> str:
         return self._folder(identifier)
@@ -121,10 +147,32 @@ class HadoopCatalog(Catalog):
             version = operations.load()
         except NotFoundError:
             raise self.no_such_table(identifier) from None
-        with dropping(self.io, self.full_name(identifier), version if purge else None):
-            # metadata first, so that a drop cut short leaves no table that has lost its files
-            self.io.delete_folder(operations.metadata_folder)
+        surroundings, name = self.surroundings(identifier), self.full_name(identifier)
+        check_folder(name, operations.location, surroundings)
+        with dropping(self.io, name, version if purge else None, surroundings, removed_folder=operations.location):
+            self._remove(identifier, operations, version)
+
+    def _remove(self, identifier: Identifier, operations: HadoopTableOperations, version: TableVersion) -> None:
+        """Move the folder out of sight in one step, then delete it: no reader meets half a table, no writer commits into what is left,
+        and a table made anew under the name loses nothing. What cannot be deleted stays as a hidden folder."""
+        if scheme_of(operations.location) not in ATOMIC_SCHEMES:
+            self.io.delete_folder(operations.metadata_folder)  # first, so that a drop cut short leaves no table that has lost its files
             self.io.delete_folder(operations.location)
+            return
+        hidden = self._folder((*identifier[:-1], f".{uuid.uuid4().hex}{_DROPPED}"))
+        try:
+            self.io.move_folder(operations.location, hidden)
+        except NotFoundError:
+            raise self.no_such_table(identifier) from None
+        moved = HadoopTableOperations(self.io, operations.name, hidden)
+        if not same_table(moved.load().metadata.table_uuid, version.metadata):
+            self.io.move_folder(hidden, operations.location)
+            raise ValidationError(f"Cannot drop table {operations.name}: it was dropped and made anew meanwhile", table=operations.name)
+        try:
+            self.io.delete_folder(moved.metadata_folder)
+            self.io.delete_folder(hidden)
+        except OSError:
+            logger.warning("Cannot delete all files of dropped table %s: %s", operations.name, hidden, exc_info=True)
 
     def rename_table(self, source: Identifier, target: Identifier) -> None:
         raise UnsupportedError(f"Cannot rename Hadoop tables: {dotted(source)}")
@@ -137,5 +185,7 @@ class HadoopCatalog(Catalog):
         if operations.current_version() is not None:
             raise AlreadyExistsError(f"Cannot register table: Table already exists: {dotted(identifier)}", table=dotted(identifier))
         metadata = read_table_metadata(self.io, operations.name, metadata_location, use_cache=False)
+        places = [Claim(operations.location), *own_claims(metadata.location, metadata.properties)]
+        check_claims(operations.name, self.surroundings(identifier), metadata.location, places)
         version: TableVersion = operations.commit(None, metadata)
         return self.table_of(identifier, version)

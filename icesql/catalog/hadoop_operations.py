@@ -1,20 +1,26 @@
 """Commits of file-system tables: ``vN.metadata.json``, made by a rename that fails if the name is taken. Spec: "File System Tables".
 
-``version-hint.text`` only says where to begin looking; a reader goes on to the highest version there is.
+A commit writes its metadata to a temporary file in the table's folder, looks whether the version it builds on is still there, and renames.
+Dropping a table moves its folder away in one step, and the temporary file with it: so a rename that succeeds was made in the folder of the
+table that was looked at, not in one that took its place. What other engines may do in between (delete files one by one, compress
+differently) is looked for after the rename.
 """
 
 from __future__ import annotations
 
 import contextlib
-import re
+import logging
 import uuid
+from collections.abc import Iterator
+from typing import NoReturn
 
+from icesql.catalog.hadoop_versions import VERSION_HINT, HadoopVersions, file_name, number_of, same_table
 from icesql.catalog.names import join_location
+from icesql.catalog.surroundings import FolderSurroundings, check_places
 from icesql.catalog.table_operations import (
+    DELETE_AFTER_COMMIT,
     METADATA_PATH,
-    delete_old_metadata,
     metadata_extension,
-    read_table_metadata,
     with_metadata_log,
     write_new_metadata,
 )
@@ -22,28 +28,31 @@ from icesql.errors import (
     AlreadyExistsError,
     CommitFailedError,
     CommitStateUnknownError,
-    CorruptMetadataError,
     InvalidArgumentError,
     NotFoundError,
     UnsupportedError,
 )
+from icesql.io.canonical import Canonical
+from icesql.io.durable import UnsyncedError
 from icesql.io.file_systems import scheme_of
 from icesql.io.files import FileIO
-from icesql.io.metadata_files import read_identity
+from icesql.io.metadata_files import identity_of, metadata_bytes, read_identity
 from icesql.spec.metadata import TableMetadata
 from icesql.table.operations import TableVersion
+from icesql.table.removal import own_claims
 
-VERSION_HINT = "version-hint.text"
+logger = logging.getLogger(__name__)
+
 ATOMIC_SCHEMES = frozenset({"file", "hdfs", "viewfs"})
-_FORMS = (".metadata.json", ".gz.metadata.json", ".metadata.json.gz")  # Java's order of preference; the last is how it once named gzip
-_VERSIONED = re.compile(r"v(\d+)(?:\.gz)?\.metadata\.json(?:\.gz)?")
 
 
 class HadoopTableOperations:
     """The table in one folder. ``location`` is the folder, whatever the metadata says."""
 
-    def __init__(self, io: FileIO, name: str, location: str) -> None:
-        self._io, self._name, self.location = io, name, location
+    def __init__(self, io: FileIO, name: str, location: str, surroundings: FolderSurroundings | None = None) -> None:
+        self._io, self._name, self.location, self.surroundings = io, name, location, surroundings
+        self.metadata_folder = join_location(location, "metadata")
+        self.versions = HadoopVersions(io, name, self.metadata_folder)
 
     @property
     def io(self) -> FileIO:
@@ -53,75 +62,31 @@ class HadoopTableOperations:
     def name(self) -> str:
         return self._name
 
-    @property
-    def metadata_folder(self) -> str:
-        return join_location(self.location, "metadata")
-
-    # -- finding the current version -------------------------------------------------------------------------------
     def load(self) -> TableVersion:
-        number = self.current_version()
-        if number is None:
-            raise NotFoundError(f"Cannot find table: Table does not exist: {self._name}", table=self._name)
-        location = self.metadata_file(number)
-        if location is None:  # deleted since, by a writer that keeps few old versions
-            return self._load_listed()
-        try:
-            return TableVersion(read_table_metadata(self._io, self._name, location, use_cache=False), location)
-        except CorruptMetadataError:
-            if self._io.exists(location):
-                raise
-            return self._load_listed()
-
-    def _load_listed(self) -> TableVersion:
-        number = self._highest_listed()
-        location = None if number is None else self.metadata_file(number)
-        if location is None:
-            raise NotFoundError(f"Cannot find table: Table does not exist: {self._name}", table=self._name)
-        return TableVersion(read_table_metadata(self._io, self._name, location, use_cache=False), location)
+        return self.versions.load()
 
     def current_version(self) -> int | None:
-        """The highest version there is, ``None`` without any. The hint may lag behind, be missing, or name a version deleted since."""
-        number = self._hinted()
-        if number is None or self.metadata_file(number) is None:
-            number = self._highest_listed()
-        if number is None:
-            return None
-        while self.metadata_file(number + 1) is not None:
-            number += 1
-        return number
-
-    def metadata_file(self, number: int) -> str | None:
-        """The file of a version, whichever way it is compressed."""
-        for form in _FORMS:
-            location = join_location(self.metadata_folder, f"v{number}{form}")
-            if self._io.exists(location):
-                return location
-        return None
-
-    def _hinted(self) -> int | None:
-        try:
-            return int(self._io.read(join_location(self.metadata_folder, VERSION_HINT)).split(b"\n")[0].strip())
-        except (NotFoundError, ValueError):
-            return None
-
-    def _highest_listed(self) -> int | None:
-        names = (info.location.rpartition("/")[2] for info in self._io.list_files(self.metadata_folder))
-        return max((int(match.group(1)) for match in map(_VERSIONED.fullmatch, names) if match), default=None)
+        return self.versions.current_number()
 
     # -- committing ------------------------------------------------------------------------------------------------
     def commit(self, base: TableVersion | None, metadata: TableMetadata) -> TableVersion:
         self._check(base, metadata)
+        if base is not None and self.surroundings is not None:
+            check_places(self._name, self.surroundings, metadata, own_claims(base.metadata.location, base.metadata.properties))
         number = 0 if base is None else _version_of(base)
-        self._check_not_stale(base, number)
+        with self._reading():
+            if base is not None and not self._io.exists(str(base.metadata_location)):
+                raise self._stale()  # asked before anything is written, or the folder of a dropped table would come back
         logged = with_metadata_log(base, metadata)
-        extension = metadata_extension(logged.properties)
+        extension = _extension(base, logged)
         target = join_location(self.metadata_folder, f"v{number + 1}{extension}")
         temporary = join_location(self.metadata_folder, f"{uuid.uuid4()}{extension}")
         write_new_metadata(self._io, self._name, temporary, logged)
-        self._rename(base, temporary, target)
+        self._check_not_stale(base, number, temporary)
+        self._rename(base, logged, temporary, target)
         self._withdraw_if_lost(base, logged, target, number + 1)
         self._write_hint(number + 1)
-        delete_old_metadata(self._io, base, logged)
+        self._delete_old(base, logged)
         return TableVersion(logged, target)
 
     def _check(self, base: TableVersion | None, metadata: TableMetadata) -> None:
@@ -136,12 +101,25 @@ class HadoopTableOperations:
         if METADATA_PATH in metadata.properties:
             raise InvalidArgumentError("Hadoop path-based tables cannot relocate metadata", table=self._name)
 
-    def _check_not_stale(self, base: TableVersion | None, number: int) -> None:
-        if base is None:
-            if self.current_version() is not None:
-                raise self._exists()
-        elif self.metadata_file(number + 1) is not None or not self._is_there(base):
-            raise self._stale()
+    def _check_not_stale(self, base: TableVersion | None, number: int, temporary: str) -> None:
+        """Called once the temporary file is in the folder: see the module's text."""
+        try:
+            with self._reading():
+                if base is None and self.current_version() is not None:
+                    raise self._exists()
+                if base is not None and (self.versions.file(number + 1) is not None or not self._is_there(base)):
+                    raise self._stale()
+        except BaseException:
+            self._discard(temporary)
+            raise
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Before the atomic step: what cannot be read there fails the commit for certain."""
+        try:
+            yield
+        except OSError as error:
+            raise CommitFailedError(f"Cannot commit table {self._name}: its folder cannot be read: {error}", table=self._name) from error
 
     def _is_there(self, base: TableVersion) -> bool:
         """Whether the base's file is still that very version; a table dropped and made anew uses the same names."""
@@ -157,82 +135,145 @@ class HadoopTableOperations:
     def _stale(self) -> CommitFailedError:
         return CommitFailedError(f"Cannot commit changes based on stale table metadata: {self._name}", table=self._name)
 
-    def _rename(self, base: TableVersion | None, temporary: str, target: str) -> None:
-        """The atomic step of the commit."""
+    def _lost(self, base: TableVersion | None) -> AlreadyExistsError | CommitFailedError:
+        return self._exists() if base is None else self._stale()
+
+    def _unknown(self, why: str) -> CommitStateUnknownError:
+        return CommitStateUnknownError(
+            f"Cannot commit table {self._name}: the outcome is unknown, {why}. Check the table before writing again", table=self._name
+        )
+
+    # -- the atomic step -------------------------------------------------------------------------------------------
+    def _rename(self, base: TableVersion | None, metadata: TableMetadata, temporary: str, target: str) -> None:
         try:
             self._io.rename_without_overwrite(temporary, target)
         except AlreadyExistsError as error:
             self._discard(temporary)
-            raise (self._exists() if base is None else self._stale()) from error
-        except OSError as error:
-            self._settle(temporary, target, error)
+            raise self._lost(base) from error
+        except UnsyncedError as error:
+            raise self._unknown(f"the new version is seen but the disk did not confirm it: {error}") from error
+        except (OSError, NotFoundError) as error:
+            self._settle(metadata, temporary, target, error)
 
-    def _settle(self, temporary: str, target: str, cause: OSError) -> None:
+    def _settle(self, metadata: TableMetadata, temporary: str, target: str, cause: Exception) -> None:
         """After a rename that failed halfway: return if it happened.
 
-        Raises CommitFailedError if it did not, CommitStateUnknownError if nobody can tell.
+        The temporary file goes first: without it a rename still under way can no longer happen, so that what is then seen stays so.
+        Raises CommitFailedError if it did not happen, CommitStateUnknownError if nobody can tell.
         """
         try:
-            found = self._io.read(target) if self._io.exists(target) else None
-            ours = self._io.read(temporary) if self._io.exists(temporary) else None
-        except (OSError, NotFoundError):
-            found, ours = b"", None
-        if found is None or (ours is not None and found != ours):
-            self._discard(temporary)
-            raise CommitFailedError(f"Cannot commit table {self._name}: Failed to commit changes using rename: {cause}") from cause
-        if ours is None:
-            raise CommitStateUnknownError(
-                f"Cannot commit table {self._name}: the outcome is unknown, the rename failed: {cause}. "
-                "Check the table before writing again"
-            ) from cause
-        self._discard(temporary)
-
-    def _withdraw_if_lost(self, base: TableVersion | None, metadata: TableMetadata, target: str, number: int) -> None:
-        """Undo a rename that won a name but not the race.
-
-        Two ways to lose so: another writer made the same version under another compression; or the version had long been made,
-        built upon and deleted as too old, so that its name was free again. Raises CommitStateUnknownError if nobody can tell.
-        """
-        try:
-            if not self._is_beaten(base, metadata, target, number):
-                return
-            with contextlib.suppress(NotFoundError):
-                self._io.delete(target)
+            self._io.delete(temporary)
+            held = self._held(target)
         except Exception as error:
-            raise CommitStateUnknownError(
-                f"Cannot commit table {self._name}: the outcome is unknown, the store does not answer: {error}. "
-                "Check the table before writing again"
-            ) from error
-        raise self._stale()
+            raise self._unknown(f"the rename failed: {cause}") from error
+        if held != metadata_bytes(target, metadata):
+            raise CommitFailedError(
+                f"Cannot commit table {self._name}: Failed to commit changes using rename: {cause}", table=self._name
+            ) from cause
+        if scheme_of(target) == "file":
+            raise self._unknown(f"the new version is seen but the disk did not confirm it: {cause}") from cause
+
+    def _held(self, location: str) -> bytes | None:
+        try:
+            return self._io.read(location)
+        except NotFoundError:
+            return None
+
+    # -- after it --------------------------------------------------------------------------------------------------
+    def _withdraw_if_lost(self, base: TableVersion | None, metadata: TableMetadata, target: str, number: int) -> None:
+        """Undo a rename that won a name but not the race. Raises CommitStateUnknownError if nobody can tell."""
+        try:
+            if self._is_beaten(base, metadata, target, number):
+                self._withdraw(base, metadata, target)
+        except CommitStateUnknownError:
+            raise
+        except (CommitFailedError, AlreadyExistsError):
+            raise
+        except Exception as error:
+            raise self._unknown(f"the store does not answer: {error}") from error
 
     def _is_beaten(self, base: TableVersion | None, metadata: TableMetadata, target: str, number: int) -> bool:
-        forms = (join_location(self.metadata_folder, f"v{number}{form}") for form in _FORMS)
-        if any(self._io.exists(other) for other in forms if other != target):
-            return True
-        if base is None or self._io.exists(str(base.metadata_location)):
-            return False
-        return not self._is_in_current_history(target, metadata)
+        """Whether the version made is certainly not part of the table's history.
 
-    def _is_in_current_history(self, target: str, metadata: TableMetadata) -> bool:
-        current = self._load_listed()
-        if current.metadata_location == target:
+        That its file is there proves nothing: it may stand beside the versions of a table made anew, or under a name that was free again
+        because the version had long been made, built upon and deleted as too old. That the base is there proves nothing either while there
+        are higher versions: writers delete old ones each at its own pace, so an older one may outlive a younger.
+        """
+        higher = any(listed > number for listed in self.versions.listed())
+        if any(other != target for other in self.versions.files(number)):  # another writer, that compresses differently
+            if higher:
+                raise self._unknown("another writer made the same version, and one was built upon")
             return True
-        made = {(entry.metadata_file, entry.timestamp_ms) for entry in current.metadata.metadata_log}
-        return (target, metadata.last_updated_ms) in made
+        if not higher and base is not None and self._is_there(base):
+            return False
+        return not self._is_in_current_history(base, metadata, target)
+
+    def _is_in_current_history(self, base: TableVersion | None, metadata: TableMetadata, target: str) -> bool:
+        try:
+            current = self.versions.load_listed()
+        except NotFoundError:
+            return False
+        if not same_table(current.metadata.table_uuid, metadata):
+            return False
+        if current.metadata_location == target:
+            return base is None and self._held(target) == metadata_bytes(target, metadata)
+        for entry in current.metadata.metadata_log:
+            if file_name(entry.metadata_file) == file_name(target):
+                return entry.timestamp_ms == metadata.last_updated_ms
+        raise self._unknown("other commits have been made since, and the metadata log does not reach back to this one")
+
+    def _withdraw(self, base: TableVersion | None, metadata: TableMetadata, target: str) -> NoReturn:
+        """Remove our own file, and only that. If it is gone the table must be, too: else somebody built upon it."""
+        ours = metadata_bytes(target, metadata)
+        if not self._io.delete_if(target, lambda held: held == ours):
+            with contextlib.suppress(NotFoundError):
+                if same_table(self.versions.load_listed().metadata.table_uuid, metadata):
+                    raise self._unknown("the new version is not there any more, the table is")
+        raise self._lost(base)
 
     def _write_hint(self, number: int) -> None:
         """Best effort: readers look beyond the hint. It never goes back."""
         with contextlib.suppress(Exception):
-            if (self._hinted() or 0) < number:
+            if (self.versions.hinted() or 0) < number:
                 self._io.write(join_location(self.metadata_folder, VERSION_HINT), str(number).encode())
+
+    def _delete_old(self, base: TableVersion | None, metadata: TableMetadata) -> None:
+        """Remove the versions that fell out of the log, if ``write.metadata.delete-after-commit.enabled``: only files of this folder that
+        hold that very version, since the table may have been dropped and made anew meanwhile. Failures leave orphans, never raise."""
+        if base is None or metadata.properties.get(DELETE_AFTER_COMMIT, "false").lower() != "true":
+            return
+        kept, canonical = {entry.metadata_file for entry in metadata.metadata_log}, Canonical()
+        for entry in base.metadata.metadata_log:  # oldest first: no younger one goes before
+            name = file_name(entry.metadata_file)
+            location = join_location(self.metadata_folder, name)
+            if entry.metadata_file in kept:
+                continue
+            if number_of(name) is None or canonical.file(entry.metadata_file) != canonical.file(location):
+                logger.warning("Old metadata of table %s stays, it is no version in its folder: %s", self._name, entry.metadata_file)
+                continue
+            meant = (base.metadata.table_uuid, entry.timestamp_ms)
+            with contextlib.suppress(Exception):
+                self._io.delete_if(location, lambda held, meant=meant, name=name: identity_of(held, name) == meant)  # type: ignore[misc]
 
     def _discard(self, location: str) -> None:
         with contextlib.suppress(Exception):
             self._io.delete(location)
 
 
+def _extension(base: TableVersion | None, metadata: TableMetadata) -> str:
+    """Told by the version built upon, not by the new one: writers that build on the same version must meet at one name.
+
+    Raises InvalidArgumentError for an unknown codec.
+    """
+    asked = metadata_extension(metadata.properties)
+    try:
+        return metadata_extension({} if base is None else base.metadata.properties)
+    except InvalidArgumentError:  # set by another engine; this commit may be the one that mends it
+        return asked
+
+
 def _version_of(version: TableVersion) -> int:
-    match = _VERSIONED.fullmatch(str(version.metadata_location).rpartition("/")[2])
-    if match is None:
+    number = number_of(str(version.metadata_location))
+    if number is None:
         raise CommitFailedError(f"Cannot commit table: its metadata file is not a file-system table's: {version.metadata_location}")
-    return int(match.group(1))
+    return number

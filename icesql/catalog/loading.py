@@ -12,6 +12,7 @@ from icesql.catalog.config import catalog_type, completed
 from icesql.catalog.hadoop import HadoopCatalog
 from icesql.catalog.memory import MemoryStore
 from icesql.catalog.metastore import MetastoreCatalog
+from icesql.catalog.surroundings import allowed_locations
 from icesql.errors import InvalidArgumentError, UnsupportedError
 from icesql.io.file_systems import load_file_io
 
@@ -26,6 +27,7 @@ def load_catalog(name: str, properties: Mapping[str, str] | None = None, parse_f
     given = dict(properties or {})
     kind = catalog_type(name, given)
     complete = completed(given, kind)
+    allowed_locations(complete)  # a mistake in it must not come to light in the clean-up after a commit
     match kind:
         case "sql":
             from icesql.catalog.sql import sql_catalog  # SQLAlchemy is slow to import, and no other type needs it

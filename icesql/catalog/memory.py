@@ -11,7 +11,7 @@ from icesql.errors import AlreadyExistsError, CommitFailedError, NotFoundError
 
 
 class MemoryStore:
-    """A ``PointerStore`` over dictionaries and one lock."""
+    """A ``PointerStore`` over dictionaries and one lock. Each change is one step, so that an interrupt leaves no half of it."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -23,16 +23,26 @@ class MemoryStore:
             found = self._pointers.get(identifier)
             return found[1] if found is not None and found[0] is kind else None
 
+    def has_been_led_to(self, kind: Kind, location: str) -> bool:
+        with self._lock:
+            return (kind, location) in self._pointers.values()
+
     def names(self, kind: Kind, namespace: Namespace) -> list[Identifier]:
         with self._lock:
             return sorted(name for name, (held, _) in self._pointers.items() if held is kind and name[:-1] == namespace)
+
+    def pointers(self, kind: Kind) -> list[tuple[Identifier, str]]:
+        with self._lock:
+            return [(name, location) for name, (held, location) in self._pointers.items() if held is kind]
+
+    def files(self) -> list[str]:
+        return []
 
     def swap(self, kind: Kind, swaps: Sequence[Swap]) -> None:
         with self._lock:
             for one in swaps:
                 self._check(kind, one)
-            for one in swaps:
-                self._pointers[one.identifier] = (kind, one.location)
+            self._pointers.update({one.identifier: (kind, one.location) for one in swaps})
 
     def _check(self, kind: Kind, one: Swap) -> None:
         held = self._pointers.get(one.identifier)
@@ -42,9 +52,10 @@ class MemoryStore:
         elif held != (kind, one.previous):
             raise CommitFailedError(f"Cannot commit {dotted(one.identifier)}: another writer changed it first", expected=one.previous)
 
-    def remove(self, kind: Kind, identifier: Identifier) -> bool:
+    def remove(self, kind: Kind, identifier: Identifier, location: str | None = None) -> bool:
         with self._lock:
-            if self.find(kind, identifier) is None:
+            found = self.find(kind, identifier)
+            if found is None or (location is not None and found != location):
                 return False
             del self._pointers[identifier]
             return True
@@ -58,8 +69,8 @@ class MemoryStore:
                 raise AlreadyExistsError(
                     f"Cannot rename {dotted(source)} to {dotted(target)}: {self._pointers[target][0].noun} already exists: {dotted(target)}"
                 )
-            del self._pointers[source]
-            self._pointers[target] = (kind, location)
+            kept = {name: held for name, held in self._pointers.items() if name != source}
+            self._pointers = {**kept, target: (kind, location)}
 
     def namespaces(self) -> set[Namespace]:
         with self._lock:

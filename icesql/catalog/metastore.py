@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import contextlib
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from icesql.catalog.base import Catalog, FilterParser
 from icesql.catalog.commit_status import settle
 from icesql.catalog.drop import dropping
 from icesql.catalog.names import Identifier, Namespace, check_dotless_names, check_folder_names, dotted, join_location, strip_trailing_slash
+from icesql.catalog.pointer_operations import PointerOperations, StagedCommit, first_known, swap_together
 from icesql.catalog.pointers import Kind, PointerStore, Swap, SwapUncertainError
-from icesql.catalog.table_operations import (
-    MetastoreTableOperations,
-    delete_old_metadata,
-    is_in_history,
-    read_table_metadata,
-)
+from icesql.catalog.surroundings import PointerSurroundings, check_places, is_untouched, overlaps_any
+from icesql.catalog.table_operations import delete_old_metadata, read_table_metadata
 from icesql.catalog.view_files import next_view_location, read_view_metadata, write_view_metadata
 from icesql.errors import (
     AlreadyExistsError,
@@ -33,41 +32,15 @@ from icesql.errors import (
 from icesql.io.files import FileIO
 from icesql.spec.metadata import TableMetadata
 from icesql.table.operations import TableVersion
+from icesql.table.outcomes import Outcome, judge
 from icesql.table.own_changes import note_change
+from icesql.table.removal import RemovalGate, own_claims
 from icesql.table.table import Table
 
 if TYPE_CHECKING:
     from icesql.spec.views import ViewMetadata
 
 _LOCATION = "location"
-
-
-class PointerOperations(MetastoreTableOperations):
-    """One name of a store, as table operations."""
-
-    def __init__(self, io: FileIO, name: str, store: PointerStore, identifier: Identifier) -> None:
-        super().__init__(io, name)
-        self._store, self.identifier = store, identifier
-
-    def current_location(self) -> str:
-        location = self._store.find(Kind.TABLE, self.identifier)
-        if location is None:
-            raise NotFoundError(f"Cannot find table: Table does not exist: {self.name}", table=self.name)
-        return location
-
-    def swap(self, previous: str | None, staged: TableVersion) -> None:
-        location = str(staged.metadata_location)
-        try:
-            self._store.swap(Kind.TABLE, [Swap(self.identifier, previous, location)])
-        except SwapUncertainError as error:
-            settle(lambda: self.was_committed(location), staged.metadata.properties, self.name, error)
-
-    def was_committed(self, location: str) -> bool:
-        """Whether a swap to ``location`` happened, once nothing is in flight. Raises what the store raises while it cannot tell."""
-        current = self._store.find(Kind.TABLE, self.identifier, settled=True)
-        if current is None or current == location:
-            return current is not None
-        return is_in_history(TableVersion(read_table_metadata(self._io, self._name, current), current), location)
 
 
 class MetastoreCatalog(Catalog):
@@ -98,7 +71,8 @@ class MetastoreCatalog(Catalog):
         self._check_namespace(namespace)
         if self.namespace_exists(namespace):
             raise AlreadyExistsError(f"Cannot create namespace: Namespace already exists: {dotted(namespace)}", namespace=namespace)
-        self.store.update_namespace(namespace, (), dict(properties or {}), create=True)
+        with _settled(f"create namespace {dotted(namespace)}"):
+            self.store.update_namespace(namespace, (), dict(properties or {}), create=True)
 
     @staticmethod
     def _check_namespace(namespace: Namespace) -> None:
@@ -114,7 +88,8 @@ class MetastoreCatalog(Catalog):
                 raise _not_empty(namespace, len(held), kind.value.lower())
         if children := self.list_namespaces(namespace):
             raise _not_empty(namespace, len(children), "child namespace")
-        self.store.remove_namespace(namespace)
+        with _settled(f"drop namespace {dotted(namespace)}"):
+            self.store.remove_namespace(namespace)
 
     def _require_namespace(self, namespace: Namespace) -> None:
         known = self.store.namespaces()
@@ -132,7 +107,8 @@ class MetastoreCatalog(Catalog):
         removed, updated = set(removals), dict(updates or {})
         if both := sorted(removed & updated.keys()):
             raise InvalidArgumentError(f"Cannot update namespace properties: a key is both set and removed: {both[0]}")
-        self.store.update_namespace(namespace, removed, updated)
+        with _settled(f"update namespace {dotted(namespace)}"):
+            self.store.update_namespace(namespace, removed, updated)
 
     def _namespace_location(self, namespace: Namespace) -> str:
         return join_location(self.warehouse, *namespace)
@@ -147,7 +123,22 @@ class MetastoreCatalog(Catalog):
         return self.store.find(Kind.TABLE, identifier) is not None
 
     def operations(self, identifier: Identifier) -> PointerOperations:
-        return PointerOperations(self.io, self.full_name(identifier), self.store, identifier)
+        return PointerOperations(self.io, self.full_name(identifier), self.store, identifier, self.surroundings(identifier))
+
+    def surroundings(self, identifier: Identifier) -> PointerSurroundings:
+        return PointerSurroundings(self.properties, self.io, self.store, identifier)
+
+    def table_location(self, identifier: Identifier, location: str | None) -> str:
+        """A default location that another table has, as after a rename, is passed over for one beside it."""
+        if location is not None:
+            return strip_trailing_slash(location)
+        default = self.default_location(identifier)
+        if is_untouched(self.io, default, self.warehouse):
+            return default
+        others = list(self.surroundings(identifier).others(exact=False))
+        suffix = uuid.uuid4()
+        beside = (default, f"{default}-{suffix}", join_location(self.warehouse, f"{dotted(identifier)}-{suffix}"))
+        return next((one for one in beside if not overlaps_any(one, others, self.warehouse)), default)
 
     def check_identifier(self, identifier: Identifier) -> None:
         check_folder_names(identifier)
@@ -160,18 +151,50 @@ class MetastoreCatalog(Catalog):
         return join_location(base, identifier[-1])
 
     def drop_table(self, identifier: Identifier, *, purge: bool = False) -> None:
+        """``purge`` raises CommitFailedError, with nothing removed, if the name no longer leads to the version whose files were listed."""
         version = self.load_table(identifier).version if purge else None
-        with dropping(self.io, self.full_name(identifier), version):
-            if not self.store.remove(Kind.TABLE, identifier):
-                raise self.no_such_table(identifier)
+        with dropping(self.io, self.full_name(identifier), version, self.surroundings(identifier)):
+            self._remove(Kind.TABLE, identifier, None if version is None else version.metadata_location)
+
+    def _remove(self, kind: Kind, identifier: Identifier, location: str | None) -> None:
+        """Remove a name, only while it points to ``location`` if that is given."""
+        name, noun = self.full_name(identifier), kind.value.lower()
+        expected = location or self.store.find(kind, identifier)
+        try:
+            if expected is not None and self.store.remove(kind, identifier, location):
+                return
+        except SwapUncertainError as error:
+            settle(first_known(error.recorded, lambda: self._look_for(kind, identifier, expected)), {}, f"drop {noun} {name}", error)
+            return
+        if self.store.find(kind, identifier) is None:
+            raise self.no_such_table(identifier) if kind is Kind.TABLE else self._no_such_view(identifier)
+        raise CommitFailedError(
+            f"Cannot drop {noun} {name}: it was changed or replaced meanwhile, and nothing was removed. Look at it and drop it again",
+            name=name,
+        )
+
+    def _look_for(self, kind: Kind, source: Identifier, expected: str | None, target: Identifier | None = None) -> Outcome:
+        """Whether a name that led to ``expected`` was removed, or became ``target``."""
+        if self.store.find(kind, source, settled=True) == expected:
+            return Outcome.FAILED
+        moved = target is not None and self.store.find(kind, target, settled=True) == expected
+        return Outcome.COMMITTED if moved else Outcome.UNKNOWN
 
     def rename_table(self, source: Identifier, target: Identifier) -> None:
         self.check_identifier(target)
-        if self.store.find(Kind.TABLE, source) is None:
+        location = self.store.find(Kind.TABLE, source)
+        if location is None:
             raise self.no_such_table(source)
-        self._require_namespace(target[:-1])
-        self.store.rename(Kind.TABLE, source, target)
+        self._rename(Kind.TABLE, source, target, location)
         note_change()
+
+    def _rename(self, kind: Kind, source: Identifier, target: Identifier, location: str) -> None:
+        self._require_namespace(target[:-1])
+        try:
+            self.store.rename(kind, source, target)
+        except SwapUncertainError as error:
+            look = first_known(error.recorded, lambda: self._look_for(kind, source, location, target))
+            settle(look, {}, f"rename {kind.value.lower()} {self.full_name(source)}", error)
 
     def register_table(self, identifier: Identifier, metadata_location: str) -> Table:
         self.check_identifier(identifier)
@@ -181,37 +204,31 @@ class MetastoreCatalog(Catalog):
             raise AlreadyExistsError(f"Cannot register table: Table already exists: {dotted(identifier)}", table=dotted(identifier))
         operations = self.operations(identifier)
         metadata = read_table_metadata(self.io, operations.name, metadata_location, use_cache=False)
+        check_places(operations.name, self.surroundings(identifier), metadata)
         version = TableVersion(metadata, metadata_location)
-        operations.swap(None, version)
+        swap_together(self.store, [StagedCommit(operations, None, version, is_new=False)])  # the file stays, whatever becomes of it
         return self.table_of(identifier, version)
 
     def commit_tables(self, commits: Sequence[tuple[Identifier, TableVersion | None, TableMetadata]]) -> list[TableVersion]:
         """All or none, in one transaction of the store. Raises as ``TableOperations.commit``."""
         ordered = sorted(commits, key=lambda commit: commit[0])  # one order for all writers, so that no two wait for each other
-        staged: list[_Staged] = []
+        staged: list[StagedCommit] = []
         try:
             for identifier, base, metadata in ordered:
                 operations = self.operations(identifier)
-                staged.append(_Staged(operations, base, operations.stage(base, metadata)))
-            self._swap_all(staged)
+                staged.append(StagedCommit(operations, base, operations.stage(base, metadata)))
+            swap_together(self.store, staged)
         except CommitStateUnknownError:
             raise
         except IcesqlError:
-            self.io.delete_many(one.swap.location for one in staged)
+            for one in staged:
+                one.operations.discard(one.version)
             raise
         for one in staged:
-            delete_old_metadata(self.io, one.base, one.version.metadata)
+            operations = one.operations
+            delete_old_metadata(self.io, operations.name, one.base, one.version.metadata, operations.surroundings)
         by_name = {one.operations.identifier: one.version for one in staged}
         return [by_name[identifier] for identifier, _, _ in commits]
-
-    def _swap_all(self, staged: Sequence[_Staged]) -> None:
-        first = staged[0]
-        try:
-            self.store.swap(Kind.TABLE, [one.swap for one in staged])
-        except SwapUncertainError as error:  # one transaction: what holds for one table holds for all
-            settle(
-                lambda: first.operations.was_committed(first.swap.location), first.version.metadata.properties, first.operations.name, error
-            )
 
     # -- views ---------------------------------------------------------------------------------------------------
     def list_views(self, namespace: Namespace) -> list[Identifier]:
@@ -225,10 +242,13 @@ class MetastoreCatalog(Catalog):
     def _view_location(self, identifier: Identifier) -> str:
         location = self.store.find(Kind.VIEW, identifier)
         if location is None:
-            known = [dotted(name) for name in self.store.names(Kind.VIEW, identifier[:-1])]
-            name = dotted(identifier)
-            raise NotFoundError(f"Cannot find view: View does not exist: {name}.{nearest(name, known)}", view=name)
+            raise self._no_such_view(identifier)
         return location
+
+    def _no_such_view(self, identifier: Identifier) -> NotFoundError:
+        known = [dotted(name) for name in self.store.names(Kind.VIEW, identifier[:-1])]
+        name = dotted(identifier)
+        return NotFoundError(f"Cannot find view: View does not exist: {name}.{nearest(name, known)}", view=name)
 
     def commit_view(self, identifier: Identifier, base: ViewMetadata | None, metadata: ViewMetadata) -> None:
         """Create (``base`` is ``None``) or move a view. Raises AlreadyExistsError, CommitFailedError, CommitStateUnknownError."""
@@ -239,40 +259,50 @@ class MetastoreCatalog(Catalog):
         location = next_view_location(metadata, previous)
         write_view_metadata(self.io, location, metadata)
         try:
-            self.store.swap(Kind.VIEW, [Swap(identifier, previous, location)])
-        except SwapUncertainError as error:
-            settle(lambda: self.store.find(Kind.VIEW, identifier, settled=True) == location, metadata.properties, dotted(identifier), error)
-        except IcesqlError:
-            self.io.delete(location)
+            self._swap_view(Swap(identifier, previous, location), metadata.properties)
+        except CommitStateUnknownError:
             raise
+        except IcesqlError:
+            with contextlib.suppress(Exception):
+                self.io.delete(location)
+            raise
+
+    def _swap_view(self, swap: Swap, properties: Mapping[str, str]) -> None:
+        def look() -> Outcome:
+            current = self.store.find(Kind.VIEW, swap.identifier, settled=True)
+            shows = partial(self.store.has_been_led_to, Kind.VIEW, swap.location)
+            return judge(base=swap.previous, staged=swap.location, current=current, shows_commit=shows)
+
+        try:
+            self.store.swap(Kind.VIEW, [swap])
+        except SwapUncertainError as error:
+            settle(first_known(error.recorded, look), properties, f"commit {dotted(swap.identifier)}", error)
 
     def drop_view(self, identifier: Identifier) -> None:
         """As Java's catalogs do, its last metadata file goes with it unless ``gc.enabled`` is false; one that cannot be read stays."""
         location = self._view_location(identifier)
         try:
-            collects = read_view_metadata(self.io, location).properties.get("gc.enabled", "true").lower() != "false"
+            view = read_view_metadata(self.io, location)
+            collects = view.properties.get("gc.enabled", "true").lower() != "false"
         except (NotFoundError, CorruptMetadataError, UnsupportedError):  # which is a reason to drop the view, not to keep it
             collects = False
-        if self.store.remove(Kind.VIEW, identifier) and collects:
-            self.io.delete(location)
+        self._remove(Kind.VIEW, identifier, location)
+        if collects:
+            claims = own_claims(view.location, view.properties)
+            RemovalGate(self.io, dotted(identifier), claims, self.surroundings(identifier)).remove_old_metadata([location])
 
     def rename_view(self, source: Identifier, target: Identifier) -> None:
         self.check_identifier(target)
-        self._view_location(source)
-        self._require_namespace(target[:-1])
-        self.store.rename(Kind.VIEW, source, target)
+        self._rename(Kind.VIEW, source, target, self._view_location(source))
 
 
-@dataclass(frozen=True, slots=True)
-class _Staged:
-    operations: PointerOperations
-    base: TableVersion | None
-    version: TableVersion
-
-    @property
-    def swap(self) -> Swap:
-        previous = None if self.base is None else self.base.metadata_location
-        return Swap(self.operations.identifier, previous, str(self.version.metadata_location))
+@contextlib.contextmanager
+def _settled(doing: str) -> Iterator[None]:
+    """A change whose outcome only the store's own record tells. Raises CommitFailedError, CommitStateUnknownError."""
+    try:
+        yield
+    except SwapUncertainError as error:
+        settle(error.recorded, {}, doing, error)
 
 
 def _no_namespace(namespace: Namespace, known: Iterable[Namespace]) -> NotFoundError:

@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
 from icesql.catalog.names import Identifier, Namespace
 from icesql.errors import CommitStateUnknownError
+from icesql.table.outcomes import Outcome
 
 
 class Kind(str, Enum):
@@ -34,26 +35,47 @@ class Swap:
     location: str
 
 
+def _no_record() -> Outcome:
+    return Outcome.UNKNOWN
+
+
 class SwapUncertainError(CommitStateUnknownError):
-    """The store failed while it made the step final. Operations look again before they tell the caller."""
+    """The store failed while it made the step final. Operations look again before they tell the caller.
+
+    ``recorded`` asks the store's own record of the transaction: it raises while that is in progress, and gives UNKNOWN without a record.
+    """
+
+    def __init__(self, message: str, recorded: Callable[[], Outcome] = _no_record) -> None:
+        super().__init__(message)
+        self.recorded = recorded
 
 
 class PointerStore(Protocol):
     """Thread safe; every method is one atomic step."""
 
     def find(self, kind: Kind, identifier: Identifier, *, settled: bool = False) -> str | None:
-        """The metadata location, ``None`` if there is none. ``settled`` waits for swaps in flight, so that the answer is final."""
+        """The metadata location, ``None`` if there is none. ``settled`` waits for changes in flight to this name, so that a location is
+        final; a create in flight may still take a name that is free."""
+
+    def has_been_led_to(self, kind: Kind, location: str) -> bool:
+        """Whether some name, this or another, points to the file, or did so before its last swap."""
 
     def names(self, kind: Kind, namespace: Namespace) -> list[Identifier]: ...
+
+    def pointers(self, kind: Kind) -> list[tuple[Identifier, str]]:
+        """Every name, in all namespaces, and its metadata location."""
+
+    def files(self) -> list[str]:
+        """Locations of files that hold the store itself."""
 
     def swap(self, kind: Kind, swaps: Sequence[Swap]) -> None:
         """All or none. Raises CommitFailedError, AlreadyExistsError (both: certainly not done), SwapUncertainError."""
 
-    def remove(self, kind: Kind, identifier: Identifier) -> bool:
-        """False if it was not there."""
+    def remove(self, kind: Kind, identifier: Identifier, location: str | None = None) -> bool:
+        """False if it was not there, or points to another file than ``location``. Raises CommitFailedError, SwapUncertainError."""
 
     def rename(self, kind: Kind, source: Identifier, target: Identifier) -> None:
-        """Raises NotFoundError, AlreadyExistsError."""
+        """Raises NotFoundError, AlreadyExistsError, CommitFailedError, SwapUncertainError."""
 
     def namespaces(self) -> set[Namespace]:
         """Every namespace created, or implied by a table, a view or a child; never the empty one."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import weakref
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ from sqlalchemy.pool import QueuePool
 
 from icesql.errors import InvalidArgumentError, UnsupportedError
 
-_BUSY_TIMEOUT_MS = 60_000
+_BUSY_TIMEOUT, _BUSY_TIMEOUT_MS = "sqlite.busy-timeout-ms", 60_000
 _PG_OPTIONS = {"sslmode", "sslrootcert", "sslcert", "sslkey", "options"}
 _SUPPORTED = {"sqlite", "postgresql"}
 
@@ -27,9 +29,11 @@ def database_url(uri: str, properties: Mapping[str, str]) -> URL:
     url = _from_jdbc(uri[len("jdbc:") :], uri) if uri.startswith("jdbc:") else _parse(uri)
     backend = url.get_backend_name()
     if backend not in _SUPPORTED:
-        raise UnsupportedError(f"Cannot open catalog database: neither SQLite nor PostgreSQL: {url.render_as_string()}")
+        raise UnsupportedError(f"Cannot open catalog database: neither SQLite nor PostgreSQL: {_shown(uri)}")
     if backend == "sqlite":
         return url
+    if "@" in (url.host or "") or not 0 < (url.port or 1) < 65536:
+        raise _bad_address(uri)
     if url.drivername == "postgresql":  # SQLAlchemy's own default driver is not the one icesql[postgres] installs
         url = url.set(drivername="postgresql+psycopg")
     return url.set(
@@ -39,10 +43,26 @@ def database_url(uri: str, properties: Mapping[str, str]) -> URL:
 
 
 def _parse(uri: str) -> URL:
+    """No error of the library is shown: they repeat the URI, or a password whose special characters were read as a port."""
     try:
         return make_url(uri)
-    except ArgumentError as error:
-        raise InvalidArgumentError(f"Cannot open catalog database: not a database URI: {uri}") from error
+    except ArgumentError:
+        raise InvalidArgumentError(f"Cannot open catalog database: not a database URI: {_shown(uri)}") from None
+    except ValueError:
+        raise _bad_address(uri) from None
+
+
+def _shown(uri: str) -> str:
+    """What an error may say of a URI: its scheme. Where a password stands in the rest is not known for URIs that cannot be read."""
+    scheme = re.match(r"jdbc:[A-Za-z0-9]+:|[A-Za-z][A-Za-z0-9+.-]*://", uri)
+    return "it begins with none of sqlite://, postgresql:// and jdbc:" if scheme is None else f"{scheme.group(0)}..."
+
+
+def _bad_address(uri: str) -> InvalidArgumentError:
+    return InvalidArgumentError(
+        f"Cannot open catalog database: its host or port is not one: {_shown(uri)}. "
+        "A port is a number up to 65535; special characters in a user name or password are written as %XX"
+    )
 
 
 def _from_jdbc(rest: str, uri: str) -> URL:
@@ -53,13 +73,22 @@ def _from_jdbc(rest: str, uri: str) -> URL:
         return URL.create("sqlite", database=path.partition("?")[0])
     if rest.startswith("postgresql:"):
         return _from_jdbc_postgresql(rest, uri)
-    raise UnsupportedError(f"Cannot open catalog database: neither SQLite nor PostgreSQL: {uri}")
+    raise UnsupportedError(f"Cannot open catalog database: neither SQLite nor PostgreSQL: {_shown(uri)}")
 
 
 def _from_jdbc_postgresql(rest: str, uri: str) -> URL:
-    parts = urlsplit(rest if "//" in rest else rest.replace("postgresql:", "postgresql://localhost/", 1))
+    try:
+        parts = urlsplit(rest if "//" in rest else rest.replace("postgresql:", "postgresql://localhost/", 1))
+    except ValueError:
+        raise InvalidArgumentError(f"Cannot open catalog database: not a database URI: {_shown(uri)}") from None
     if "," in parts.netloc:
-        raise UnsupportedError(f"Cannot open catalog database: several hosts in one URI: {uri}")
+        raise UnsupportedError(f"Cannot open catalog database: several hosts in one URI: {_shown(uri)}")
+    try:
+        port = parts.port
+    except ValueError:
+        raise _bad_address(uri) from None
+    if "@" in parts.path:  # the rest of a password with a slash in it
+        raise _bad_address(uri)
     options = dict(parse_qsl(parts.query))
     user, password = options.pop("user", None), options.pop("password", None)
     known: dict[str, str] = {key: value for key, value in options.items() if key in _PG_OPTIONS}
@@ -68,10 +97,19 @@ def _from_jdbc_postgresql(rest: str, uri: str) -> URL:
         username=user,
         password=password,
         host=parts.hostname,
-        port=parts.port,
+        port=port,
         database=parts.path.lstrip("/") or user,
         query=known,
     )
+
+
+def database_files(uri: str, properties: Mapping[str, str]) -> list[str]:
+    """The file of a SQLite database, and those that SQLite keeps beside it; none of a server."""
+    url = database_url(uri, properties)
+    if url.get_backend_name() != "sqlite" or not url.database or url.database == ":memory:":
+        return []
+    path = str(Path(url.database.removeprefix("file:")).absolute())
+    return [path, *(path + suffix for suffix in ("-journal", "-wal", "-shm"))]
 
 
 def open_engine(uri: str, properties: Mapping[str, str]) -> Engine:
@@ -81,13 +119,13 @@ def open_engine(uri: str, properties: Mapping[str, str]) -> Engine:
         engine = _sqlite(url, properties) if url.get_backend_name() == "sqlite" else create_engine(url, pool_pre_ping=True)
     except ImportError as error:
         raise UnsupportedError(f"Cannot open catalog database: no driver is installed, pip install 'icesql[postgres]': {error}") from error
-    _drop_connections_in_children(engine)
+    _engines.add(engine)
     return engine
 
 
 def _sqlite(url: URL, properties: Mapping[str, str]) -> Engine:
     """Writers wait for each other in SQLite's busy handler (``sqlite.busy-timeout-ms``, default one minute)."""
-    arguments: dict[str, Any] = {"timeout": int(properties.get("sqlite.busy-timeout-ms", _BUSY_TIMEOUT_MS)) / 1000}
+    arguments: dict[str, Any] = {"timeout": _busy_timeout_ms(properties) / 1000}
     database = url.database or ":memory:"
     if database == ":memory:" or "mode=memory" in database or url.query.get("mode") == "memory":
         # one connection is the database; threads take turns
@@ -98,7 +136,22 @@ def _sqlite(url: URL, properties: Mapping[str, str]) -> Engine:
     return create_engine(url, connect_args=arguments)
 
 
-def _drop_connections_in_children(engine: Engine) -> None:
+def _busy_timeout_ms(properties: Mapping[str, str]) -> int:
+    given = properties.get(_BUSY_TIMEOUT, _BUSY_TIMEOUT_MS)
+    try:
+        return int(given)
+    except ValueError:
+        raise InvalidArgumentError(f"Cannot open catalog database: {_BUSY_TIMEOUT} is not a number: {given}") from None
+
+
+_engines: weakref.WeakSet[Engine] = weakref.WeakSet()
+
+
+def _drop_connections_in_children() -> None:
     """A forked child must not speak on its parent's connections."""
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=lambda: engine.dispose(close=False))
+    for engine in list(_engines):
+        engine.dispose(close=False)
+
+
+if hasattr(os, "register_at_fork"):  # once: a hook can never be taken back, and would keep its engine for ever
+    os.register_at_fork(after_in_child=_drop_connections_in_children)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, Engine, Select, and_, delete, insert, or_, select, text, update
@@ -12,13 +14,15 @@ from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, SQLAlchemyErro
 
 from icesql.catalog.names import Identifier, Namespace, dotted
 from icesql.catalog.pointers import Kind, Swap, SwapUncertainError
-from icesql.catalog.sql_engine import open_engine
+from icesql.catalog.sql_engine import database_files, open_engine
 from icesql.catalog.sql_schema import NAMESPACES, TABLES, prepare_schema
 from icesql.errors import AlreadyExistsError, CommitFailedError, IcesqlError, InvalidArgumentError, NotFoundError, UnsupportedError
+from icesql.table.outcomes import Outcome
 
 T = TypeVar("T")
 EXISTS = "exists"  # the property that stands for a namespace without any, as in Java and PyIceberg
 _SETTLE_TIMEOUT_MS = 10_000
+_RECORDED = {"committed": Outcome.COMMITTED, "aborted": Outcome.FAILED}
 
 
 class SqlStore:
@@ -52,15 +56,36 @@ class SqlStore:
     def _write(self, work: Callable[[Connection], T]) -> T:
         """One transaction. What fails before COMMIT is sent certainly did not happen; what fails in COMMIT is uncertain."""
         engine, _ = self._open()
-        with _explained(CommitFailedError), engine.connect() as connection:
-            done = work(connection)
-            try:
-                connection.commit()
-            except DBAPIError as error:
-                if _is_busy(error):
-                    raise
-                raise SwapUncertainError(f"the database failed in COMMIT: {error.orig}") from error
-            return done
+        with _explained(CommitFailedError):
+            connection = engine.connect()
+        try:
+            with _explained(CommitFailedError):
+                done = work(connection)
+                transaction_id = _transaction_id(connection)
+            self._commit(connection, transaction_id)
+        finally:
+            with contextlib.suppress(Exception):  # nothing that comes after COMMIT says anything about it
+                connection.close()
+        return done
+
+    def _commit(self, connection: Connection, transaction_id: int | None) -> None:
+        try:
+            connection.commit()
+        except Exception as error:
+            if isinstance(error, DBAPIError) and _is_rolled_back(error):
+                raise CommitFailedError(f"Cannot use catalog database: it is busy or full: {error.orig}") from error
+            why = error.orig if isinstance(error, DBAPIError) else error
+            raise SwapUncertainError(f"the database failed in COMMIT: {why}", partial(self._recorded, transaction_id)) from error
+
+    def _recorded(self, transaction_id: int | None) -> Outcome:
+        """What PostgreSQL's own log says of a transaction; SQLite keeps none. Raises while it is in progress."""
+        if transaction_id is None:
+            return Outcome.UNKNOWN
+        query = text("SELECT txid_status(:id)").bindparams(id=transaction_id)
+        status = self._read(lambda connection: connection.execute(query).scalar())
+        if status == "in progress":
+            raise IcesqlError(f"Cannot tell the outcome of transaction {transaction_id}: it is in progress")
+        return _RECORDED.get(str(status), Outcome.UNKNOWN)
 
     # -- names ---------------------------------------------------------------------------------------------------
     def _is_kind(self, kind: Kind) -> list[ColumnElement[bool]]:
@@ -97,10 +122,19 @@ class SqlStore:
         def locked(connection: Connection) -> str | None:
             if connection.dialect.name == "postgresql":
                 connection.execute(text(f"SET LOCAL lock_timeout = {_SETTLE_TIMEOUT_MS}"))
+            else:
+                connection.execute(text("BEGIN IMMEDIATE"))
             found: str | None = connection.execute(query.with_for_update()).scalar()
             return found
 
         return self._read(locked)
+
+    def has_been_led_to(self, kind: Kind, location: str) -> bool:
+        if not self._check_kind(kind):
+            return False
+        held = or_(TABLES.c.metadata_location == location, TABLES.c.previous_metadata_location == location)
+        query = select(TABLES.c.table_name).where(TABLES.c.catalog_name == self.catalog_name, held)
+        return self._read(lambda connection: connection.execute(query).first()) is not None
 
     def names(self, kind: Kind, namespace: Namespace) -> list[Identifier]:
         if not self._check_kind(kind):
@@ -109,6 +143,17 @@ class SqlStore:
             TABLES.c.catalog_name == self.catalog_name, TABLES.c.table_namespace == dotted(namespace), *self._is_kind(kind)
         )
         return sorted((*namespace, name) for name in self._read(lambda connection: connection.execute(query).scalars().all()))
+
+    def pointers(self, kind: Kind) -> list[tuple[Identifier, str]]:
+        if not self._check_kind(kind):
+            return []
+        columns = (TABLES.c.table_namespace, TABLES.c.table_name, TABLES.c.metadata_location)
+        query = select(*columns).where(TABLES.c.catalog_name == self.catalog_name, *self._is_kind(kind))
+        rows = self._read(lambda connection: connection.execute(query).all())
+        return [((*filter(None, namespace.split(".")), name), location) for namespace, name, location in rows if location]
+
+    def files(self) -> list[str]:
+        return database_files(self._uri, self._properties)
 
     def swap(self, kind: Kind, swaps: Sequence[Swap]) -> None:
         if not self._check_kind(kind):
@@ -144,10 +189,12 @@ class SqlStore:
         if connection.execute(moved.values(values)).rowcount != 1:
             raise CommitFailedError(f"Cannot commit {dotted(one.identifier)}: another writer changed it first", expected=one.previous)
 
-    def remove(self, kind: Kind, identifier: Identifier) -> bool:
+    def remove(self, kind: Kind, identifier: Identifier, location: str | None = None) -> bool:
         if not self._check_kind(kind):
             return False
         gone = delete(TABLES).where(self._row(kind, identifier))
+        if location is not None:
+            gone = gone.where(TABLES.c.metadata_location == location)
         return self._write(lambda connection: connection.execute(gone).rowcount == 1)
 
     def rename(self, kind: Kind, source: Identifier, target: Identifier) -> None:
@@ -207,6 +254,18 @@ def _is_busy(error: DBAPIError) -> bool:
     """SQLite could not take its lock in time, or PostgreSQL broke a deadlock: certainly nothing was written."""
     message = str(error.orig).lower()
     return "database is locked" in message or "table is locked" in message or "deadlock detected" in message
+
+
+def _is_rolled_back(error: DBAPIError) -> bool:
+    """Whether an error in COMMIT says that there was none: the above, or SQLite found the disk full before its point of no return."""
+    return _is_busy(error) or "disk is full" in str(error.orig).lower()
+
+
+def _transaction_id(connection: Connection) -> int | None:
+    """The number under which PostgreSQL keeps what becomes of the transaction."""
+    if connection.dialect.name != "postgresql":
+        return None
+    return int(connection.execute(text("SELECT txid_current()")).scalar_one())
 
 
 @contextmanager

@@ -6,6 +6,7 @@ A catalog adds ``current_location`` and ``swap``. File-system tables name their 
 from __future__ import annotations
 
 import contextlib
+import logging
 import re
 import uuid
 from abc import ABC, abstractmethod
@@ -13,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from icesql.catalog.names import join_location, strip_trailing_slash
+from icesql.catalog.surroundings import check_places
 from icesql.errors import (
     CommitFailedError,
     CommitStateUnknownError,
@@ -26,6 +28,9 @@ from icesql.io.metadata_files import read_metadata, write_metadata
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import MetadataLogEntry
 from icesql.table.operations import TableVersion
+from icesql.table.removal import Surroundings, gate_of, own_claims
+
+logger = logging.getLogger(__name__)
 
 METADATA_PATH = "write.metadata.path"
 COMPRESSION_CODEC = "write.metadata.compression-codec"
@@ -74,15 +79,20 @@ def with_metadata_log(base: TableVersion | None, metadata: TableMetadata) -> Tab
     return replace(metadata, metadata_log=(*base.metadata.metadata_log, entry)[-kept:])
 
 
-def delete_old_metadata(io: FileIO, base: TableVersion | None, metadata: TableMetadata) -> None:
+def delete_old_metadata(
+    io: FileIO, name: str, base: TableVersion | None, metadata: TableMetadata, surroundings: Surroundings | None
+) -> None:
     """Remove the files that fell out of the log, if ``write.metadata.delete-after-commit.enabled``. Failures leave orphans, never raise."""
     if base is None or metadata.properties.get(DELETE_AFTER_COMMIT, "false").lower() != "true":
         return
     kept = {entry.metadata_file for entry in metadata.metadata_log}
-    for entry in base.metadata.metadata_log:  # oldest first: hadoop_operations relies on no younger one going before
-        if entry.metadata_file not in kept:
-            with contextlib.suppress(Exception):
-                io.delete(entry.metadata_file)
+    old = [entry.metadata_file for entry in base.metadata.metadata_log if entry.metadata_file not in kept]
+    if not old:
+        return
+    try:  # oldest first: hadoop_operations relies on no younger one going before
+        gate_of(io, name, metadata, surroundings).remove_old_metadata(old)
+    except Exception:
+        logger.warning("Cannot remove old metadata files of table %s", name, exc_info=True)
 
 
 def read_table_metadata(io: FileIO, name: str, location: str, *, use_cache: bool = True) -> TableMetadata:
@@ -95,18 +105,11 @@ def read_table_metadata(io: FileIO, name: str, location: str, *, use_cache: bool
         ) from error
 
 
-def is_in_history(version: TableVersion, metadata_location: str) -> bool:
-    """True if the file is the version's own or in its metadata log: the commit that wrote it happened."""
-    if version.metadata_location == metadata_location:
-        return True
-    return any(entry.metadata_file == metadata_location for entry in version.metadata.metadata_log)
-
-
 class MetastoreTableOperations(ABC):
     """Operations of a catalog that maps names to metadata locations and can compare and swap them."""
 
-    def __init__(self, io: FileIO, name: str) -> None:
-        self._io, self._name = io, name
+    def __init__(self, io: FileIO, name: str, surroundings: Surroundings | None = None) -> None:
+        self._io, self._name, self.surroundings = io, name, surroundings
 
     @property
     def io(self) -> FileIO:
@@ -121,10 +124,11 @@ class MetastoreTableOperations(ABC):
         """The metadata location the catalog holds now. Raises NotFoundError."""
 
     @abstractmethod
-    def swap(self, previous: str | None, staged: TableVersion) -> None:
-        """Point the name at ``staged`` if it still points at ``previous`` (``None``: if it is free).
+    def swap(self, base: TableVersion | None, staged: TableVersion) -> None:
+        """Point the name at ``staged`` if it still points at ``base`` (``None``: if it is free).
 
-        Raises CommitFailedError or AlreadyExistsError when that is certainly not so, CommitStateUnknownError when nobody can tell.
+        Raises CommitFailedError or AlreadyExistsError when it is proven that this did not happen, CommitStateUnknownError otherwise
+        (``icesql.table.outcomes``).
         """
 
     def load(self) -> TableVersion:
@@ -140,19 +144,21 @@ class MetastoreTableOperations(ABC):
     def commit(self, base: TableVersion | None, metadata: TableMetadata) -> TableVersion:
         staged = self.stage(base, metadata)
         try:
-            self.swap(None if base is None else base.metadata_location, staged)
+            self.swap(base, staged)
         except CommitStateUnknownError:
             raise
         except IcesqlError:  # certainly not swapped; any other exception says nothing, and the file stays
             self.discard(staged)
             raise
-        delete_old_metadata(self._io, base, staged.metadata)
+        delete_old_metadata(self._io, self._name, base, staged.metadata, self.surroundings)
         return staged
 
     def stage(self, base: TableVersion | None, metadata: TableMetadata) -> TableVersion:
         """Write the metadata file, swap nothing. Raises CommitFailedError if it cannot be written, or the base has none."""
         if base is not None and base.metadata_location is None:
             raise CommitFailedError(f"Cannot commit table {self._name}: its base version was never committed", table=self._name)
+        if base is not None and self.surroundings is not None:
+            check_places(self._name, self.surroundings, metadata, own_claims(base.metadata.location, base.metadata.properties))
         logged = with_metadata_log(base, metadata)
         location = next_metadata_location(logged, None if base is None else base.metadata_location)
         write_new_metadata(self._io, self._name, location, logged)

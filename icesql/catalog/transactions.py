@@ -91,5 +91,7 @@ def _swap_until_done(
                     transaction.is_finished = True
             raise
         time.sleep(wait_ms / 1000)
+        if any(transaction.is_in_table() for _, transaction in transactions):  # one of them shows it for all
+            return [transaction.operations.load() for _, transaction in transactions]
         for _, transaction in transactions:
             transaction.rebase()

@@ -42,7 +42,8 @@ class Runner:
             with interruptible(self.session.spark), watched(self.session, self.log, silent=self.silent):
                 self._run_all(substituted(read_script(script), self.variables))
         except KeyboardInterrupt:
-            self.log.write("icesql: cancelled\n")
+            stands = ", after a commit: what was committed stands" if self.session.has_committed else ""
+            self.log.write(f"icesql: cancelled{stands}\n")
         except IcesqlError as error:
             self.log.write(f"icesql: {f'{script}: ' if isinstance(script, Path) else ''}{error}\n")
         else:

@@ -1,13 +1,17 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """The native twin of ``icesql.io.avro_columns_python``: walk Avro records and keep wanted values as columns.
 
-Every read is checked against the end of its block, every loop is bounded by the bytes left. Errors are ValueError(why, place).
+Every read is checked against the end of its block, every loop is bounded by the bytes left, or, where values have no bytes, by the
+budget of ``icesql.spec.budgets``. Long loops look for signals. Errors are ValueError(why, place).
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcmp, memcpy
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.exc cimport PyErr_CheckSignals
 from cpython.unicode cimport PyUnicode_DecodeUTF8
+
+from icesql.spec import budgets
 
 cdef enum:
     NULL_ = 0
@@ -21,8 +25,17 @@ cdef enum:
     UNION = 8
     KEYED = 9
 
+cdef int64_t IDLE_FLOOR = budgets.IDLE_STEPS_FLOOR
+cdef int64_t IDLE_PER_BYTE = budgets.IDLE_STEPS_PER_BYTE
+
+cdef enum:
+    ROWS_BETWEEN_SIGNALS = 16384
+    ITEMS_BETWEEN_SIGNALS = 65536
+
 cdef struct State:
     const uint8_t* base
+    int64_t idle
+    int64_t idle_limit
     const uint8_t* p
     const uint8_t* end
     const int32_t* program
@@ -44,8 +57,21 @@ cdef enum:
     BAD_BRANCH = 3
     BAD_LENGTH = 4
     LONG_ARRAY = 5
+    TOO_IDLE = 6
 
-REASONS = ("", "value past the end", "integer beyond 64 bits", "no such union branch", "negative length", "array longer than the data")
+REASONS = (
+    "", "value past the end", "integer beyond 64 bits", "no such union branch", "negative length", "array longer than the data",
+    "too many values of no bytes",
+)
+
+
+cdef inline int step_idle(State* s) noexcept nogil:
+    """Count a value of no bytes."""
+    s.idle += 1
+    if s.idle > s.idle_limit and s.idle > s.idle_limit + IDLE_PER_BYTE * (s.p - s.base):
+        s.why = TOO_IDLE
+        return -1
+    return 0
 
 
 cdef inline int read_varint(State* s, int64_t* out) noexcept nogil:
@@ -183,9 +209,10 @@ cdef int walk(State* s, int32_t pc) noexcept nogil:
         if value < 0 or value >= node[1]:
             s.why = BAD_BRANCH
             return -1
-        return walk(s, node[2 + value])
+        i = node[2 + value]
+        return 0 if s.program[i] == NULL_ else walk(s, i)
     if op == NULL_:
-        return 0
+        return step_idle(s)
     if op == BYTES:
         if read_span(s, &value) < 0:
             return -1
@@ -196,6 +223,8 @@ cdef int walk(State* s, int32_t pc) noexcept nogil:
     if op == KEYED:
         return walk_keyed(s, node)
     if op == RECORD:
+        if node[1] == 0 and step_idle(s) < 0:
+            return -1
         if node[2] >= 0:
             s.marks[node[2] * s.rows + s.row] = s.p - s.base
         for i in range(node[1]):
@@ -207,6 +236,8 @@ cdef int walk(State* s, int32_t pc) noexcept nogil:
     if op == RAW:
         if node[2] > s.end - s.p:
             s.why = PAST_END
+            return -1
+        if node[2] == 0 and step_idle(s) < 0:
             return -1
         if node[1] >= 0:
             keep_span(s, node[1], node[2])
@@ -238,12 +269,15 @@ def decode_rows(bytes buffer not None, const int64_t[:, ::1] blocks, const int32
     if total != rows or ints.shape[1] < rows or present.shape[1] < rows or offsets.shape[1] < rows or lengths.shape[1] < rows or marks.shape[1] < rows:
         raise ValueError("columns of another length", 0)
     if rows == 0:
+        for b in range(blocks.shape[0]):
+            if blocks[b, 2] > blocks[b, 1]:
+                raise ValueError("block does not end with its last record", blocks[b, 1])
         return
     s.base = <const uint8_t*>PyBytes_AS_STRING(buffer)
     s.program = &program[0]
     s.wanted = &wanted[0] if wanted.shape[0] else NULL
     s.wanted_count = wanted.shape[0]
-    s.rows, s.row, s.why = rows, 0, OK
+    s.rows, s.row, s.why, s.idle, s.idle_limit = rows, 0, OK, 0, IDLE_FLOOR
     s.ints, s.present = &ints[0, 0], &present[0, 0]
     s.offsets, s.lengths, s.marks = &offsets[0, 0], &lengths[0, 0], &marks[0, 0]
     cdef int64_t place = 0
@@ -253,6 +287,9 @@ def decode_rows(bytes buffer not None, const int64_t[:, ::1] blocks, const int32
             s.p = s.base + blocks[b, 1]
             s.end = s.base + blocks[b, 2]
             for i in range(blocks[b, 0]):
+                if s.row % ROWS_BETWEEN_SIGNALS == 0:
+                    with gil:
+                        PyErr_CheckSignals()
                 place = s.p - s.base
                 if walk(&s, 0) < 0:
                     failed = 1
@@ -300,6 +337,7 @@ def split_blocks(bytes data not None, Py_ssize_t start, bytes sync not None, dec
         length = PyBytes_GET_SIZE(plain)
         if count < 0 or count > length:
             raise ValueError(f"block of {length} bytes claims {count} records", place)
+        PyErr_CheckSignals()
         parts.append(plain)
         spans.append((count, at, at + length))
         at += length
@@ -339,8 +377,11 @@ cdef object build(State* s, int32_t pc, list keys, list converters):
             raise ValueError(REASONS[s.why])
         if value < 0 or value >= node[1]:
             raise ValueError(REASONS[<int>BAD_BRANCH])
-        return build(s, node[2 + value], keys, converters)
+        i = node[2 + value]
+        return None if s.program[i] == NULL_ else build(s, i, keys, converters)
     if op == NULL_:
+        if step_idle(s) < 0:
+            raise ValueError(REASONS[s.why])
         return None
     if op == BYTES:
         if read_span(s, &value) < 0:
@@ -362,6 +403,8 @@ cdef object build(State* s, int32_t pc, list keys, list converters):
                 return pairs
             while count > 0:
                 count -= 1
+                if count % ITEMS_BETWEEN_SIGNALS == 0:
+                    PyErr_CheckSignals()
                 if read_varint(s, &value) < 0:
                     raise ValueError(REASONS[s.why])
                 key = value
@@ -378,6 +421,8 @@ cdef object build(State* s, int32_t pc, list keys, list converters):
                         pairs[key] = PyUnicode_DecodeUTF8(<const char*>s.p, value, NULL)
                     s.p += value
     if op == RECORD:
+        if node[1] == 0 and step_idle(s) < 0:
+            raise ValueError(REASONS[s.why])
         names = keys[node[2]]
         fields = {}
         for i in range(node[1]):
@@ -386,6 +431,8 @@ cdef object build(State* s, int32_t pc, list keys, list converters):
     if op == RAW:
         if node[2] > s.end - s.p:
             raise ValueError(REASONS[<int>PAST_END])
+        if node[2] == 0 and step_idle(s) < 0:
+            raise ValueError(REASONS[s.why])
         if node[1] == 1:
             memcpy(&narrow, s.p, 4)
             found = <double>narrow
@@ -412,6 +459,8 @@ cdef object build(State* s, int32_t pc, list keys, list converters):
                 return items if op == ARRAY else pairs
             while count > 0:
                 count -= 1
+                if count % ITEMS_BETWEEN_SIGNALS == 0:
+                    PyErr_CheckSignals()
                 if op == ARRAY:
                     items.append(build(s, node[1], keys, converters))
                 else:
@@ -423,13 +472,23 @@ cdef object build(State* s, int32_t pc, list keys, list converters):
     raise ValueError("unknown node")
 
 
-def decode_object(bytes buffer not None, Py_ssize_t position, const int32_t[::1] program, list keys not None, list converters not None):
+cdef class Idle:
+    """The values of no bytes that one decoder has met in all its records, and the bytes of these."""
+    cdef int64_t steps
+    cdef int64_t decoded
+
+
+def decode_object(bytes buffer not None, Py_ssize_t position, const int32_t[::1] program, list keys not None, list converters not None,
+                  Idle idle not None):
     """(value, position after it) of the record at a position. Raises ValueError, UnicodeDecodeError."""
     cdef State s
     if position < 0 or position > PyBytes_GET_SIZE(buffer):
         raise ValueError(REASONS[<int>PAST_END])
-    s.base = <const uint8_t*>PyBytes_AS_STRING(buffer)
-    s.p, s.end, s.why = s.base + position, s.base + PyBytes_GET_SIZE(buffer), OK
+    s.base = <const uint8_t*>PyBytes_AS_STRING(buffer) + position
+    s.p, s.end, s.why = s.base, <const uint8_t*>PyBytes_AS_STRING(buffer) + PyBytes_GET_SIZE(buffer), OK
+    s.idle, s.idle_limit = idle.steps, IDLE_FLOOR + IDLE_PER_BYTE * idle.decoded
     s.program = &program[0]
     found = build(&s, 0, keys, converters)
-    return found, s.p - s.base
+    idle.steps = s.idle
+    idle.decoded += s.p - s.base
+    return found, position + (s.p - s.base)

@@ -55,7 +55,7 @@ class MetricsCollector:
         if pa.types.is_floating(array.type):
             array = pc.filter(array, pc.invert(pc.is_nan(array)))
         ends = pc.min_max(array)
-        low, high = (internal_values(field.type, pa.array([ends[end].as_py()], array.type))[0] for end in ("min", "max"))
+        low, high = (internal_values(field.type, pa.repeat(ends[end], 1))[0] for end in ("min", "max"))
         if low is None:
             return
         if field.id in self._bounds:

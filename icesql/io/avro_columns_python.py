@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from icesql.io.avro_container import read_long
+from icesql.io.avro_decode import Idle
 from icesql.io.manifest_program import ARRAY, BOOL, BYTES, KEYED, MAP, NULL, RAW, RECORD, UNION, VARINT
 
 
@@ -16,6 +17,7 @@ class _Walk:
         self.nodes: list[int] = program.tolist()
         self.wanted = {int(key): i for i, key in enumerate(wanted)}
         self.ints, self.present, self.offsets, self.lengths, self.marks = columns
+        self.idle = Idle()
 
     def varint(self) -> int:
         try:
@@ -37,6 +39,8 @@ class _Walk:
 
     def count(self) -> int:
         count = self.varint()
+        if count < -(1 << 62):
+            raise ValueError("array longer than the data")
         if count < 0:
             count = -count
             self.varint()
@@ -63,14 +67,17 @@ class _Walk:
                 branch = self.varint()
                 if not 0 <= branch < nodes[place + 1]:
                     raise ValueError("no such union branch")
-                self.step(nodes[place + 2 + branch])
+                if nodes[nodes[place + 2 + branch]] != NULL:
+                    self.step(nodes[place + 2 + branch])
             case op if op == NULL:
-                pass
+                self.idle.step(self.at)
             case op if op == BYTES:
                 self._raw(nodes[place + 1], self.span())
             case op if op == RAW:
                 if nodes[place + 2] > self.end - self.at:
                     raise ValueError("value past the end")
+                if nodes[place + 2] == 0:
+                    self.idle.step(self.at)
                 self._raw(nodes[place + 1], nodes[place + 2])
             case op if op == KEYED:
                 self._keyed(nodes[place + 1], nodes[place + 2])
@@ -94,6 +101,8 @@ class _Walk:
 
     def _record(self, place: int) -> None:
         count, mark = self.nodes[place + 1], self.nodes[place + 2]
+        if count == 0:
+            self.idle.step(self.at)
         if mark >= 0:
             self.marks[mark, self.row] = self.at
         for i in range(count):
@@ -117,7 +126,8 @@ class _Walk:
         while count := self.count():
             for _ in range(count):
                 if with_keys:
-                    self.at += self.span()
+                    length = self.span()  # which moves on
+                    self.at += length
                 self.step(child)
 
 

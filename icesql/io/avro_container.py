@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from icesql.errors import CorruptMetadataError, InvalidArgumentError, UnsupportedError
+from icesql.io.inflate import Inflation, Limit
 from icesql.io.native import native
+from icesql.spec import budgets
 
 MAGIC = b"Obj\x01"
 SYNC_LENGTH = 16
 BLOCK_BYTES = 64_000
-MAX_BLOCK_BYTES = 1 << 31  # a block that inflates to more is taken for damage
 _MAX_HEADER_ENTRIES = 10_000
 
 AvroSchema = Any
@@ -48,6 +49,7 @@ class AvroRecords:
     header: AvroHeader
     buffer: bytes
     blocks: tuple[tuple[int, int, int], ...]
+    stored_bytes: int
 
     @property
     def record_count(self) -> int:
@@ -97,12 +99,19 @@ def read_header(data: bytes, location: str) -> AvroHeader:
     sync = data[position : position + SYNC_LENGTH]
     if len(sync) < SYNC_LENGTH:
         raise corrupt(location, "truncated header", position)
-    try:
-        schema = json.loads(metadata["avro.schema"])
-    except (KeyError, ValueError, RecursionError) as error:
-        raise corrupt(location, f"no readable schema in the header: {error!r}") from error
+    schema = _schema(metadata, location)
     codec = metadata.get("avro.codec", b"null").decode("utf-8", "replace")
     return AvroHeader(metadata, schema, codec, sync, position + SYNC_LENGTH)
+
+
+def _schema(metadata: Mapping[str, bytes], location: str) -> AvroSchema:
+    text = metadata.get("avro.schema", b"")
+    if (excess := budgets.excess_of_json(text, len(text))) is not None:
+        raise corrupt(location, f"schema of {excess}")
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise corrupt(location, f"no readable schema in the header: {error!r}") from error
 
 
 def _header_map(data: bytes, position: int) -> tuple[dict[str, bytes], int]:
@@ -120,10 +129,11 @@ def _header_map(data: bytes, position: int) -> tuple[dict[str, bytes], int]:
             found[key.decode()], position = read_bytes(data, position)
 
 
-def read_records(data: bytes, location: str) -> AvroRecords:
-    """The whole file, inflated. Raises CorruptMetadataError, UnsupportedError for an unknown codec."""
+def read_records(data: bytes, location: str, limit: Limit = budgets.inflated_bytes) -> AvroRecords:
+    """The whole file, inflated to what ``limit`` allows for its length. Raises CorruptMetadataError, UnsupportedError for an unknown
+    codec."""
     header = read_header(data, location)
-    decompress = decompressor(header.codec, location)
+    decompress = decompressor(header.codec, location, limit)
     if native is not None:
         try:
             parts, blocks = native.split_blocks(data, header.start, header.sync, decompress)
@@ -132,7 +142,17 @@ def read_records(data: bytes, location: str) -> AvroRecords:
             raise corrupt(location, why, place) from error
     else:
         parts, blocks = _split_blocks(data, header, decompress, location)
-    return AvroRecords(header, parts[0] if len(parts) == 1 else b"".join(parts), tuple(blocks))
+    return AvroRecords(header, parts[0] if len(parts) == 1 else b"".join(parts), tuple(blocks), len(data))
+
+
+def read_entries(data: bytes, location: str) -> AvroRecords:
+    """As ``read_records``, of a manifest or a manifest list: no more entries than a file of its length has. Raises
+    CorruptMetadataError, UnsupportedError for an unknown codec."""
+    records = read_records(data, location)
+    count, limit = records.record_count, budgets.entries(len(data))
+    if count > limit:
+        raise corrupt(location, budgets.over("entries", count, limit))
+    return records
 
 
 def _split_blocks(
@@ -170,26 +190,27 @@ def _inflate(decompress: Callable[[bytes], bytes], body: bytes, location: str, p
 
 
 # -- codecs ----------------------------------------------------------------------------------------------------------
-def decompressor(codec: str, location: str) -> Callable[[bytes], bytes]:
-    """Raises UnsupportedError for a codec this engine does not know."""
-    match codec:
-        case "null":
-            return bytes
-        case "deflate":
-            return _inflater()
-        case "zstandard":
-            return _unzstd
-        case "snappy":
-            return _unsnappy
-        case "bzip2":
-            import bz2
+_READABLE = ("null", "deflate", "zstandard", "snappy", "bzip2", "xz")
 
-            return bz2.decompress
-        case "xz":
-            import lzma
 
-            return lzma.decompress
-    raise UnsupportedError(f"Cannot read Avro file {location}: unknown codec: {codec}", codec=codec, location=location)
+def decompressor(codec: str, location: str, limit: Limit = budgets.inflated_bytes) -> Callable[[bytes], bytes]:
+    """For the blocks of one file in turn. Raises UnsupportedError for a codec this engine does not know."""
+    if codec not in _READABLE:
+        raise UnsupportedError(f"Cannot read Avro file {location}: unknown codec: {codec}", codec=codec, location=location)
+    inflation = Inflation(codec, limit)
+    return lambda body: _checked(inflation, body)
+
+
+def _checked(inflation: Inflation, body: bytes) -> bytes:
+    """Snappy's blocks end with a checksum."""
+    if inflation.codec != "snappy":
+        return inflation(body)
+    if len(body) < 4:
+        raise ValueError("snappy block without checksum")
+    plain = inflation(body[:-4])
+    if zlib.crc32(plain) != int.from_bytes(body[-4:], "big"):
+        raise ValueError("snappy checksum differs")
+    return plain
 
 
 def compressor(codec: str) -> Callable[[bytes], bytes]:
@@ -234,11 +255,6 @@ def _isal() -> Any:
     return isal_zlib
 
 
-def _inflater() -> Callable[[bytes], bytes]:
-    decompress = (_isal() or zlib).decompress
-    return lambda body: decompress(body, -15)
-
-
 def _deflate_raw(plain: bytes) -> bytes:
     library = _isal()
     if library is not None:
@@ -247,29 +263,10 @@ def _deflate_raw(plain: bytes) -> bytes:
     return squeeze.compress(plain) + squeeze.flush()
 
 
-def _unzstd(body: bytes) -> bytes:
-    import zstandard
-
-    if zstandard.frame_content_size(body) > MAX_BLOCK_BYTES:
-        raise ValueError("zstd block too large")
-    return bytes(zstandard.ZstdDecompressor().decompressobj().decompress(body))
-
-
 def _zstd(plain: bytes) -> bytes:
     import zstandard
 
     return bytes(zstandard.ZstdCompressor(level=3).compress(plain))
-
-
-def _unsnappy(body: bytes) -> bytes:
-    import cramjam
-
-    if len(body) < 4:
-        raise ValueError("snappy block without checksum")
-    plain = bytes(cramjam.snappy.decompress_raw(body[:-4]))
-    if zlib.crc32(plain) != int.from_bytes(body[-4:], "big"):
-        raise ValueError("snappy checksum differs")
-    return plain
 
 
 def _snappy(plain: bytes) -> bytes:

@@ -13,13 +13,25 @@ from icesql.io.arrow_types import internal_values, to_arrow_schema, to_arrow_typ
 from icesql.io.avro_container import AvroFileBuilder, AvroRecords, corrupt
 from icesql.io.avro_decode import DAMAGE
 from icesql.io.avro_objects import record_decoder
-from icesql.io.manifest_encode import encode_long, value_encoder
+from icesql.io.compact_arrays import compacted
+from icesql.io.manifest_encode import encode_bytes, encode_long, value_encoder
 from icesql.io.metrics import Metrics, MetricsConfig
+from icesql.io.written_counts import GivenCounts, avro_counts
 from icesql.spec.avro_schema import struct_from_avro, struct_to_avro
 from icesql.spec.name_mapping import MappedField, NameMapping
 from icesql.spec.properties import AVRO_COMPRESSION, AVRO_COMPRESSION_LEVEL, property_as_int
 from icesql.spec.schema import Schema
-from icesql.spec.types import ListType, MapType, NestedField, StructType, Type, UnknownType, VariantType
+from icesql.spec.types import (
+    GeographyType,
+    GeometryType,
+    ListType,
+    MapType,
+    NestedField,
+    StructType,
+    Type,
+    UnknownType,
+    VariantType,
+)
 from icesql.spec.types_json import schema_to_json
 
 
@@ -41,7 +53,7 @@ class AvroFileWriter:
 
         _check_level(properties)
         self._sink, self._metrics = sink, Metrics()
-        self._schema = schema
+        self._schema, self._given = schema, GivenCounts("Avro")
         self._encode = [field_encoder(field) for field in schema.fields]
         self._builder = AvroFileBuilder(
             struct_to_avro(schema.as_struct(), "table"),
@@ -56,20 +68,27 @@ class AvroFileWriter:
 
     def write(self, table: pa.Table) -> None:
         self._metrics.record_count += table.num_rows
-        columns = [internal_values(field.type, column) for field, column in zip(self._schema.fields, table.columns, strict=True)]
+        self._given.add(table.num_rows)
+        columns = [_values(field.type, column) for field, column in zip(self._schema.fields, table.columns, strict=True)]
         encoders = self._encode
         for row in zip(*columns, strict=True) if columns else (() for _ in range(table.num_rows)):
             self._builder.add(b"".join([encode(value) for encode, value in zip(encoders, row, strict=True)]))
 
     def close(self) -> tuple[Metrics, int]:
-        """(metrics, length in bytes)."""
+        """(metrics, length in bytes). Raises CorruptMetadataError for a file whose blocks count other rows than were given."""
         data = self._builder.finish()
+        self._given.check(avro_counts(data))
         self._sink.write(data)
         self._sink.close()
         return self._metrics, len(data)
 
     def abandon(self) -> None:
         self._sink.close()
+
+
+def _values(type_: Type, column: pa.ChunkedArray) -> list[Any]:
+    """In internal form. A slice of a list is cut to its own values first, else those of all rows beside it are made too."""
+    return [value for chunk in column.chunks for value in internal_values(type_, compacted(chunk))]
 
 
 def field_encoder(field: NestedField) -> Callable[[Any], bytes]:
@@ -97,6 +116,8 @@ def type_encoder(type_: Type) -> Callable[[Any], bytes]:
             )
         case VariantType():
             return lambda value: b"".join(encode_long(len(value[p])) + value[p] for p in ("metadata", "value"))
+        case GeometryType() | GeographyType():
+            return encode_bytes
     return value_encoder(type_)
 
 

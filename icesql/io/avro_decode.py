@@ -18,12 +18,12 @@ from decimal import Decimal
 from typing import Any, TypeAlias
 
 from icesql.io.avro_container import read_bytes, read_long
+from icesql.spec import budgets
 from icesql.spec.decimals import from_unscaled
 
 Decoder: TypeAlias = Callable[[bytes, int], tuple[Any, int]]
-Names: TypeAlias = dict[str, Any]
 DAMAGE = (IndexError, ValueError, struct.error, UnicodeDecodeError, OverflowError, ArithmeticError)
-MAX_DEPTH = 64
+MAX_DEPTH = budgets.AVRO_DEPTH
 
 _float, _double = struct.Struct("<f"), struct.Struct("<d")
 _PRIMITIVES = ("null", "boolean", "int", "long", "float", "double", "bytes", "string")
@@ -31,7 +31,7 @@ _PRIMITIVES = ("null", "boolean", "int", "long", "float", "double", "bytes", "st
 
 def compile_decoder(schema: Any, ids_by_name: Mapping[str, int] | None = None) -> Decoder:
     """``ids_by_name`` gives ids to record fields without a ``field-id``. Raises ValueError for a schema that is not Avro."""
-    return _Compiler(ids_by_name or {}).decoder(schema, 0)
+    return _Compiler(ids_by_name or {}).whole(schema)
 
 
 def field_key(field: Mapping[str, Any], ids_by_name: Mapping[str, int]) -> int | str:
@@ -42,8 +42,22 @@ def field_key(field: Mapping[str, Any], ids_by_name: Mapping[str, int]) -> int |
     return int(key)
 
 
+class Names(dict[str, Any]):
+    """The named types of a schema that is walked, and how many of its parts were visited: a type that is referred to twice is walked
+    twice, so types that refer to each other make a tree without end."""
+
+    visited = 0
+
+    def visit(self) -> None:
+        """Raises ValueError beyond the budget."""
+        self.visited += 1
+        if self.visited > budgets.SCHEMA_NODES:
+            raise ValueError(f"Avro schema of more than {budgets.SCHEMA_NODES} parts")
+
+
 def resolve(schema: Any, names: Names) -> Any:
     """A schema with a reference to a named type replaced. Raises ValueError for an unknown name."""
+    names.visit()
     if isinstance(schema, str):
         if schema in _PRIMITIVES:
             return {"type": schema}
@@ -63,6 +77,14 @@ def resolve(schema: Any, names: Names) -> Any:
     return schema
 
 
+def fixed_size(schema: Mapping[str, Any]) -> int:
+    """The length of a fixed type. Raises ValueError for one that the specification does not have."""
+    size = int(schema["size"])
+    if not 0 <= size <= budgets.FIXED_BYTES:
+        raise ValueError(f"fixed of {size} bytes")
+    return size
+
+
 def key_value_fields(items: Any) -> tuple[Any, Any] | None:
     """(key schema, value schema) if the array items are Iceberg's form of a map."""
     if isinstance(items, dict) and items.get("type") == "record":
@@ -72,16 +94,40 @@ def key_value_fields(items: Any) -> tuple[Any, Any] | None:
     return None
 
 
+class Idle:
+    """The values of no bytes that one decoder has met in all its records, and the bytes of these."""
+
+    def __init__(self) -> None:
+        self.steps = self.decoded = 0
+
+    def step(self, more: int = 0) -> None:
+        """Count a value of no bytes, ``more`` bytes after those of earlier records. Raises ValueError beyond the budget."""
+        self.steps += 1
+        if self.steps > budgets.IDLE_STEPS_FLOOR + budgets.IDLE_STEPS_PER_BYTE * (self.decoded + more):
+            raise ValueError("too many values of no bytes")
+
+
 class _Compiler:
     def __init__(self, ids_by_name: Mapping[str, int]) -> None:
-        self._ids, self._names = ids_by_name, {}  # type: Mapping[str, int], Names
+        self._ids, self._names, self._idle = ids_by_name, Names(), Idle()
+
+    def whole(self, schema: Any) -> Decoder:
+        """The decoder of a schema, which counts the bytes of each value."""
+        inner, idle = self.decoder(schema, 0), self._idle
+
+        def decode(data: bytes, position: int) -> tuple[Any, int]:
+            value, end = inner(data, position)
+            idle.decoded += end - position
+            return value, end
+
+        return decode
 
     def decoder(self, schema: Any, depth: int) -> Decoder:
         if depth > MAX_DEPTH:
             raise ValueError("Avro schema nested too deep or recursive")
         schema = resolve(schema, self._names)
         if isinstance(schema, list):
-            return self._union([self.decoder(branch, depth + 1) for branch in schema])
+            return self._union([_decode_null if branch == "null" else self.decoder(branch, depth + 1) for branch in schema])
         match schema["type"]:
             case "record":
                 return self._record(schema, depth)
@@ -90,7 +136,9 @@ class _Compiler:
             case "map":
                 return _blocks_of_pairs(_decode_string, self.decoder(schema["values"], depth + 1))
             case "fixed":
-                return _fixed(int(schema["size"]), schema)
+                return self._fixed(schema)
+            case "null":
+                return self._null
             case "bytes":
                 return _decimal(schema) if schema.get("logicalType") == "decimal" else _decode_bytes
         return _LEAVES[schema["type"]]
@@ -98,11 +146,30 @@ class _Compiler:
     def _record(self, schema: Any, depth: int) -> Decoder:
         fields = tuple((field_key(f, self._ids), self.decoder(f["type"], depth + 1)) for f in schema["fields"])
 
+        idle = self._idle
+
         def decode(data: bytes, position: int) -> tuple[dict[int | str, Any], int]:
+            if not fields:
+                idle.step()
             values = {}
             for key, read in fields:
                 values[key], position = read(data, position)
             return values, position
+
+        return decode
+
+    def _null(self, data: bytes, position: int) -> tuple[None, int]:
+        self._idle.step()
+        return None, position
+
+    def _fixed(self, schema: Any) -> Decoder:
+        read, idle = _fixed(fixed_size(schema), schema), self._idle
+        if fixed_size(schema):
+            return read
+
+        def decode(data: bytes, position: int) -> tuple[Any, int]:
+            idle.step()
+            return read(data, position)
 
         return decode
 
@@ -163,8 +230,6 @@ def _blocks_of_pairs(key: Decoder, value: Decoder) -> Decoder:
 
 
 def _fixed(size: int, schema: Any) -> Decoder:
-    if size < 0:
-        raise ValueError("fixed of negative size")
     if schema.get("logicalType") == "uuid":
         return lambda data, at: (uuid.UUID(bytes=_take(data, at, size)), at + size)
     if schema.get("logicalType") == "decimal":
@@ -184,6 +249,8 @@ def _decimal(schema: Any) -> Decoder:
 
 
 def _unscaled(raw: bytes, scale: int) -> Decimal:
+    if len(raw) > budgets.DECIMAL_BYTES:
+        raise ValueError(f"decimal of {len(raw)} bytes")
     return from_unscaled(int.from_bytes(raw, "big", signed=True), scale)
 
 
@@ -219,7 +286,6 @@ def _decode_string(data: bytes, position: int) -> tuple[str, int]:
 
 
 _LEAVES: dict[str, Decoder] = {
-    "null": _decode_null,
     "boolean": _decode_boolean,
     "int": read_long,
     "long": read_long,

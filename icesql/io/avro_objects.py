@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from icesql.io.avro_container import write_bytes
-from icesql.io.avro_decode import MAX_DEPTH, Decoder, compile_decoder, field_key, key_value_fields, resolve
+from icesql.io.avro_decode import MAX_DEPTH, Decoder, Names, compile_decoder, field_key, fixed_size, key_value_fields, resolve
 from icesql.io.manifest_program import ARRAY, BOOL, BYTES, KEYED, MAP, NULL, RAW, RECORD, UNION, VARINT
 from icesql.io.native import native
 
@@ -30,8 +30,8 @@ def record_decoder(schema: Any, ids_by_name: Mapping[str, int] | None = None) ->
     except _NotNativeError:
         return plain
     nodes, keys, converters = np.array(made.nodes, np.int32), made.keys, made.converters
-    decode = native.decode_object
-    return lambda data, position: decode(data, position, nodes, keys, converters)
+    decode, idle = native.decode_object, native.Idle()
+    return lambda data, position: decode(data, position, nodes, keys, converters, idle)
 
 
 class _NotNativeError(Exception):
@@ -41,7 +41,7 @@ class _NotNativeError(Exception):
 class _Objects:
     def __init__(self, ids: Mapping[str, int]) -> None:
         self._ids = ids
-        self._names: dict[str, Any] = {}
+        self._names = Names()
         self.nodes: list[int] = []
         self.keys: list[tuple[int | str, ...]] = []
         self.converters: list[Callable[[bytes], Any]] = []
@@ -63,7 +63,7 @@ class _Objects:
             case "map":
                 return self._node([MAP], [schema["values"]], depth)
             case "fixed":
-                return self._leaf([RAW, self._converter(schema, 3), int(schema["size"])])
+                return self._leaf([RAW, self._converter(schema, 3), fixed_size(schema)])
             case "bytes":
                 return self._leaf([BYTES, self._converter(schema, 2)])
         return self._leaf(_SIMPLE_RAW.get(kind) or _SIMPLE[kind])

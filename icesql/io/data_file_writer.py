@@ -226,9 +226,13 @@ class DataFileWriter:
         return with_metrics(file, metrics)
 
     def close(self) -> list[DataFile]:
-        """The files, none for no rows. The writer must not be used after."""
-        self._flush()
-        self._finish_file()
+        """The files, none for no rows. The writer must not be used after. If it fails, what was written is removed."""
+        try:
+            self._flush()
+            self._finish_file()
+        except BaseException:
+            self.abort()
+            raise
         return self._files
 
     def abort(self) -> None:

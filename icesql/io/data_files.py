@@ -104,8 +104,9 @@ def _avro(io: FileIO, location: str, mapping: NameMapping | None, batch_rows: in
     from icesql.io.avro_container import corrupt, read_records
     from icesql.io.avro_data import avro_batches, with_ids
     from icesql.spec.avro_schema import has_field_ids
+    from icesql.spec.budgets import data_file_bytes
 
-    records = read_records(io.read(location), location)
+    records = read_records(io.read(location), location, data_file_bytes)
     written = records.header.schema
     try:
         schema = with_ids(written, None if has_field_ids(written) else mapping)
@@ -195,6 +196,7 @@ def data_file_of(
                 return replace(file, record_count=open_orc(stream, location).nrows)
         case "avro":
             from icesql.io.avro_container import read_records
+            from icesql.spec.budgets import data_file_bytes
 
-            return replace(file, record_count=read_records(io.read(location), location).record_count)
+            return replace(file, record_count=read_records(io.read(location), location, data_file_bytes).record_count)
     raise InvalidArgumentError(f"Cannot add file: unknown file format: {file_format}", file_format=file_format)

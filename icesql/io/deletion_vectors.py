@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import CorruptMetadataError, InvalidArgumentError
 from icesql.io.files import FileIO
 from icesql.io.puffin import NewBlob, read_range, write_puffin
-from icesql.io.roaring import Positions, positions_in
+from icesql.io.roaring import RoaringBitmap
 from icesql.spec.files import DataFile, FileContent
 
 if TYPE_CHECKING:
@@ -53,9 +53,13 @@ def serialize_dv(positions: Iterable[int] | BitMap64) -> bytes:
 
 def deserialize_dv(data: bytes, location: str = "") -> BitMap64:
     """Raises CorruptMetadataError where length, magic, checksum or bitmap are wrong."""
+    serialized, _ = _bitmap(data, location)
+    return _deserialized(serialized, location)
+
+
+def _deserialized(serialized: bytes, location: str) -> BitMap64:
     from pyroaring import BitMap64
 
-    serialized = _bitmap_bytes(data, location)
     try:
         found = BitMap64.deserialize(serialized)
     except Exception as error:  # pyroaring documents no error of its own
@@ -63,6 +67,15 @@ def deserialize_dv(data: bytes, location: str = "") -> BitMap64:
     if found and found.max() > MAX_POSITION:
         raise _corrupt(location, f"position too large: {found.max()}")
     return found
+
+
+def _bitmap(data: bytes, location: str) -> tuple[bytes, RoaringBitmap]:
+    """The bitmap within a blob, as bytes and checked: pyroaring takes what it is given. Raises CorruptMetadataError."""
+    serialized = _bitmap_bytes(data, location)
+    try:
+        return serialized, RoaringBitmap(serialized)
+    except (ValueError, struct.error) as error:
+        raise _corrupt(location, f"damaged bitmap: {error}") from error
 
 
 def _bitmap_bytes(data: bytes, location: str) -> bytes:
@@ -83,17 +96,14 @@ def _bitmap_bytes(data: bytes, location: str) -> bytes:
 def read_dv(io: FileIO, file: DataFile) -> BitMap64:
     """The deleted positions of ``file.referenced_data_file``. Raises NotFoundError, CorruptMetadataError, InvalidArgumentError for
     another file."""
-    found = deserialize_dv(_blob(io, file), file.file_path)
-    _check_count(file, len(found))
-    return found
+    serialized, bitmap = _bitmap(_blob(io, file), file.file_path)
+    _check_count(file, len(bitmap))
+    return _deserialized(serialized, file.file_path)
 
 
-def read_dv_positions(io: FileIO, file: DataFile) -> Positions:
-    """What ``read_dv`` finds, as an ascending array, and without pyroaring. Raises as ``read_dv`` does."""
-    try:
-        found = positions_in(_bitmap_bytes(_blob(io, file), file.file_path))
-    except (ValueError, struct.error) as error:
-        raise _corrupt(file.file_path, f"damaged bitmap: {error}") from error
+def read_dv_bitmap(io: FileIO, file: DataFile) -> RoaringBitmap:
+    """What ``read_dv`` finds, without pyroaring. Raises as ``read_dv`` does."""
+    _, found = _bitmap(_blob(io, file), file.file_path)
     _check_count(file, len(found))
     return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, BinaryIO
 
 from icesql.io.files import FileInfo, FileIO
@@ -50,11 +50,17 @@ class ArrowFileIO:
     def delete_many(self, locations: Iterable[str]) -> list[tuple[str, str]]:
         return delete_each(self, locations)
 
+    def delete_if(self, location: str, is_the_one: Callable[[bytes], bool]) -> bool:
+        return self._for(location).delete_if(location, is_the_one)
+
     def make_folder(self, location: str) -> None:
         self._for(location).make_folder(location)
 
     def delete_folder(self, location: str) -> None:
         self._for(location).delete_folder(location)
+
+    def move_folder(self, source: str, target: str) -> None:
+        self._for(target).move_folder(source, target)
 
     def list_files(self, prefix: str, *, recursive: bool = True) -> Iterator[FileInfo]:
         return self._for(prefix).list_files(prefix, recursive=recursive)

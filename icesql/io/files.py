@@ -6,7 +6,7 @@ never percent-decoded: ``file:/a%20b`` names the folder ``a%20b``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 
@@ -28,7 +28,7 @@ class FileIO(Protocol):
         """A seekable binary stream (a ``pyarrow.NativeFile``). Raises NotFoundError."""
 
     def open_output(self, location: str) -> BinaryIO:
-        """A binary stream to a new file; parents are made. The file is whole once closed."""
+        """A binary stream to a new file; parents are made. The file is whole once closed, and durable where the store can say so."""
 
     def write(self, location: str, data: bytes, *, overwrite: bool = True) -> None:
         """Write a whole file durably; parents are made.
@@ -47,11 +47,18 @@ class FileIO(Protocol):
     def delete_many(self, locations: Iterable[str]) -> list[tuple[str, str]]:
         """Remove files in parallel; returns (location, reason) of those that could not be removed."""
 
+    def delete_if(self, location: str, is_the_one: Callable[[bytes], bool]) -> bool:
+        """Remove a file if its bytes are the ones meant; whether it was removed. A folder put in the place of this one loses nothing,
+        where the store can hold a folder open."""
+
     def make_folder(self, location: str) -> None:
         """Make an empty folder, parents included; one that is there is no error. Nothing happens on stores without folders."""
 
     def delete_folder(self, location: str) -> None:
         """Remove a folder and all below it; a missing one is no error."""
+
+    def move_folder(self, source: str, target: str) -> None:
+        """Rename a folder with all it holds, atomically, to a name that is free. Raises NotFoundError."""
 
     def list_files(self, prefix: str, *, recursive: bool = True) -> Iterator[FileInfo]:
         """All files below a folder, or only those in it; nothing if it does not exist. Locations keep the form of ``prefix``."""
@@ -60,4 +67,7 @@ class FileIO(Protocol):
         """Names of the direct sub-folders."""
 
     def rename_without_overwrite(self, source: str, target: str) -> None:
-        """Atomic move that raises AlreadyExistsError if ``target`` is there. Raises UnsupportedError on stores without it."""
+        """Atomic move that raises AlreadyExistsError if another file is there. Raises UnsupportedError on stores without it.
+
+        Any other error leaves the outcome open, NotFoundError (no source) too: a store may carry the move out and lose the answer.
+        """

@@ -5,73 +5,108 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import stat
 import uuid
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator
 from typing import BinaryIO, cast
 
 import pyarrow as pa
 
-from icesql.errors import AlreadyExistsError
+from icesql.io.durable import DurableOutput, make_folders, remove_quietly, sync_folder, sync_names, write_whole
 from icesql.io.files import FileInfo
 from icesql.io.locations import delete_each, local_path, missing
+from icesql.io.new_names import came_true, give_name, read_whole
+from icesql.io.regular_files import open_regular
 
 
 class LocalFileIO:
-    """Files on this machine. ``write`` is atomic and durable: a reader sees the whole file or none, also after a power cut."""
+    """Files on this machine. ``write`` is atomic: a reader sees the whole file or none, also after a power cut. What ``write`` and closed
+    outputs made is durable, with the folders on the way to it. After an error of ``write`` the file may be there or not."""
 
     def read(self, location: str) -> bytes:
         try:
-            return Path(local_path(location)).read_bytes()
+            with open(open_regular(local_path(location), location), "rb") as stream:  # noqa: PTH123 - of a descriptor
+                return stream.read()
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             raise missing(location) from None
 
     def open_input(self, location: str) -> BinaryIO:
         try:
-            return cast(BinaryIO, pa.OSFile(local_path(location), "rb"))
+            path = local_path(location)
+            os.close(open_regular(path, location))
+            return cast(BinaryIO, pa.OSFile(path, "rb"))
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             raise missing(location) from None
 
     def open_output(self, location: str) -> BinaryIO:
-        path = Path(local_path(location))
-        _make_parent(path)
-        return cast(BinaryIO, pa.OSFile(str(path), "wb"))
+        path = local_path(location)
+        make_folders(os.path.dirname(path))
+        return cast(BinaryIO, DurableOutput(path, "wb"))
 
     def write(self, location: str, data: bytes, *, overwrite: bool = True) -> None:
-        path = Path(local_path(location))
-        _make_parent(path)
-        temporary = path.with_name(f".{path.name[:100]}.{uuid.uuid4().hex}.tmp")
+        path = local_path(location)
+        folder, name = os.path.split(path)
+        make_folders(folder)
+        temporary = os.path.join(folder, f".{name[:100]}.{uuid.uuid4().hex}.tmp")
         try:
-            with open(temporary, "xb") as out:  # noqa: PTH123 - a plain descriptor is needed for fsync
-                out.write(data)
-                out.flush()
-                os.fsync(out.fileno())
+            write_whole(temporary, data)
             if overwrite:
                 os.replace(temporary, path)
             else:
-                _link_new(temporary, path, location)
+                give_name(temporary, path, location)
+        except OSError:
+            if not came_true(temporary, path, data):
+                raise
         finally:
-            temporary.unlink(missing_ok=True)
-        _sync_folder(path.parent)
+            remove_quietly(temporary)
+        sync_names(folder)
 
     def size(self, location: str) -> int:
         try:
-            return Path(local_path(location)).stat().st_size
+            return os.stat(local_path(location)).st_size
         except (FileNotFoundError, NotADirectoryError):
             raise missing(location) from None
 
     def exists(self, location: str) -> bool:
-        return Path(local_path(location)).is_file()
+        try:
+            return stat.S_ISREG(os.stat(local_path(location)).st_mode)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
 
     def delete(self, location: str) -> None:
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-            Path(local_path(location)).unlink()
+            os.unlink(local_path(location))
 
     def delete_many(self, locations: Iterable[str]) -> list[tuple[str, str]]:
         return delete_each(self, locations)
 
+    def delete_if(self, location: str, is_the_one: Callable[[bytes], bool]) -> bool:
+        folder, name = os.path.split(local_path(location))
+        try:
+            held = os.open(folder, os.O_RDONLY)  # another folder that takes its place keeps its files
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        try:
+            if not is_the_one(read_whole(name, held)):
+                return False
+            os.unlink(name, dir_fd=held)
+        except FileNotFoundError:
+            return False
+        finally:
+            os.close(held)
+        return True
+
     def make_folder(self, location: str) -> None:
-        Path(local_path(location)).mkdir(parents=True, exist_ok=True)
+        path = local_path(location).rstrip("/") or "/"
+        make_folders(path)
+        sync_names(os.path.dirname(path))
+
+    def move_folder(self, source: str, target: str) -> None:
+        try:
+            os.rename(local_path(source), local_path(target))
+        except FileNotFoundError:
+            raise missing(source) from None
+        sync_folder(os.path.dirname(local_path(source)))
 
     def delete_folder(self, location: str) -> None:
         with contextlib.suppress(FileNotFoundError):
@@ -102,44 +137,25 @@ class LocalFileIO:
             return []
 
     def rename_without_overwrite(self, source: str, target: str) -> None:
-        source_path, target_path = Path(local_path(source)), Path(local_path(target))
-        _make_parent(target_path)
+        source_path, target_path = local_path(source), local_path(target)
+        folder = os.path.dirname(target_path)
+        if os.path.dirname(source_path) != folder:  # a folder that was removed with the source must not come back
+            make_folders(folder)
         try:
-            _link_new(source_path, target_path, target)
-        except FileNotFoundError:
-            raise missing(source) from None
-        source_path.unlink(missing_ok=True)
-        _sync_folder(target_path.parent)
+            give_name(source_path, target_path, target)
+        except OSError as error:
+            if not _happened(source_path, target_path):
+                if isinstance(error, FileNotFoundError):
+                    raise missing(source) from None
+                raise
+        remove_quietly(source_path)
+        sync_names(folder)
 
 
-def _make_parent(path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-
-
-def _link_new(temporary: Path, path: Path, location: str) -> None:
-    """Give the file its name only if that name is free: ``link`` fails where ``rename`` would overwrite."""
+def _happened(source: str, target: str) -> bool:
+    """Whether a move that ended in an error took place all the same. Raises OSError if nobody can tell."""
     try:
-        os.link(temporary, path)
-    except FileExistsError:
-        raise AlreadyExistsError(f"Cannot create file: it already exists: {location}", location=location) from None
-    except PermissionError:  # file systems without hard links
-        _copy_new(temporary, path, location)
-
-
-def _copy_new(temporary: Path, path: Path, location: str) -> None:
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
-    except FileExistsError:
-        raise AlreadyExistsError(f"Cannot create file: it already exists: {location}", location=location) from None
-    os.close(descriptor)
-    os.replace(temporary, path)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a new name durable; not every file system can."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        data = read_whole(source)
+    except FileNotFoundError:
+        return False
+    return came_true(source, target, data)

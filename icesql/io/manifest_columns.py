@@ -16,7 +16,7 @@ import numpy.typing as npt
 from icesql.errors import InvalidArgumentError
 from icesql.io import avro_columns_python
 from icesql.io.avro_container import AvroRecords, corrupt, write_bytes
-from icesql.io.avro_decode import DAMAGE, compile_decoder, resolve
+from icesql.io.avro_decode import DAMAGE, Names, compile_decoder, resolve
 from icesql.io.avro_objects import record_decoder
 from icesql.io.byte_columns import BytesColumn
 from icesql.io.cache import ByteBoundedCache
@@ -202,7 +202,7 @@ class ManifestColumns:
         """By partition field id. A field of the spec that the manifest lacks is all null."""
         _, partition = self._schemas
         found: dict[int, PartitionColumn] = {}
-        names: dict[str, Any] = {}
+        names = Names()
         by_name = {} if self.spec is None else {compatible_name(f.name): f.field_id for f in self.spec.fields}
         for key, made in zip(partition_keys(partition), partition["fields"], strict=True):
             field_id = key if isinstance(key, int) else by_name.get(key)

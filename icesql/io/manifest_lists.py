@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from icesql.errors import CorruptMetadataError, InvalidArgumentError, NotFoundError
-from icesql.io.avro_container import AvroFileBuilder, AvroHeader, corrupt, read_bytes, read_records
+from icesql.io.avro_container import AvroFileBuilder, AvroHeader, corrupt, read_bytes, read_entries
 from icesql.io.avro_decode import DAMAGE, Decoder
 from icesql.io.avro_objects import record_decoder
 from icesql.io.cache import ByteBoundedCache
@@ -64,7 +64,7 @@ def read_manifest_list(
 
 def parse_manifest_list(data: bytes, location: str, repeated: RepeatedManifests | None = None) -> tuple[ManifestFile, ...]:
     """Raises CorruptMetadataError, UnsupportedError (unknown codec)."""
-    records = read_records(data, location)
+    records = read_entries(data, location)
     try:
         decode = record_decoder(records.header.schema, MANIFEST_FILE_IDS)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

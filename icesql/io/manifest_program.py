@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from icesql.io.avro_decode import MAX_DEPTH, field_key, key_value_fields, resolve
+from icesql.io.avro_decode import MAX_DEPTH, Names, field_key, fixed_size, key_value_fields, resolve
 from icesql.io.manifest_schemas import DATA_FILE_IDS, ENTRY_IDS
 
 NULL, BOOL, VARINT, RAW, BYTES, RECORD, ARRAY, MAP, UNION, KEYED = range(10)
@@ -49,7 +49,8 @@ def compile_program(schema: Any, wanted_count: int) -> Program:
 
 class _Compiler:
     def __init__(self, wanted_count: int) -> None:
-        self._wanted, self._names, self._nodes = wanted_count, {}, []  # type: int, dict[str, Any], list[int]
+        self._wanted, self._names = wanted_count, Names()
+        self._nodes: list[int] = []
         self._made = Program()
 
     def program(self, schema: Any) -> Program:
@@ -73,9 +74,7 @@ class _Compiler:
             case "map":
                 return self._node([MAP], [(schema["values"], "", None)], depth)
             case "fixed":
-                if int(schema["size"]) < 0:
-                    raise ValueError("fixed of negative size")
-                return self._leaf([RAW, self._span(column), int(schema["size"])])
+                return self._leaf([RAW, self._span(column), fixed_size(schema)])
         if kind in _RAW_SIZES:
             return self._leaf([RAW, self._span(column), _RAW_SIZES[kind]])
         op = _LEAF_OPS[kind]

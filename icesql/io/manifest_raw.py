@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from icesql.io.avro_decode import resolve
+from icesql.io.avro_decode import Names, resolve
 from icesql.io.manifest_encode import data_file_encoder, optional_long, partition_encoder
 from icesql.io.manifest_schemas import data_file_schema
 from icesql.io.manifest_writer import RawEntry
@@ -28,9 +28,9 @@ _PARTITION, _FIRST_ROW_ID = 102, 142
 _TAIL = frozenset((_FIRST_ROW_ID, 143, 144, 145))  # optional fields after sort_order_id
 
 
-def shape(schema: Any, names: dict[str, Any] | None = None) -> Any:
+def shape(schema: Any, names: Names | None = None) -> Any:
     """A schema without names and defaults: equal shapes have equal encodings and meanings."""
-    names = {} if names is None else names
+    names = Names() if names is None else names
     schema = resolve(schema, names)
     if isinstance(schema, list):
         return tuple(shape(branch, names) for branch in schema)

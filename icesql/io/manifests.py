@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 from icesql.errors import CorruptMetadataError, InvalidArgumentError, NotFoundError
-from icesql.io.avro_container import AvroRecords, corrupt, read_records
-from icesql.io.avro_decode import DAMAGE, Decoder, field_key, resolve
+from icesql.io.avro_container import AvroRecords, corrupt, read_entries
+from icesql.io.avro_decode import DAMAGE, Decoder, Names, field_key, resolve
 from icesql.io.avro_objects import record_decoder
 from icesql.io.files import FileIO
 from icesql.io.java_fixed import with_readable_partitions
@@ -67,7 +67,7 @@ def read_manifest(io: FileIO, manifest: ManifestFile, specs_by_id: Mapping[int, 
 
 def read_manifest_records(io: FileIO, location: str) -> AvroRecords:
     """All entries of a manifest, not yet decoded. Raises NotFoundError, CorruptMetadataError, UnsupportedError."""
-    return with_readable_partitions(read_records(read_manifest_bytes(io, location), location))
+    return with_readable_partitions(read_entries(read_manifest_bytes(io, location), location))
 
 
 def read_manifest_bytes(io: FileIO, location: str) -> bytes:
@@ -113,7 +113,7 @@ def wanted_partition(spec: PartitionSpec | None) -> tuple[tuple[int, str], ...] 
 
 def entry_parts(schema: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """(schema of the data_file record, schema of the partition record) of an entry schema. Raises ValueError, KeyError, TypeError."""
-    names: dict[str, Any] = {}
+    names = Names()
     entry = resolve(schema, names)
     data_file = resolve(next(f for f in entry["fields"] if field_key(f, ENTRY_IDS) == 2)["type"], names)
     partition = resolve(next(f for f in data_file["fields"] if field_key(f, DATA_FILE_IDS) == 102)["type"], names)

@@ -13,6 +13,8 @@ from icesql.io.cache import ByteBoundedCache
 from icesql.io.file_systems import local_path, scheme_of
 from icesql.io.files import FileIO
 from icesql.io.garbage import collector_paused
+from icesql.io.inflate import Inflation, OverBudgetError
+from icesql.spec import budgets
 from icesql.spec.metadata import TableMetadata
 
 _CACHE_BYTES = 64 * 1024 * 1024
@@ -45,15 +47,32 @@ def read_identity(io: FileIO, location: str) -> tuple[str | None, int]:
 
     Raises NotFoundError, CorruptMetadataError.
     """
+    return _identity(read_json_bytes(io, location), location)
+
+
+def identity_of(data: bytes, location: str) -> tuple[str | None, int]:
+    """``read_identity`` of bytes in hand. Raises CorruptMetadataError."""
+    return _identity(_inflated(data, location), location)
+
+
+def _identity(text: bytes, location: str) -> tuple[str | None, int]:
     import msgspec
 
     from icesql.spec.metadata_wire import IdentityWire
 
     try:
-        found = msgspec.json.decode(read_json_bytes(io, location), type=IdentityWire)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        found = msgspec.json.decode(text, type=IdentityWire)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise CorruptMetadataError(f"Cannot read metadata file {location}: {error}", location=location) from error
     return found.table_uuid, found.last_updated_ms
+
+
+def metadata_bytes(location: str, metadata: TableMetadata) -> bytes:
+    """What ``write_metadata`` puts into the file: equal metadata gives equal bytes."""
+    from icesql.spec.metadata_json import metadata_to_json
+
+    data = metadata_to_json(metadata)
+    return compress(data) if is_compressed(location) else data
 
 
 def write_metadata(io: FileIO, location: str, metadata: TableMetadata, *, overwrite: bool = False) -> None:
@@ -83,10 +102,22 @@ def read_json_bytes(io: FileIO, location: str) -> bytes:
         data = io.read(location)
     except NotFoundError as error:
         raise NotFoundError(f"Cannot read metadata: File does not exist: {location}", location=location) from error
-    if not data.startswith(_GZIP_MAGIC):
-        return data
+    return _inflated(data, location)
+
+
+def _inflated(data: bytes, location: str) -> bytes:
+    """The text, within its budget. Raises CorruptMetadataError."""
+    text = _unzipped(data, location) if data.startswith(_GZIP_MAGIC) else data
+    if (excess := budgets.excess_of_json(text, len(data))) is not None:
+        raise CorruptMetadataError(f"Cannot read metadata file {location}: {excess}", location=location)
+    return text
+
+
+def _unzipped(data: bytes, location: str) -> bytes:
     try:
-        return gzip.decompress(data)
+        return Inflation("gzip")(data)
+    except OverBudgetError as error:
+        raise CorruptMetadataError(f"Cannot read metadata file {location}: {error}", location=location) from error
     except (OSError, EOFError, zlib.error) as error:
         raise CorruptMetadataError(f"Cannot read metadata file {location}: damaged gzip data: {error}", location=location) from error
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
-import numpy as np
 import pyarrow as pa
 from pyarrow import orc
 
 from icesql.errors import CorruptMetadataError, InvalidArgumentError, UnsupportedError
 from icesql.io.arrow_metrics import MetricsCollector
 from icesql.io.arrow_types import FIELD_ID_KEY, child_fields, is_list, to_arrow_type
+from icesql.io.compact_arrays import children_of, column_counts, compacted, with_children
 from icesql.io.metrics import Metrics, MetricsConfig
+from icesql.io.orc_assembly import OrcAssembly
+from icesql.io.orc_early_times import has_early_fractions, packed_nanos, parted
 from icesql.io.orc_layout import DAMAGE, OrcLayout
 from icesql.io.orc_lengths import LengthGuard
 from icesql.io.orc_timestamps import wide_timestamps
+from icesql.io.written_counts import GivenCounts, KeptTail, orc_counts, orc_names
 from icesql.spec.properties import property_as_float, property_as_int
 from icesql.spec.schema import Schema
 from icesql.spec.types import (
@@ -59,7 +63,8 @@ def _positive(properties: Mapping[str, str], key: str, noun: str) -> int:
 class OrcFileWriter:
     """One ORC file of tables whose columns are those of ``schema``. A column of unknown type is not stored.
 
-    ``write`` raises UnsupportedError for timestamps before 1970 that pyarrow would store in another engine's eyes wrongly.
+    pyarrow writes it, up to the first rows with times before 1970 that it would store wrongly: their stripes are mended, and from there on
+    the file is put together here. ``write`` raises UnsupportedError for times of the last second of 1969, which ORC does not have.
     """
 
     def __init__(self, sink: BinaryIO, schema: Schema, properties: Mapping[str, str], config: MetricsConfig) -> None:
@@ -74,16 +79,13 @@ class OrcFileWriter:
             raise InvalidArgumentError(f"Cannot write ORC file: unknown compression strategy: {strategy}")
         if not 0 < property_as_float(properties, "write.orc.bloom.filter.fpp", 0.05) < 1:
             raise InvalidArgumentError("Cannot write ORC file: Bloom filter fpp must be > 0.0 and < 1.0")
-        self._sink, self._collector = sink, MetricsCollector(schema, config)
+        self._sink, self._kept, self._collector = sink, KeptTail(sink), MetricsCollector(schema, config)
         self._stored = [i for i, field in enumerate(schema.fields) if not isinstance(field.type, UnknownType)]
         self._arrow = pa.schema([_orc_field(schema.fields[i]) for i in self._stored])
-        self._writer = orc.ORCWriter(
-            sink,
-            compression=_CODECS[codec],
-            stripe_size=stripe_size,
-            compression_strategy=strategy,
-        )
-        self._wrote = False
+        self._given = GivenCounts("ORC", [*orc_names(self._arrow)])
+        self._options = {"compression": _CODECS[codec], "stripe_size": stripe_size, "compression_strategy": strategy}
+        self._writer: orc.ORCWriter | None = None
+        self._assembly: OrcAssembly | None = None
 
     @property
     def size(self) -> int:
@@ -93,15 +95,42 @@ class OrcFileWriter:
     def write(self, table: pa.Table) -> None:
         self._collector.add(table)
         columns = [_cast(table.column(i), field.type) for i, field in zip(self._stored, self._arrow, strict=True)]
-        self._writer.write(pa.Table.from_arrays(columns, schema=self._arrow))
-        self._wrote = True
+        self._given.add(table.num_rows, *(number for column in columns for number in column_counts(column)))
+        if self._assembly is None and any(has_early_fractions(chunk) for column in columns for chunk in column.chunks):
+            self._assembly = OrcAssembly(self._kept, self._finished())
+        if self._assembly is not None:
+            self._write_early(self._assembly, columns)
+        else:
+            self._opened().write(pa.Table.from_arrays(columns, schema=self._arrow))
+
+    def _opened(self) -> orc.ORCWriter:
+        if self._writer is None:
+            self._writer = orc.ORCWriter(self._kept, **self._options)
+        return self._writer
+
+    def _finished(self) -> bytes:
+        """The last bytes of what pyarrow's writer wrote; none if it wrote nothing."""
+        if self._writer is not None:
+            self._writer.close()
+        return self._kept.tail
+
+    def _write_early(self, assembly: OrcAssembly, columns: list[pa.ChunkedArray]) -> None:
+        whole, fractions = parted(columns)
+        part = io.BytesIO()
+        with orc.ORCWriter(part, **self._options) as writer:
+            writer.write(pa.Table.from_arrays(whole, schema=self._arrow))
+        assembly.add(part.getvalue(), {column: packed_nanos(nanos) for column, nanos in fractions.items()})
 
     def close(self) -> tuple[Metrics, int]:
-        """(metrics, length in bytes)."""
-        if not self._wrote:
-            self._writer.write(self._arrow.empty_table())
-        self._writer.close()
+        """(metrics, length in bytes). Raises CorruptMetadataError for a file whose footer counts other values than were given."""
+        if self._assembly is not None:
+            self._assembly.finish()
+        else:
+            if self._writer is None:
+                self._opened().write(self._arrow.empty_table())
+            self._finished()
         size = self.size
+        self._given.check(orc_counts(self._kept.tail))
         self._sink.close()
         return self._collector.finish(), size
 
@@ -150,40 +179,15 @@ def _orc_type(type_: Type) -> pa.DataType:
 
 
 def _cast(column: pa.ChunkedArray, type_: pa.DataType) -> pa.ChunkedArray:
-    return pa.chunked_array([_as(c, type_) for c in column.chunks], type_)
+    return pa.chunked_array([_as(compacted(chunk), type_) for chunk in column.chunks], type_)
 
 
 def _as(array: pa.Array, type_: pa.DataType) -> pa.Array:
-    """The same values with ORC's types and attributes, at any depth."""
-    mask = array.is_null() if array.null_count else None
-    if pa.types.is_struct(type_):
-        parts = [_as(array.field(i), type_.field(i).type) for i in range(type_.num_fields)]
-        return pa.StructArray.from_arrays(parts, fields=list(child_fields(type_)), mask=mask)
-    if pa.types.is_map(type_):
-        keys, items = _as(array.keys, type_.key_type), _as(array.items, type_.item_type)
-        return pa.MapArray.from_arrays(_offsets(array, mask), keys, items, type=type_, mask=mask)
-    if is_list(type_):
-        return pa.ListArray.from_arrays(_offsets(array, mask), _as(array.values, type_.value_type), type=type_, mask=mask)
-    if pa.types.is_timestamp(type_):
-        _check_fractions(array, 1_000_000_000 if type_.unit == "ns" else 1_000_000)
-    return array if array.type == type_ else array.cast(type_)
-
-
-def _check_fractions(times: pa.Array, second: int) -> None:
-    """pyarrow stores fractions of seconds before 1970 as negative numbers, which Java's ORC takes for another second.
-
-    Raises UnsupportedError.
-    """
-    numbers = times.cast(pa.int64()).drop_null().to_numpy()
-    early = numbers[numbers < 0]
-    wrong = early[-np.fmod(early, second) >= second // 1000]  # below a millisecond both agree
-    if len(wrong):
-        value = pa.scalar(int(wrong[0]), times.type)
-        raise UnsupportedError(f"Cannot write ORC file: timestamps before 1970 with milliseconds, use Parquet or Avro: {value}")
-
-
-def _offsets(array: pa.Array, mask: pa.Array | None) -> pa.Array:
-    return pa.array(array.offsets.to_numpy(), pa.int32()) if mask is not None and array.offsets.offset else array.offsets
+    """A compacted array's values with ORC's types and attributes, at any depth."""
+    if not pa.types.is_nested(type_):
+        return array if array.type == type_ else array.cast(type_)
+    children = [_as(child, field.type) for child, field in zip(children_of(array), child_fields(type_), strict=True)]
+    return with_children(array, type_, children)
 
 
 # -- reading -----------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-_NONE, _ZLIB, _SNAPPY, _LZ4, _ZSTD = 0, 1, 2, 4, 5
+NONE, ZLIB, SNAPPY, LZ4, ZSTD = 0, 1, 2, 4, 5
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _FIXED_BYTES = {_FIXED64: 8, _FIXED32: 4}
 _TAIL_BYTES = 16 * 1024
@@ -57,11 +57,11 @@ class OrcLayout:
     @property
     def is_readable(self) -> bool:
         """False for a codec (LZO) that is not at hand."""
-        return self.compression in (_NONE, _ZLIB, _SNAPPY, _LZ4, _ZSTD)
+        return self.compression in (NONE, ZLIB, SNAPPY, LZ4, ZSTD)
 
     def streams(self, file: Any, stripe: int) -> Iterator[OrcStream]:
         """All streams of a stripe, index streams too. Raises ``DAMAGE``."""
-        footer = self._footer(file, stripe)
+        footer = self.footer(file, stripe)
         encodings = [_number(message(entry), 1) for entry in footer.get(2, [])]
         start = self.stripes[stripe].start
         for entry in footer.get(1, []):
@@ -72,19 +72,24 @@ class OrcLayout:
 
     def writer_zone(self, file: Any, stripe: int) -> bytes:
         """The time zone a stripe's timestamps count in, empty if it does not say. Raises ``DAMAGE``."""
-        zone: bytes = self._footer(file, stripe).get(3, [b""])[-1]
+        zone: bytes = self.footer(file, stripe).get(3, [b""])[-1]
         return zone
 
-    def _footer(self, file: Any, stripe: int) -> Message:
+    def footer(self, file: Any, stripe: int) -> Message:
+        """A stripe's footer. Raises ``DAMAGE``."""
         found = self.stripes[stripe]
         return message(self.inflated(_at(file, found.footer_start, found.footer_length)))
 
     def content(self, file: Any, stream: OrcStream) -> bytes:
         """A stream, inflated. Raises ``DAMAGE``."""
-        return self.inflated(_at(file, stream.start, stream.length))
+        return self.inflated(self.stored(file, stream))
+
+    def stored(self, file: Any, stream: OrcStream) -> bytes:
+        """A stream as it stands in the file. Raises ``DAMAGE``."""
+        return _at(file, stream.start, stream.length)
 
     def inflated(self, data: bytes) -> bytes:
-        if self.compression == _NONE:
+        if self.compression == NONE:
             return data
         parts, position = [], 0
         while position < len(data):
@@ -95,11 +100,11 @@ class OrcLayout:
         return b"".join(parts)
 
     def _chunk(self, chunk: bytes) -> bytes:
-        if self.compression == _ZLIB:
+        if self.compression == ZLIB:
             return zlib.decompressobj(-15).decompress(chunk, self.block_bytes)
-        if self.compression == _ZSTD:
+        if self.compression == ZSTD:
             return bytes(pa.CompressedInputStream(pa.BufferReader(chunk), "zstd").read(self.block_bytes))
-        if self.compression == _SNAPPY:
+        if self.compression == SNAPPY:
             size, _ = varint(chunk, 0)
             return bytes(pa.Codec("snappy").decompress(chunk, min(size, self.block_bytes)))
         return bytes(pa.Codec("lz4_raw").decompress(chunk, min(_lz4_size(chunk), self.block_bytes)))
@@ -129,17 +134,33 @@ def _lz4_length(block: bytes, position: int, nibble: int) -> tuple[int, int]:
 
 def read_layout(file: Any, size: int) -> OrcLayout:
     """The layout of an ORC file that pyarrow could open. Raises ``DAMAGE``."""
-    tail = _at(file, max(0, size - _TAIL_BYTES), min(size, _TAIL_BYTES))
-    postscript_length = tail[-1]
-    postscript = message(tail[-1 - postscript_length : -1])
-    footer_length = _number(postscript, 1)
-    bare = OrcLayout((), {}, _number(postscript, 2), _number(postscript, 3))
+    bare, footer_start, footer_length = _tail(file, size)
     if not bare.is_readable:
         return bare
-    footer = message(bare.inflated(_at(file, size - 1 - postscript_length - footer_length, footer_length)))
+    footer = message(bare.inflated(_at(file, footer_start, footer_length)))
     types = [message(entry) for entry in footer.get(4, [])]
     stripes = tuple(_stripe(message(entry)) for entry in footer.get(3, []))
     return OrcLayout(stripes, _top_columns(types), bare.compression, bare.block_bytes)
+
+
+def read_footer(file: Any, size: int) -> Message:
+    """The footer as it stands, of a codec that is at hand; ``file`` may be the last ``size`` bytes alone. Raises ``DAMAGE``."""
+    bare, footer_start, footer_length = _tail(file, size)
+    return message(bare.inflated(_at(file, footer_start, footer_length)))
+
+
+def _tail(file: Any, size: int) -> tuple[OrcLayout, int, int]:
+    """(a layout of the codec alone, start and length of the footer)."""
+    tail = _at(file, max(0, size - _TAIL_BYTES), min(size, _TAIL_BYTES))
+    postscript = read_postscript(tail)
+    footer_length = _number(postscript, 1)
+    bare = OrcLayout((), {}, _number(postscript, 2), _number(postscript, 3))
+    return bare, size - 1 - tail[-1] - footer_length, footer_length
+
+
+def read_postscript(tail: bytes) -> Message:
+    """The postscript at the end of a file's last bytes. Raises ``DAMAGE``."""
+    return message(tail[-1 - tail[-1] : -1])
 
 
 def _stripe(found: Message) -> OrcStripe:
@@ -187,6 +208,27 @@ def varint(data: bytes, position: int) -> tuple[int, int]:
         shift += 7
         if shift > 63:
             raise ValueError(f"number beyond 64 bits at byte {position}")
+
+
+def varint_of(value: int) -> bytes:
+    """A number from 0 on as ``varint`` reads it."""
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes((*out, value))
+
+
+def encoded(fields: Message) -> bytes:
+    """A message of numbers and bytes, as ``message`` reads it."""
+    parts = []
+    for field in sorted(fields):
+        for value in fields[field]:
+            if isinstance(value, int):
+                parts.append(varint_of(field << 3) + varint_of(value))
+            else:
+                parts.append(varint_of(field << 3 | _BYTES) + varint_of(len(value)) + value)
+    return b"".join(parts)
 
 
 def _number(found: Message, field: int) -> int:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from icesql.io.orc_layout import varint
 
 WIDTHS = (*range(1, 25), 26, 28, 30, 32, 40, 48, 56, 64)
+_RUN = 512
 Numbers = npt.NDArray[np.int64]
 
 
@@ -91,6 +92,20 @@ def _delta(data: bytes, at: int, is_signed: bool) -> tuple[Numbers, int]:
 
 
 _READERS: tuple[Any, ...] = (_short_repeat, _direct, _patched_base, _delta)
+
+
+def direct_runs(values: npt.NDArray[np.uint64]) -> bytes:
+    """Values as a stream of version 2, in direct runs only: each as wide as its greatest value."""
+    parts = []
+    for start in range(0, len(values), _RUN):
+        run = values[start : start + _RUN]
+        needed = max(1, int(run.max()).bit_length())
+        code, width = next((code, width) for code, width in enumerate(WIDTHS) if width >= needed)
+        shifts = np.arange(width - 1, -1, -1, dtype=np.uint64)
+        count = len(run) - 1
+        parts.append(bytes((0x40 | code << 1 | count >> 8, count & 0xFF)))
+        parts.append(np.packbits(((run[:, None] >> shifts) & np.uint64(1)).astype(np.uint8)).tobytes())
+    return b"".join(parts)
 
 
 def bits(data: bytes, count: int) -> npt.NDArray[np.bool_]:

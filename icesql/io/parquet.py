@@ -20,6 +20,7 @@ from icesql.io.metrics import Metrics, MetricsConfig
 from icesql.io.nan_counts import NanCounter
 from icesql.io.parquet_dictionaries import dictionary_columns
 from icesql.io.parquet_metrics import parquet_metrics
+from icesql.io.written_counts import GivenCounts, parquet_counts, parquet_names, parquet_nulls
 from icesql.spec.properties import (
     PARQUET_SHRED_VARIANTS,
     PARQUET_VARIANT_INFERENCE_BUFFER_SIZE,
@@ -155,6 +156,7 @@ class ParquetFileWriter:
         self._properties, self._options = properties, parquet_options(plain, properties)
         self._writer: pq.ParquetWriter | None = None
         self._nans, self._long_values = NanCounter(schema, config), LongValues(schema, config)
+        self._given = GivenCounts("Parquet", [*parquet_names(self._arrow)])
 
     @property
     def size(self) -> int:
@@ -173,6 +175,7 @@ class ParquetFileWriter:
             for column, field in zip(table.columns, self._arrow, strict=True)
         ]
         rows = pa.Table.from_arrays(arrays, schema=self._arrow)
+        self._given.add(table.num_rows, *(number for column in table.columns for number in parquet_nulls(column)))
         self._opened(rows).write_table(rows, row_group_size=max(1, table.num_rows))
 
     def _opened(self, first: pa.Table) -> pq.ParquetWriter:
@@ -185,13 +188,14 @@ class ParquetFileWriter:
         return self._writer
 
     def close(self) -> tuple[Metrics, int]:
-        """(metrics, length in bytes)."""
+        """(metrics, length in bytes). Raises CorruptMetadataError for a file whose footer counts other rows or nulls than were given."""
         writer = self._opened(self._arrow.empty_table())
         writer.add_key_value_metadata({"iceberg.schema": json.dumps(schema_to_json(self._schema))})
         writer.close()
         size = self.size
         self._sink.close()
         footer = self._collected[0]
+        self._given.check(parquet_counts(footer))
         file_schema = to_arrow_schema(self._stored)
         metrics = parquet_metrics(
             footer,

@@ -14,11 +14,12 @@ from typing import Any
 
 from icesql.errors import CorruptMetadataError, InvalidArgumentError, UnsupportedError
 from icesql.io.files import FileIO
+from icesql.io.inflate import Inflation
+from icesql.spec import budgets
 
 MAGIC = b"PFA1"
 _TAIL = struct.Struct("<i4s4s")
 _FOOTER_COMPRESSED = 1  # bit 0 of the first flag byte
-_MAX_PLAIN_BYTES = 1 << 30
 _FIRST_READ_BYTES = 64 * 1024
 
 
@@ -131,11 +132,13 @@ def parse_footer(data: bytes, location: str, file_size: int) -> PuffinFooter:
         raise _corrupt(location, f"unknown flags {flags.hex()}")
     if flags[0] & _FOOTER_COMPRESSED:
         payload = decompress(payload, "lz4", location)
+    if (excess := budgets.excess_of_json(payload, len(data))) is not None:
+        raise _corrupt(location, f"footer of {excess}")
     try:
         node = json.loads(payload)
         blobs = tuple(_from_json(blob) for blob in node["blobs"])
         properties = {str(k): str(v) for k, v in (node.get("properties") or {}).items()}
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
         raise _corrupt(location, f"damaged footer: {error!r}") from error
     for blob in blobs:
         if blob.offset < len(MAGIC) or blob.length < 0 or blob.offset + blob.length > file_size - len(data):
@@ -181,25 +184,11 @@ def decompress(data: bytes, codec: str | None, location: str) -> bytes:
     if codec not in ("zstd", "lz4"):
         raise UnsupportedError(f"Cannot read Puffin file {location}: unknown compression codec: {codec}", location=location)
     try:
-        return _unzstd(data) if codec == "zstd" else _unlz4(data)
+        return Inflation("zstandard" if codec == "zstd" else codec)(data)
     except MemoryError:
         raise
     except Exception as error:  # each codec library raises errors of its own
         raise _corrupt(location, f"damaged {codec} data: {error}") from error
-
-
-def _unzstd(data: bytes) -> bytes:
-    import zstandard
-
-    if zstandard.frame_content_size(data) > _MAX_PLAIN_BYTES:
-        raise ValueError("too large")
-    return bytes(zstandard.ZstdDecompressor().decompressobj().decompress(data))
-
-
-def _unlz4(data: bytes) -> bytes:
-    import cramjam
-
-    return bytes(cramjam.lz4.decompress(data))
 
 
 def _compress(data: bytes, codec: str | None) -> bytes:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, BinaryIO, cast
 
 from pyarrow import fs
 
-from icesql.errors import AlreadyExistsError, InvalidArgumentError, UnsupportedError
+from icesql.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnsupportedError
 from icesql.io.files import FileInfo
 from icesql.io.locations import delete_each, missing, scheme_of
 
@@ -86,6 +86,15 @@ class StoreFileIO:
     def delete_many(self, locations: Iterable[str]) -> list[tuple[str, str]]:
         return delete_each(self, locations)
 
+    def delete_if(self, location: str, is_the_one: Callable[[bytes], bool]) -> bool:
+        try:
+            if not is_the_one(self.read(location)):
+                return False
+        except NotFoundError:
+            return False
+        self.delete(location)
+        return True
+
     def make_folder(self, location: str) -> None:
         system, path = self._resolve(location)
         if system.type_name not in ("s3", "gcs", "abfs"):
@@ -95,6 +104,13 @@ class StoreFileIO:
         system, path = self._resolve(location)
         with contextlib.suppress(FileNotFoundError):
             system.delete_dir(path)
+
+    def move_folder(self, source: str, target: str) -> None:
+        system, path = self._resolve(target)
+        try:
+            system.move(self._resolve(source)[1], path)
+        except FileNotFoundError:
+            raise missing(source) from None
 
     def list_files(self, prefix: str, *, recursive: bool = True) -> Iterator[FileInfo]:
         system, path = self._resolve(prefix)
@@ -121,7 +137,7 @@ class StoreFileIO:
         except FileNotFoundError:
             raise missing(source) from None
         except OSError as error:
-            if self.exists(target):
+            if self.exists(target) and self.exists(source):  # without a source the target may be ours
                 raise AlreadyExistsError(f"Cannot rename file: target already exists: {target}", location=target) from error
             raise
 

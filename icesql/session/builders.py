@@ -156,7 +156,7 @@ class EnabledWriter(DataFrameWriter):  # type: ignore[misc]
         replaces = self._mode == "overwrite" if overwrite is None else overwrite
         verb = "INSERT OVERWRITE" if replaces else "INSERT INTO"
         options = f" WITH ({quoted_pairs(self._asked)})" if self._asked else ""
-        with self._session.view_of(self._frame) as view:
+        with self._session.telling(), self._session.view_of(self._frame) as view:
             self._session.sql(f"{verb} {quote(*parse_name(tableName))}{options} SELECT * FROM {view}")
 
     def saveAsTable(self, name: str, format: str | None = None, mode: str | None = None, partitionBy: Any = None, **options: Any) -> None:

@@ -7,6 +7,8 @@ import functools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from icesql.table.after_commit import after_commit, telling
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -59,7 +61,8 @@ def _patch() -> None:
         try:
             return session.sql(formatter.format(sqlQuery, **kwargs), args)
         finally:
-            formatter.clear()
+            with telling(session), after_commit("drop the temporary views of DataFrames among the arguments"):
+                formatter.clear()
 
     @functools.wraps(plain_table)
     def table(self: Any, tableName: str) -> Any:

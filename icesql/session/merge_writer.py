@@ -60,7 +60,7 @@ class MergeWriter:
                 "[NO_MERGE_ACTION_SPECIFIED] df.mergeInto needs to be followed by at least one of whenMatched/whenNotMatched/"
                 "whenNotMatchedBySource. SQLSTATE: 42K0E"
             )
-        with self._session.view_of(self._frame) as view, ColumnFunctions(self._session.spark) as functions:
+        with self._session.telling(), self._session.view_of(self._frame) as view, ColumnFunctions(self._session.spark) as functions:
             self._session.sql(_Text(self._session, self._frame, parse_name(self._name), view, functions).statement(self))
 
     def _with(self, clause: _Clause) -> MergeWriter:

@@ -17,6 +17,7 @@ from icesql.session.results import Columns
 from icesql.session.run_query import bound
 from icesql.session.show_procedures import find_procedure
 from icesql.session.system_functions import SYSTEM
+from icesql.table.after_commit import after_commit
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
@@ -71,7 +72,9 @@ def _run(session: Session, catalog: str, procedure: Procedure, arguments: dict[s
         session.last_notices = (*session.last_notices, *context.notices)
         session.last_plan = context.plan()
     columns = Columns(*(f"{column.name} {column.type}{'' if column.nullable else '!'}" for column in procedure.output))
-    return columns.frame(session.spark, rows)
+    with after_commit(f"show the rows of {procedure.name}: {rows}"):
+        return columns.frame(session.spark, rows)
+    return session.nothing
 
 
 def _argument(session: Session, text: Any, argument: s.CallArgument, args: Any) -> Argument:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from icesql.session.catalogs import SPARK_CATALOG, Catalogs
+from icesql.table.after_commit import after_commit, telling
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -40,13 +41,15 @@ class Session:
     Statements of one session run one at a time; a lock sees to it when threads share one.
 
     Of the last statement: ``last_notices`` (what the user should know), ``last_plan`` (what a dry run would have done), ``last_explained``
-    (what EXPLAIN PRUNING planned) and ``last_report``. ``watcher`` is told how far long calls are, from whichever thread works.
+    (what EXPLAIN PRUNING planned), ``last_report`` and ``has_committed``. ``watcher`` is told how far long calls are, from whichever
+    thread works.
     """
 
     def __init__(self, spark: SparkSession, catalogs: Mapping[str, Mapping[str, Any]] | None = None) -> None:
         self.spark = spark
         self.catalogs = Catalogs(self._spark_conf, catalogs or {})
         self.last_notices: tuple[str, ...] = ()
+        self.has_committed = False
         self.last_plan: tuple[PlannedAction, ...] = ()
         self.last_explained: tuple[Planning, ...] = ()
         self.watcher: Watcher | None = None
@@ -96,7 +99,7 @@ class Session:
         ``args`` fill named (``:name``) or positional (``?``) parameters, as in PySpark. Raises IcesqlError and its kin, and Spark's
         own errors.
         """
-        with self._lock:
+        with self._lock, self.telling():
             self._begin()
             self.is_inside = True
             try:
@@ -126,13 +129,30 @@ class Session:
         default."""
         from icesql.session.run_call import call_by_name
 
-        with self._lock:
+        with self._lock, self.telling():
             self._begin()
             return call_by_name(self, procedure, arguments)
 
+    @contextmanager
+    def telling(self) -> Iterator[None]:
+        """Around whatever may commit: an error after the commit is a notice of this session."""
+        with telling(self):
+            try:
+                yield
+            finally:
+                with after_commit("let go of what the statement left in the JVM"):
+                    self._tidy()
+
+    def _tidy(self) -> None:
+        from icesql.spark.bridge import tidy
+
+        tidy(self.spark)
+
     def _begin(self) -> None:
-        """What the last statement left is forgotten."""
+        """What the last statement left is forgotten; what any statement may need once it has committed is there."""
+        self.nothing  # noqa: B018
         self.last_notices, self.last_plan, self.last_explained = (), (), ()
+        self.has_committed = False
         self.forget_settings()
         self.frames.reports.clear()
 
@@ -248,7 +268,8 @@ class Session:
         from icesql.spark import short_views
 
         for name in names:
-            short_views.hide(self.spark, name)
+            with after_commit(f"drop temporary view {name}"):
+                short_views.hide(self.spark, name)
 
     def microseconds(self, expression: str) -> int | None:
         """A timestamp expression evaluated by Spark; ``None`` for null and for text that is no timestamp."""
@@ -303,6 +324,10 @@ class Session:
     def notice(self, text: str) -> None:
         """Something the user should know that is no result and no error."""
         self.last_notices = (*self.last_notices, text)
+
+    def committed(self) -> None:
+        """Heard when a commit of the statement at work is done."""
+        self.has_committed = True
 
     def _spark_conf(self) -> dict[str, str]:
         """Spark's settings, of the context and of the session, in one call to the JVM."""

@@ -86,8 +86,9 @@ class SessionTransaction:
             self._abandon(changed)
             names = ", ".join(sorted(catalogs))
             raise UnsupportedError(f"Cannot commit transaction: tables of several catalogs cannot be swapped together: {names}")
-        for catalog in catalogs.values():
-            commit_together(catalog, [(found.address.identifier, transaction) for found, transaction in changed])
+        with self._session.telling():
+            for catalog in catalogs.values():
+                commit_together(catalog, [(found.address.identifier, transaction) for found, transaction in changed])
 
     @staticmethod
     def _abandon(changed: list[tuple[Found, Transaction]]) -> None:

@@ -93,7 +93,8 @@ class Writer:
         ``overwrite-mode`` is ``dynamic``, those of the partitions that get rows."""
         found = require_named(self._session, self._name)
         where = parse_filter(condition) if isinstance(condition, str) else self._filter(found, condition)
-        write_rows(self._session, target_of(self._session, found, self._options), self._frame, "overwrite", where)
+        with self._session.telling():
+            write_rows(self._session, target_of(self._session, found, self._options), self._frame, "overwrite", where)
 
     def overwritePartitions(self) -> None:
         self._write("overwritePartitions")
@@ -121,7 +122,8 @@ class Writer:
 
     def _write(self, verb: str) -> None:
         found = require_named(self._session, self._name)
-        write_rows(self._session, target_of(self._session, found, self._options), self._frame, verb)
+        with self._session.telling():
+            write_rows(self._session, target_of(self._session, found, self._options), self._frame, verb)
 
     def _make(self, *, create: bool, replace: bool) -> None:
         from icesql.parser.parse import parse
@@ -149,7 +151,8 @@ class Writer:
             transaction = address.catalog.stage_replace(address.identifier, schema, **stage, or_create=create)
         else:
             transaction = address.catalog.stage_create(address.identifier, schema, **stage)
-        fill(self._session, address, transaction, self._frame, overwrite=replace, options=self._options)
+        with self._session.telling():
+            fill(self._session, address, transaction, self._frame, overwrite=replace, options=self._options)
 
     def _check_exists(self, address: Address, *, create: bool, replace: bool) -> None:
         exists = self._session.names.is_table(address)

@@ -18,13 +18,13 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from py4j.java_gateway import JavaPackage
-from pyspark import java_gateway
 from pyspark.errors.exceptions import captured
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.classic.column import Column as ClassicColumn
 from pyspark.sql.types import DataType, StructType
 
 from icesql.errors import UnsupportedError
+from icesql.spark.callbacks import accept_callbacks, forget_connections
 
 _SENT_BYTES = 32 << 10
 _KEPT_TYPES = 256
@@ -54,7 +54,7 @@ class Bridge:
         self.jvm: Any = JvmNames(spark._jvm)
         self.session: Any = spark._jsparkSession
         self.gateway: Any = spark.sparkContext._gateway
-        java_gateway.ensure_callback_server_started(self.gateway)
+        accept_callbacks(self.gateway)
         install_error_translation()
 
     @property
@@ -339,6 +339,13 @@ def bridge_of(spark: SparkSession) -> Bridge:
         if found is None:
             found = _bridges[spark] = Bridge(spark)
         return found
+
+
+def tidy(spark: SparkSession) -> None:
+    """Let go of what statements left in the JVM; nothing happens for a session that had no bridge, or has stopped."""
+    found = _bridges.get(spark)
+    if found is not None and spark.sparkContext._jsc is not None:
+        forget_connections(found.gateway)
 
 
 # -- errors raised by Python code that the JVM called -------------------------------------------------------------------

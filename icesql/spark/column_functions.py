@@ -11,9 +11,15 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from icesql.spark.bridge import bridge_of
+from icesql.table.after_commit import after_commit
 
 _numbers = itertools.count(1)
 _PREFIX = "__icesql_column_"
+
+
+def drop_function(session: Any, name: str) -> None:
+    """By Spark's catalog, which knows what the registry of this version of Spark calls it."""
+    session.sessionState().catalog().dropTempFunction(name, True)
 
 
 class ColumnFunctions:
@@ -21,7 +27,6 @@ class ColumnFunctions:
 
     def __init__(self, spark: SparkSession) -> None:
         self._bridge = bridge_of(spark)
-        self._jvm: Any = self._bridge.jvm
         self._session: Any = self._bridge.session
         self._registry = self._session.sessionState().functionRegistry()
         self._names: list[str] = []
@@ -31,7 +36,8 @@ class ColumnFunctions:
 
     def __exit__(self, *exception: object) -> None:
         for name in self._names:
-            self._registry.dropFunction(self._jvm.org.apache.spark.sql.catalyst.FunctionIdentifier(name))
+            with after_commit(f"drop temporary function {name}"):
+                drop_function(self._session, name)
 
     def call(self, expression: Any) -> str:
         """SQL text that stands for a Catalyst expression."""
@@ -68,7 +74,7 @@ class ColumnFunctions:
 
     def name(self, parts: Sequence[str]) -> Any:
         """A name for Spark to resolve."""
-        return self._jvm.org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute(self._bridge.seq(*parts))
+        return self._bridge.jvm.org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute(self._bridge.seq(*parts))
 
     def column_of(self, frame: DataFrame, parts: Sequence[str]) -> Any:
         """What a name is among the columns of a frame, ``None`` if it is none. Raises Spark's error for an ambiguous one."""

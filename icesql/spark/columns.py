@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
+from pyspark.sql import DataFrame
 from pyspark.sql.types import BinaryType, IntegerType, LongType, StringType, StructField, StructType
 
 from icesql.errors import NotFoundError, nearest
@@ -98,6 +99,11 @@ def shown_schema(metadata: TableMetadata, schema: Schema, metadata_columns: Sequ
 
 def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
+
+
+def numbered(frame: DataFrame) -> DataFrame:
+    """The frame with columns named c0, c1, ...: ``mapInArrow`` looks columns up by name, and takes dots and back-ticks for syntax."""
+    return frame.toDF(*(f"c{place}" for place in range(len(frame.columns))))
 
 
 def known_metadata_column(metadata: TableMetadata, name: str) -> I.NestedField:

@@ -134,6 +134,8 @@ class DeletedPositions:
 def for_the_jvm(bitmap: Any, path: str, *, limit_bytes: int = BITS_LIMIT_BYTES) -> bytes:
     """Positions as bits, or as a 32-bit Roaring bitmap where the bits would take more than the limit."""
     serialized = bytes(bitmap.serialize())
+    if len(bitmap) > 8 * limit_bytes:  # a bit each at least: they need not be expanded to see it
+        return portable_32(serialized, path)
     positions = positions_in(serialized)
     return deleted_bits(positions) if size_in_bytes(positions) <= limit_bytes else portable_32(serialized, path)
 

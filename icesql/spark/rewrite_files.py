@@ -12,7 +12,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import BinaryType, StructField, StructType
 
-from icesql.spark.columns import quoted
+from icesql.spark.columns import numbered, quoted
 from icesql.spark.distribution import PARTITION_PREFIX, sort_columns, with_partition_values
 from icesql.spark.scan import scan_dataframe
 from icesql.spark.shipping import ship
@@ -107,8 +107,8 @@ class ZOrdered:
             with archives_forgotten():
                 yield from with_z_values(batches, columns, text_bytes, max_bytes)
 
-        shape = StructType([*frame.schema.fields, StructField(Z_VALUE, BinaryType())])
-        woven = frame.mapInArrow(add, shape)
+        plain = numbered(frame)
+        woven = plain.mapInArrow(add, StructType([*plain.schema.fields, StructField(Z_VALUE, BinaryType())])).toDF(*frame.columns, Z_VALUE)
         valued = with_partition_values(
             self.spark, woven, self.rewrite.metadata.schema, self.rewrite.metadata.specs_by_id[self.rewrite.output_spec_id]
         )

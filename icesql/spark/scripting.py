@@ -14,6 +14,7 @@ from pyspark.errors.exceptions import captured
 from pyspark.sql import DataFrame, SparkSession
 
 from icesql.spark.bridge import Bridge, bridge_of
+from icesql.table.after_commit import after_commit
 
 _BODIES = frozenset({"body", "collection", "conditionalBodies", "elseBody", "handlers"})
 _ASKED = frozenset({"condition", "conditions", "query", "caseVariableExpression", "conditionExpressions"})
@@ -179,7 +180,11 @@ class Script:
         try:
             yield
         finally:
-            self._set(before)
+            with after_commit("give Spark back the variables outside of the script"):
+                self._set_back(before)
+
+    def _set_back(self, manager: Any) -> None:
+        self._set(manager)
 
     def _set(self, manager: Any) -> None:
         if manager is None:

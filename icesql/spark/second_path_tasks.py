@@ -17,9 +17,9 @@ from icesql.expr.tree import TRUE
 from icesql.io.arrow_types import internal_values
 from icesql.io.data_files import read_data_file
 from icesql.io.delete_files import equality_schema, read_equality_deletes, read_positions
-from icesql.io.deletion_vectors import read_dv_positions
+from icesql.io.deletion_vectors import read_dv_bitmap
 from icesql.io.files import FileIO
-from icesql.io.roaring import Positions, positions_in
+from icesql.io.roaring import Positions, RoaringBitmap
 from icesql.spark.task_imports import archives_forgotten
 from icesql.spec.files import DataFile, FileContent
 from icesql.spec.metadata import TableMetadata
@@ -69,7 +69,7 @@ def read_task(job: ReadJob, task: FileScanTask, left_out: bytes | None = None, v
     """Rows of one file in the columns Spark expects. ``left_out``: a bitmap of rows to leave out. ``values``: of the last columns."""
     equality = [file for file in task.delete_files if file.content is FileContent.EQUALITY_DELETES]
     wanted = _read_schema(job, equality)
-    positions, tests = _positions(job, task, left_out), [_EqualityTest(job, file) for file in equality]
+    bitmaps, tests = _deletes(job, task, left_out), [_EqualityTest(job, file) for file in equality]
     shows_deleted = DELETED.name in job.metadata_columns
     for batch in read_data_file(
         job.io,
@@ -80,7 +80,7 @@ def read_task(job: ReadJob, task: FileScanTask, left_out: bytes | None = None, v
         constants=identity_constants(job.metadata, task),
         data_sequence_number=task.file_sequence_number or task.data_sequence_number,
     ):
-        deleted = _deleted(batch, wanted, positions, tests)
+        deleted = _deleted(batch, wanted, bitmaps, tests)
         if not shows_deleted and deleted.any():
             batch, deleted = batch.filter(pa.array(~deleted)), deleted[~deleted]
         if batch.num_rows:
@@ -112,15 +112,15 @@ def _read_schema(job: ReadJob, equality: Sequence[DataFile]) -> Schema:
     return Schema(tuple(fields))
 
 
-def _positions(job: ReadJob, task: FileScanTask, left_out: bytes | None) -> Positions | None:
-    """Deleted positions, ``None`` if there are none."""
-    found = [] if left_out is None else [positions_in(left_out)]
+def _deletes(job: ReadJob, task: FileScanTask, left_out: bytes | None) -> list[RoaringBitmap | Positions]:
+    """Deleted positions of each bitmap and position delete file that has any."""
+    found: list[RoaringBitmap | Positions] = [] if left_out is None else [RoaringBitmap(left_out)]
     for file in task.delete_files:
         if file.is_deletion_vector:
-            found.append(read_dv_positions(job.io, file))
+            found.append(read_dv_bitmap(job.io, file))
         elif file.content is FileContent.POSITION_DELETES:
-            found.append(read_positions(job.io, file, task.data_file.file_path))
-    return np.unique(np.concatenate(found)) if any(len(part) for part in found) else None
+            found.append(np.unique(read_positions(job.io, file, task.data_file.file_path)))
+    return [part for part in found if len(part)]
 
 
 class _EqualityTest:
@@ -148,11 +148,14 @@ def _comparable(value: object) -> object:
     return "NaN" if isinstance(value, float) and value != value else value
 
 
-def _deleted(batch: pa.RecordBatch, schema: Schema, positions: Any, tests: Sequence[_EqualityTest]) -> np.ndarray[Any, Any]:
+def _deleted(
+    batch: pa.RecordBatch, schema: Schema, deletes: Sequence[RoaringBitmap | Positions], tests: Sequence[_EqualityTest]
+) -> np.ndarray[Any, Any]:
     deleted = np.zeros(batch.num_rows, dtype=bool)
-    if positions is not None:
+    if deletes:
         at = batch.column(next(i for i, f in enumerate(schema.fields) if f.id == POS.id)).to_numpy(zero_copy_only=False)
-        deleted |= np.isin(at, positions)
+        for part in deletes:
+            deleted |= part.contains(at) if isinstance(part, RoaringBitmap) else np.isin(at, part)
     for test in tests:
         deleted |= test(batch, schema)
     return deleted

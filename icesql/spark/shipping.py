@@ -1,9 +1,17 @@
-"""icesql's own code for executors: one zip, added to the Spark context at its first write or second-path read."""
+"""icesql's own code for Python workers, and the interpreter that they run: settled before the first job of ours.
+
+In ``local`` mode workers that run the driver's interpreter find what the driver finds. All others get one zip with the first write or
+second-path read, and are asked whether they can run it.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import os
+import re
+import shutil
 import struct
+import sys
 import tempfile
 import threading
 import weakref
@@ -14,6 +22,8 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from icesql.errors import UnsupportedError
+
 _shipped: weakref.WeakSet[Any] = weakref.WeakSet()
 _lock = threading.Lock()
 _HEADER_BYTES = 16  # of a compiled module: the version's number, flags, and the source's time and length or its hash (PEP 552)
@@ -22,19 +32,67 @@ _ROOMS = ("", "spec", "expr", "io", "table", "spark")
 
 
 def ship(spark: SparkSession) -> None:
-    """Make ``import icesql`` work in Python workers. In ``local`` mode they share the driver's installation already."""
+    """Make ``import icesql`` work in Python workers. Raises UnsupportedError where they cannot run tasks of ours."""
     context = spark.sparkContext
-    if _is_local(context.master) and _is_installed():
-        return
     with _lock:
         if context in _shipped:
             return
-        context.addPyFile(str(_zip()))
+        _choose_interpreter(context)
+        is_drivers = _is_drivers(context.pythonExec)
+        if not (_IN_DRIVER.fullmatch(context.master) and is_drivers and _is_installed()):
+            if not (_HERE.fullmatch(context.master) and is_drivers):
+                _check_workers(context)
+            context.addPyFile(str(_zip()))
         _shipped.add(context)
 
 
-def _is_local(master: str) -> bool:
-    return master == "local" or master.startswith("local[")
+_IN_DRIVER = re.compile(r"local(\[[^]]*\])?")
+_HERE = re.compile(r"local(-cluster)?(\[[^]]*\])?")
+
+
+def _choose_interpreter(context: Any) -> None:
+    """The driver's for workers on this machine, unless the user has chosen one: PySpark takes the first ``python3`` of the PATH, which is
+    another where the driver's environment is not activated (``venv/bin/python job.py``, the kernel of a notebook)."""
+    if "PYSPARK_PYTHON" not in os.environ and context.pythonExec == "python3" and _HERE.fullmatch(context.master) and sys.executable:
+        context.pythonExec = sys.executable
+
+
+def _is_drivers(command: str) -> bool:
+    """Whether a command is this very interpreter. Environments link to one file, but each from a folder of its own."""
+    found = shutil.which(command)
+    if found is None or not sys.executable:
+        return False
+    ours, theirs = Path(sys.executable).absolute(), Path(found).absolute()
+    return ours.parent == theirs.parent and ours.resolve() == theirs.resolve()
+
+
+def _check_workers(context: Any) -> None:
+    """Run a task. Raises UnsupportedError, in one sentence, for workers without pyarrow or with another version of Python, and for none."""
+
+    def has_pyarrow(_: int) -> bool:  # within this function, so that it is sent with its code: the worker has no icesql yet
+        from importlib.util import find_spec
+
+        return find_spec("pyarrow") is not None
+
+    try:
+        has_arrow = context.parallelize([0], 1).map(has_pyarrow).first()
+    except Exception as error:
+        found = _MISMATCH.search(str(error)) or _NO_PROGRAM.search(str(error))
+        if found is None:
+            raise
+        why = f"it is Python {found[1]}, the driver's is {found[2]}" if found.re is _MISMATCH else "it is not there"
+        raise _unusable(context, why) from None
+    if not has_arrow:
+        raise _unusable(context, "it has no pyarrow")
+
+
+_MISMATCH = re.compile(r"in worker has different version: (\S+) than that in driver: (\d+\.\d+)")
+_NO_PROGRAM = re.compile(r"Cannot run program \"([^\"]*)\"")
+
+
+def _unusable(context: Any, why: str) -> UnsupportedError:
+    what = "set PYSPARK_PYTHON to one that can be used before Spark starts"
+    return UnsupportedError(f"Cannot run tasks in the workers' interpreter: {why}: {context.pythonExec}; {what}")
 
 
 def _is_installed() -> bool:

@@ -21,6 +21,7 @@ from icesql.io.delete_files import check_delete_format
 from icesql.io.files import FileIO
 from icesql.spark.batches import LONG_ROW, short_rows, unmeasured_batches
 from icesql.spark.bridge import bridge_of
+from icesql.spark.columns import numbered
 from icesql.spark.distribution import distributed, distribution_of, integer, with_partition_values
 from icesql.spark.local_rows import collect_arrow, size_in_bytes
 from icesql.spark.shipping import ship
@@ -195,7 +196,7 @@ def _run_tasks(frame: DataFrame, job: WriteJob) -> list[DataFile]:
     def task(batches):  # type: ignore[no-untyped-def]
         yield from write_task(job, batches)
 
-    rows = collect_arrow(frame.mapInArrow(task, f"{RESULT_COLUMN} binary"))
+    rows = collect_arrow(numbered(frame).mapInArrow(task, f"{RESULT_COLUMN} binary"))
     return [file for data in rows.column(RESULT_COLUMN).to_pylist() for file in pickle.loads(data)]
 
 

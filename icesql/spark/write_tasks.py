@@ -21,7 +21,7 @@ from icesql.io.files import FileIO
 from icesql.spark.task_imports import archives_forgotten
 from icesql.spark.to_table_arrow import table_batch
 from icesql.spec.files import DataFile
-from icesql.spec.partitioning import PartitionSpec
+from icesql.spec.partitioning import PartitionSpec, partition_key
 from icesql.spec.paths import partition_path
 from icesql.spec.schema import Schema
 from icesql.spec.types import Type
@@ -84,6 +84,7 @@ class PartitionedWriter:
         self._numbers = itertools.count(1)
         self._open: dict[tuple[object, ...], DataFileWriter] = {}
         self._done: list[DataFile] = []
+        self._together: tuple[tuple[object, ...], ...] = ()  # what the partitions of the open files have in common
 
     def write(self, batch: pa.RecordBatch) -> None:
         if batch.num_rows == 0:
@@ -111,9 +112,11 @@ class PartitionedWriter:
             yield start, end - start, partition
 
     def _write_rows(self, partition: tuple[object, ...], rows: pa.RecordBatch) -> None:
-        key = tuple(("nan",) if isinstance(v, float) and v != v else (type(v), v) for v in partition)
-        if self._job.clustered and key not in self._open:
+        key = partition_key(partition)
+        together = tuple(part[:2] for part in key)  # Spark sorts the two zeros as one value, so rows of both come mixed
+        if self._job.clustered and together != self._together:
             self._close_all()
+            self._together = together
         writer = self._open.get(key)
         if writer is None:
             writer = self._open[key] = self._begin(partition)
@@ -150,7 +153,9 @@ class PartitionedWriter:
 
 
 def _changes(key: pa.Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Where a value differs from the one before; nulls equal nulls."""
+    """Where a value differs from the one before; nulls equal nulls, -0.0 is not 0.0."""
+    if pa.types.is_floating(key.type):
+        key = key.view(pa.int64() if pa.types.is_float64(key.type) else pa.int32())
     before, after = key.slice(0, len(key) - 1), key.slice(1)
     differ = pc.fill_null(pc.not_equal(after, before), False)
     if key.null_count:

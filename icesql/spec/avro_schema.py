@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from icesql.errors import UnsupportedError
+from icesql.spec import budgets
 from icesql.spec.json_faults import JsonFault, array_field, as_object, each, int_field, kind, required, string_field, within
 from icesql.spec.types import (
     BinaryType,
@@ -187,6 +188,7 @@ _AVRO_PRIMITIVES: dict[str, PrimitiveType] = {
 class _Reader:
     id_for_missing: Callable[[], int] | None
     named: dict[str, Any] = field(default_factory=dict)
+    visited: int = 0  # a named type is read wherever it is referred to: types that refer to each other would make a tree without end
 
     def id_of(self, node: dict[str, Any], key: str) -> int:
         if node.get(key) is None and self.id_for_missing is not None:
@@ -218,6 +220,9 @@ class _Reader:
         return self.type(options[0]), len(options) == len(node)
 
     def type(self, node: Any) -> Type:
+        self.visited += 1
+        if self.visited > budgets.SCHEMA_NODES:
+            raise JsonFault(f"Avro schema of more than {budgets.SCHEMA_NODES} parts")
         if isinstance(node, str):
             if node in _AVRO_PRIMITIVES:
                 return _AVRO_PRIMITIVES[node]
@@ -273,7 +278,9 @@ class _Reader:
             case (("fixed" | "bytes"), "decimal"):
                 return DecimalType(int_field(node, "precision"), int_field(node, "scale", default=0))
             case "fixed", _:
-                return FixedType(int_field(node, "size"))
+                if (size := int_field(node, "size")) < 0:
+                    raise JsonFault(f"fixed of {size} bytes", "size")
+                return FixedType(size)
         if avro in _AVRO_PRIMITIVES:
             return _AVRO_PRIMITIVES[avro]
         if avro in self.named:

@@ -54,6 +54,7 @@ _EPOCH_DAY = dt.date(1970, 1, 1).toordinal()
 _EXACT = Context(prec=100, traps=[Inexact, InvalidOperation])
 _ROUNDED = Context(prec=100, traps=[InvalidOperation])
 _HEX = re.compile(r"(?:0[xX]|[xX]'|)((?:[0-9A-Fa-f]{2})*)'?")
+_WHOLE_DIGITS = 40  # beyond every integer type
 _WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 
 
@@ -98,10 +99,12 @@ def _whole(type_: Type, value: Any) -> int | OutOfRange:
             return ABOVE_MAX if value > 0 else BELOW_MIN
         case float() if value.is_integer():
             return int(value)
+        case Decimal() if value.is_finite() and value.adjusted() > _WHOLE_DIGITS:  # never as an int: 1e999999999 would fill the memory
+            return ABOVE_MAX if value > 0 else BELOW_MIN
         case Decimal() if value.is_finite() and value == value.to_integral_value(context=_EXACT):
             return int(value)
         case str() if _WHOLE.fullmatch(value):
-            return int(value)
+            return _whole(type_, Decimal(value.strip()))
     _refuse(type_, value)
 
 

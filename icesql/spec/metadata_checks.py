@@ -75,10 +75,14 @@ def _check_snapshots(metadata: TableMetadata) -> None:
     sequence_of = {snapshot.snapshot_id: snapshot.sequence_number for snapshot in metadata.snapshots}
     if len(sequence_of) != len(metadata.snapshots):
         _unique(metadata.snapshots, lambda snapshot: snapshot.snapshot_id, "snapshots", "snapshot id")
+    are_ordered = True  # by their sequence numbers
     for position, snapshot in enumerate(metadata.snapshots):
         sequence, parent = snapshot.sequence_number, snapshot.parent_snapshot_id
         of_parent = 0 if parent is None else sequence_of.get(parent, 0)
-        if of_parent <= sequence <= last and sequence >= 0:
+        if of_parent < sequence <= last:
+            continue
+        if of_parent == sequence <= last:
+            are_ordered = False
             continue
         if sequence < 0:
             why = f"sequence number {sequence} is negative"
@@ -87,6 +91,23 @@ def _check_snapshots(metadata: TableMetadata) -> None:
         else:
             why = f"sequence number {sequence} goes back: that of parent {parent} is {of_parent}"
         raise JsonFault(why, f"snapshots[{position}].sequence-number")
+    if not are_ordered:
+        _check_ancestry(metadata)
+
+
+def _check_ancestry(metadata: TableMetadata) -> None:
+    """No snapshot descends from itself: whoever follows parents must come to an end. Rising sequence numbers say so already."""
+    parents = {snapshot.snapshot_id: snapshot.parent_snapshot_id for snapshot in metadata.snapshots}
+    ends: set[int | None] = {None}  # snapshots whose ancestry is known to end
+    for position, snapshot in enumerate(metadata.snapshots):
+        passed: dict[int, None] = {}
+        at: int | None = snapshot.snapshot_id
+        while at is not None and at not in ends:
+            if at in passed:
+                raise JsonFault(f"snapshot {at} is its own ancestor", f"snapshots[{position}].parent-snapshot-id")
+            passed[at] = None
+            at = parents.get(at)
+        ends.update(passed)
 
 
 def _check_snapshot_files(metadata: TableMetadata) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from icesql.spec.schema import Schema
@@ -53,3 +54,14 @@ class PartitionSpec:
 
 
 UNPARTITIONED = PartitionSpec()
+
+
+def partition_key(partition: tuple[object, ...]) -> tuple[tuple[object, ...], ...]:
+    """Equal for tuples of one partition: NaN equals NaN, -0.0 is not 0.0 (a reader may take the value from it), 1 is not True."""
+    return tuple(_exact(value) for value in partition)
+
+
+def _exact(value: object) -> tuple[object, ...]:
+    if not isinstance(value, float):
+        return type(value), value
+    return (float, "nan") if math.isnan(value) else (float, value, math.copysign(1.0, value))

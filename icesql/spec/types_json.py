@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from icesql.spec import budgets
 from icesql.spec.json_faults import (
     JsonFault,
     array_field,
@@ -50,7 +51,7 @@ from icesql.spec.types import (
 )
 from icesql.spec.value_json import from_json, to_json
 
-MAX_DEPTH = 100
+MAX_DEPTH = budgets.TYPE_DEPTH
 _SIMPLE: dict[str, PrimitiveType] = {
     str(type_): type_
     for type_ in (
@@ -208,7 +209,9 @@ def primitive_from_text(text: str) -> PrimitiveType:
             raise JsonFault(f"invalid decimal, precision must be 1 to 38 and scale at most the precision: {text}")
         return DecimalType(precision, scale)
     if matched := _FIXED.fullmatch(lower):
-        return FixedType(int(matched[1]))
+        if (length := int(matched[1])) > budgets.FIXED_BYTES:
+            raise JsonFault(f"invalid fixed, a length is at most {budgets.FIXED_BYTES}: {text}")
+        return FixedType(length)
     if matched := _GEOMETRY.fullmatch(text.strip()):
         return GeometryType(matched[1] or None)
     if matched := _GEOGRAPHY.fullmatch(text.strip()):

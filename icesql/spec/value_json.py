@@ -124,7 +124,7 @@ def _primitive(type_: Type, node: Any) -> Any:
         case LongType(), int():
             return node if node in LONG_RANGE else None
         case ((FloatType() | DoubleType()), (int() | float())):
-            return float(node)
+            return _float(node)
         case ((FloatType() | DoubleType()), str()):
             return _NOT_NUMBERS.get(node)
         case StringType(), str():
@@ -137,6 +137,13 @@ def _primitive(type_: Type, node: Any) -> Any:
             except (ValueError, InvalidOperation) as error:  # InvalidArgumentError is a ValueError
                 raise JsonFault(f"expected a {type_} value, got {kind(node)}") from error
     return None
+
+
+def _float(number: int | float) -> float | None:
+    try:
+        return float(number)
+    except OverflowError:
+        return None
 
 
 def _from_text(type_: Type, text: str) -> Any:

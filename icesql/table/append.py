@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 from icesql.spec.files import DataFile
 from icesql.spec.snapshots import Operation
+from icesql.table.known_files import one_spelling
 from icesql.table.operations import TableOperations, TableVersion
-from icesql.table.produce import ProduceSnapshot
+from icesql.table.produce import CommitValidation, NotAllowedKnownDataFiles, ProduceSnapshot
 from icesql.table.snapshot_update import SnapshotUpdate
 
 
@@ -16,7 +17,7 @@ class AppendFiles(SnapshotUpdate):
         super().__init__(operations, base)
         self._fast = fast
         self._files: list[DataFile] = []
-        self._count_partitions = True
+        self._count_partitions, self._only_new = True, False
 
     def append_file(self, file: DataFile) -> AppendFiles:
         self._files.append(file)
@@ -31,11 +32,22 @@ class AppendFiles(SnapshotUpdate):
         self._count_partitions = False
         return self
 
+    def validate_files_are_new(self) -> AppendFiles:
+        """None of the files may be in the table already, nor come into it before this commit."""
+        self._only_new = True
+        return self
+
     def change(self) -> ProduceSnapshot:
         return ProduceSnapshot(
             action=Operation.APPEND,
             add_data_files=tuple(self._files),
             merge_manifests=not self._fast,
             count_partitions=self._count_partitions,
+            validations=self._validations(),
             **self._common(),
         )
+
+    def _validations(self) -> tuple[CommitValidation, ...]:
+        if not self._only_new:
+            return ()
+        return (NotAllowedKnownDataFiles(file_paths=frozenset(one_spelling(file.file_path) for file in self._files)),)

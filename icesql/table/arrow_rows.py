@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from icesql.errors import CorruptMetadataError, ValidationError
 from icesql.io.arrow_projection import convert_leaf
 from icesql.io.arrow_types import child_fields, constant_array, internal_values, is_list, is_uuid, to_arrow_schema, to_arrow_type
-from icesql.spec.partitioning import PartitionField, PartitionSpec
+from icesql.spec.partitioning import PartitionField, PartitionSpec, partition_key
 from icesql.spec.schema import Schema
 from icesql.spec.transforms import transform_function
 from icesql.spec.types import ListType, MapType, NestedField, StructType, Type
@@ -181,9 +181,10 @@ def _partition_values(rows: pa.Table, schema: Schema, field: PartitionField) -> 
         encoded = encoded.combine_chunks()
     transform = transform_function(field.transform, source.type)
     transformed = [transform(value) for value in internal_values(source.type, encoded.dictionary)]
-    places: dict[Any, int] = {}
-    place_of = np.array([places.setdefault(value, len(places)) for value in transformed], dtype=np.int64)
-    return list(places), place_of[encoded.indices.to_numpy(zero_copy_only=False)]
+    values: dict[Any, Any] = {partition_key((value,)): value for value in transformed}
+    places = {key: place for place, key in enumerate(values)}
+    place_of = np.array([places[partition_key((value,))] for value in transformed], dtype=np.int64)
+    return list(values.values()), place_of[encoded.indices.to_numpy(zero_copy_only=False)]
 
 
 def _source_column(rows: pa.Table, schema: Schema, field_id: int) -> pa.ChunkedArray:

@@ -29,6 +29,7 @@ from icesql.table.append import AppendFiles
 from icesql.table.arrow_import import imported_files, name_mapping
 from icesql.table.arrow_rows import by_partition, fitted
 from icesql.table.arrow_scan import TaskReader
+from icesql.table.known_files import already_in_table, one_spelling
 from icesql.table.location_provider import LocationProvider, location_provider
 from icesql.table.operations import TableVersion
 from icesql.table.scan_tasks import FileScanTask
@@ -74,19 +75,21 @@ def add_files(table: Table, locations: Sequence[str], *, branch: str, check_dupl
     transaction = table.transaction()
     if DEFAULT_NAME_MAPPING not in table.properties:  # without it no one could tell the columns of files without ids
         transaction.add(UpdateProperties().set(DEFAULT_NAME_MAPPING, name_mapping_to_json(name_mapping(table.metadata))))
-    transaction.add(AppendFiles().append_files(files).to_branch(branch).change())
+    append = AppendFiles().append_files(files).to_branch(branch)
+    if check_duplicates:
+        append.validate_files_are_new()
+    transaction.add(append.change())
     return transaction.commit()
 
 
 def _check_new(table: Table, locations: Sequence[str], branch: str) -> None:
-    if len(set(locations)) < len(locations):
-        raise ValidationError(f"Cannot add files: a file is listed twice: {next(x for x in locations if locations.count(x) > 1)}")
-    held = set(table.scan(ref=_readable(table, branch)).plan_files().paths)
-    known = [location for location in locations if location in held]
+    spelled = [one_spelling(location) for location in locations]
+    if len(set(spelled)) < len(spelled):
+        raise ValidationError(f"Cannot add files: a file is listed twice: {next(x for x in spelled if spelled.count(x) > 1)}")
+    held = {one_spelling(path) for path in table.scan(ref=_readable(table, branch)).plan_files().paths}
+    known = [location for location in locations if one_spelling(location) in held]
     if known:
-        raise ValidationError(
-            "Cannot complete import because data files to be imported already exist within the target table: " + ", ".join(known)
-        )
+        raise already_in_table(known)
 
 
 def _readable(table: Table, branch: str) -> str | None:

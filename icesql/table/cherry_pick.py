@@ -34,7 +34,9 @@ class CherryPick:
         self._producer: SnapshotProducer | None = None
 
     def apply(self, metadata: TableMetadata) -> ChangeSet:
-        """Raises ValidationError where the snapshot cannot be picked."""
+        """Raises ValidationError where the snapshot cannot be picked, AlreadyCommittedError if it was picked by this very change."""
+        if self._producer is not None:
+            self._producer.check_not_committed(metadata)
         picked = metadata.snapshots_by_id.get(self.source_id)
         if picked is None:
             raise ValidationError(f"Cannot cherry-pick unknown snapshot ID: {self.source_id}", snapshot_id=self.source_id)

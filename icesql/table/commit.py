@@ -1,6 +1,7 @@
 """The commit loop: refresh, apply, check, swap; retry when another writer was faster.
 
-Nothing is cleaned up unless the commit failed for certain: after an unknown outcome the files may be part of the table.
+Nothing is cleaned up unless the commit failed for certain: after an unknown outcome the files may be part of the table. An attempt that
+finds what an earlier one added in the table has nothing left to do: the commit has succeeded (``icesql.table.outcomes``).
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from dataclasses import dataclass
 
 from icesql.errors import CommitFailedError, CommitStateUnknownError, IcesqlError, ValidationError
 from icesql.spec.metadata import TableMetadata
+from icesql.table.after_commit import after_commit, tell_committed
 from icesql.table.metadata_builder import MetadataBuilder
 from icesql.table.operations import Change, ChangeSet, MetadataChange, TableOperations, TableVersion
+from icesql.table.outcomes import AlreadyCommittedError, holds_any, own_snapshot_ids
 from icesql.table.own_changes import note_change
 from icesql.table.requirements import check_all
 from icesql.table.update_values import Update
@@ -113,9 +116,16 @@ def attempt_until_committed(
     policy = RetryPolicy.of(version.metadata.properties)
     deadline = time.monotonic() + policy.total_timeout_ms / 1000
     waits = policy.waits_ms()
+    tried: frozenset[int] = frozenset()
     while True:
+        if holds_any(version.metadata, tried):
+            finish(changes, version.metadata)
+            return version
         try:
             metadata = prepare(changes, version, begin)
+        except AlreadyCommittedError:
+            finish(changes, version.metadata)
+            return version
         except BaseException as error:  # what does not hold on the version held may hold on the current one
             newer = _newer(operations, changes, version) if may_be_stale and isinstance(error, IcesqlError) else None
             if newer is None:
@@ -130,6 +140,7 @@ def attempt_until_committed(
                 return version
             may_be_stale, version = False, newer
             continue
+        tried |= own_snapshot_ids(version.metadata, metadata)
         try:
             committed = operations.commit(version, metadata)
         except CommitFailedError:
@@ -202,13 +213,12 @@ def prepare(changes: Sequence[Change], version: TableVersion, begin: Callable[[T
 
 
 def finish(changes: Sequence[Change], metadata: TableMetadata) -> None:
-    """Tell every change that it is committed. What goes wrong is only logged: the commit stands."""
+    """Tell every change that it is committed. What goes wrong becomes a notice: the commit stands."""
+    tell_committed()
     note_change(metadata.location)
     for change in changes:
-        try:
+        with after_commit(f"clean up after the commit of {type(change).__name__}"):
             change.committed(metadata)
-        except Exception:
-            logger.warning("Cannot clean up after commit: %s", change, exc_info=True)
 
 
 def abandon(changes: Sequence[Change]) -> None:

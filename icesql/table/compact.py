@@ -19,7 +19,7 @@ from icesql.io.files import FileIO
 from icesql.spec.files import DataFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.metadata_columns import LINEAGE
-from icesql.spec.partitioning import PartitionSpec
+from icesql.spec.partitioning import PartitionSpec, partition_key
 from icesql.spec.paths import partition_path
 from icesql.spec.schema import Schema
 from icesql.table.arrow_rows import by_partition
@@ -83,7 +83,7 @@ class _Writers:
         self._open: dict[tuple[object, ...], DataFileWriter] = {}
 
     def write(self, partition: tuple[object, ...], rows: pa.Table) -> None:
-        key = tuple(("nan",) if isinstance(v, float) and v != v else (type(v), v) for v in partition)
+        key = partition_key(partition)
         if key not in self._open:
             self._open[key] = self._begin(partition)
         self._open[key].write(rows)

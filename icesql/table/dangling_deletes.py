@@ -1,68 +1,121 @@
-"""Delete files that no data file of their partition is old enough for. Spec: "Scan Planning", the rules on applying deletes."""
+"""When a delete file may go, and the removal of those that may. Spec: "Scan Planning", the rules on applying deletes.
+
+The rule: a delete file may go once no data file that it applies to is live in the very version that the commit makes. An equality delete
+applies to strictly lower data sequence numbers, a position delete to those not higher, a deletion vector to the one file it references.
+
+- What counts is the data sequence number of every live file *after* the commit: of files that stay, of manifests that are added, and of
+  the files being added, which may keep an older number (a rewrite's ``data_sequence_number``).
+- It is worked out on the version that the commit builds on, at each attempt: a rollback, a branch set elsewhere or any other commit in
+  between may have brought older data files back.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
+from icesql.io.files import FileIO
 from icesql.io.manifest_columns import read_manifest_columns
-from icesql.spec.files import DataFile, FileContent, ManifestContent
-from icesql.spec.snapshots import MAIN
+from icesql.spec.files import DataFile, FileContent, ManifestContent, ManifestFile
+from icesql.spec.metadata import TableMetadata
+from icesql.spec.snapshots import MAIN, Snapshot
+from icesql.table.commit import commit
 from icesql.table.delete_index import PartitionKey, partition_key
 from icesql.table.manifest_access import manifests_of, of_content
-from icesql.table.table import Table
+from icesql.table.operations import ChangeSet
+
+if TYPE_CHECKING:
+    from icesql.table.snapshot_producer import SnapshotProducer
+    from icesql.table.table import Table
+
+
+def oldest_data_sequence_number(last_number: int, manifests: Iterable[ManifestFile], number_of_added: int | None) -> int:
+    """At most the lowest data sequence number there will be: deletes with a lower one apply to nothing, whatever their partition.
+
+    ``manifests``: the data manifests that stay or are added whole. ``number_of_added``: the number that added files keep, ``None`` if
+    they get the new snapshot's or there are none.
+    """
+    kept = [m.min_sequence_number for m in manifests if m.has_live_files and m.min_sequence_number >= 0]
+    return min([last_number, *kept, *([] if number_of_added is None else [number_of_added])])
 
 
 class DanglingDeletes:
-    """``find`` them, or ``commit`` their removal as one ``replace`` snapshot."""
+    """A Change that removes the dangling delete files of a branch, as one ``replace`` snapshot.
+
+    What dangles is asked of each version that an attempt builds on, never of one read before.
+    """
 
     def __init__(self, table: Table, branch: str = MAIN) -> None:
         self.table, self.branch = table, branch
+        self._removed: list[DataFile] = []
+        self._attempts: list[SnapshotProducer] = []
 
     def commit(self) -> list[DataFile]:
         """The files removed; nothing is committed for none."""
-        dangling = self.find()
-        if dangling:
-            rewrite = self.table.new_rewrite_files().to_branch(self.branch)
-            for file in dangling:
-                rewrite.delete_file(file)
-            rewrite.commit()
-        return dangling
+        commit(self.table.operations, [self], base=self.table.version)
+        return self._removed
 
     def find(self) -> list[DataFile]:
-        metadata = self.table.metadata
-        if len(metadata.partition_specs) == 1 and metadata.spec.is_unpartitioned:
-            return []  # every commit drops them from such a table
-        oldest, paths = self._data_files()
-        oldest_of_all = min(oldest.values(), default=None)
-        return [file for file, number in self._delete_files() if self._dangles(file, number, oldest, oldest_of_all, paths)]
+        """What dangles in the table as it is held."""
+        return dangling_deletes(self.table.io, self.table.metadata, self.table.metadata.head(self.branch))
 
-    def _dangles(
-        self, file: DataFile, number: int, oldest: dict[PartitionKey, int], oldest_of_all: int | None, paths: frozenset[str]
-    ) -> bool:
+    # -- Change --------------------------------------------------------------------------------------------------
+    def apply(self, metadata: TableMetadata) -> ChangeSet:
+        from icesql.table.rewrite_files import RewriteFiles
+        from icesql.table.snapshot_producer import SnapshotProducer
+
+        head = metadata.head(self.branch)
+        self._removed = [] if head is None else dangling_deletes(self.table.io, metadata, head)
+        if not self._removed:
+            return ChangeSet()
+        rewrite = RewriteFiles().to_branch(self.branch).rewrite_files(delete_deletes=self._removed)
+        self._attempts.append(SnapshotProducer(rewrite.change(), self.table.io, self.table.name))
+        return self._attempts[-1].apply(metadata)
+
+    def committed(self, metadata: TableMetadata) -> None:
+        for attempt in self._attempts:
+            if attempt.snapshot_id in metadata.snapshots_by_id:
+                attempt.committed(metadata)
+            else:
+                attempt.abandoned()
+
+    def abandoned(self) -> None:
+        for attempt in self._attempts:
+            attempt.abandoned()
+
+
+def dangling_deletes(io: FileIO, metadata: TableMetadata, head: Snapshot | None) -> list[DataFile]:
+    """Delete files of a snapshot that no data file of their partition is old enough for."""
+    if len(metadata.partition_specs) == 1 and metadata.spec.is_unpartitioned:
+        return []  # every commit drops them from such a table
+    oldest, paths = _data_files(io, metadata, head)
+    oldest_of_all = min(oldest.values(), default=None)
+
+    def dangles(file: DataFile, number: int) -> bool:
         if file.is_deletion_vector:
             return file.referenced_data_file not in paths
-        everywhere = file.content is FileContent.EQUALITY_DELETES and self.table.metadata.specs_by_id[file.spec_id].is_unpartitioned
+        everywhere = file.content is FileContent.EQUALITY_DELETES and metadata.specs_by_id[file.spec_id].is_unpartitioned
         first = oldest_of_all if everywhere else oldest.get(partition_key(file.spec_id, file.partition))
         if first is None:
             return True
         return number <= first if file.content is FileContent.EQUALITY_DELETES else number < first
 
-    def _data_files(self) -> tuple[dict[PartitionKey, int], frozenset[str]]:
-        """The lowest data sequence number of each partition, and all paths."""
-        oldest: dict[PartitionKey, int] = {}
-        paths: set[str] = set()
-        for file, number in self._live(ManifestContent.DATA):
-            key = partition_key(file.spec_id, file.partition)
-            oldest[key] = min(number, oldest.get(key, number))
-            paths.add(file.file_path)
-        return oldest, frozenset(paths)
+    return [file for file, number in _live(io, metadata, head, ManifestContent.DELETES) if dangles(file, number)]
 
-    def _delete_files(self) -> Iterator[tuple[DataFile, int]]:
-        return self._live(ManifestContent.DELETES)
 
-    def _live(self, content: ManifestContent) -> Iterator[tuple[DataFile, int]]:
-        metadata, io = self.table.metadata, self.table.io
-        for manifest in of_content(manifests_of(io, metadata.head(self.branch)), content):
-            columns = read_manifest_columns(io, manifest, spec=metadata.specs_by_id.get(manifest.partition_spec_id))
-            for row in columns.live.nonzero()[0].tolist():
-                yield columns.data_file(row), max(int(columns.sequence_number[row]), 0)
+def _data_files(io: FileIO, metadata: TableMetadata, head: Snapshot | None) -> tuple[dict[PartitionKey, int], frozenset[str]]:
+    """The lowest data sequence number of each partition, and all paths."""
+    oldest: dict[PartitionKey, int] = {}
+    paths: set[str] = set()
+    for file, number in _live(io, metadata, head, ManifestContent.DATA):
+        key = partition_key(file.spec_id, file.partition)
+        oldest[key] = min(number, oldest.get(key, number))
+        paths.add(file.file_path)
+    return oldest, frozenset(paths)
+
+
+def _live(io: FileIO, metadata: TableMetadata, head: Snapshot | None, content: ManifestContent) -> Iterator[tuple[DataFile, int]]:
+    for manifest in of_content(manifests_of(io, head), content):
+        columns = read_manifest_columns(io, manifest, spec=metadata.specs_by_id.get(manifest.partition_spec_id))
+        for row in columns.live.nonzero()[0].tolist():
+            yield columns.data_file(row), max(int(columns.sequence_number[row]), 0)

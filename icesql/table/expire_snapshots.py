@@ -7,7 +7,6 @@ Spec: "Snapshot Retention Policy".
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from icesql.errors import InvalidArgumentError, UnsupportedError, ValidationError
@@ -18,14 +17,10 @@ from icesql.spec.properties import MAX_REF_AGE_MS, MAX_SNAPSHOT_AGE_MS, MIN_SNAP
 from icesql.spec.snapshots import MAIN, Snapshot, SnapshotRef
 from icesql.table import update_values as u
 from icesql.table.commit import commit, stage_of
-from icesql.table.location_provider import outside_files
 from icesql.table.operations import ChangeSet, MetadataChange, TableOperations, TableVersion
 from icesql.table.reachable import ContentFiles, content_files, manifest_lists, manifests_by_path, statistics_by_snapshot, statistics_paths
+from icesql.table.removal import Delete, removal_gate
 from icesql.table.requirements import requirements_for
-
-_OUTSIDE = "outside the table's location: files that were added in place may be another's"
-
-Delete = Callable[[Iterable[str]], list[tuple[str, str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +75,7 @@ class ExpireSnapshots(MetadataChange):
     def __init__(self, operations: TableOperations, base: TableVersion | None = None, *, now_ms: int | None = None) -> None:
         self._operations = operations
         self._base = operations.load() if base is None else base
-        if self._base.metadata.properties.get("gc.enabled", "true").lower() == "false":
-            raise ValidationError("Cannot expire snapshots: GC is disabled (deleting files may corrupt other tables)")
+        _check_collects(self._base.metadata)
         self._now_ms = time.time_ns() // 1_000_000 if now_ms is None else now_ms
         self._ids: list[int] = []
         self._older_than_ms: int | None = None
@@ -167,7 +161,8 @@ class ExpireSnapshots(MetadataChange):
 
     # -- Change --------------------------------------------------------------------------------------------------
     def apply(self, metadata: TableMetadata) -> ChangeSet:
-        """Raises InvalidArgumentError if a snapshot asked for is the head of a ref."""
+        """Raises InvalidArgumentError if a snapshot asked for is the head of a ref, ValidationError where ``gc.enabled`` is now false."""
+        _check_collects(metadata)
         self._before = metadata
         expired, refs = self._expired(metadata)
         ids = tuple(e.snapshot.snapshot_id for e in expired)
@@ -194,10 +189,13 @@ class ExpireSnapshots(MetadataChange):
         gone = frozenset(before.snapshots_by_id.keys() - version.metadata.snapshots_by_id.keys())
         files = expired_files(self._operations.io, before, gone, version.metadata)
         paths = files.all()
-        outside = frozenset(outside_files(version.metadata, paths))
-        own = [path for path in paths if path not in outside]
-        failures = [(path, _OUTSIDE) for path in sorted(outside)] + (self._delete(own) if own else [])
+        failures = removal_gate(self._operations, version.metadata).remove(paths, self._delete)
         return ExpireResult(version=version, files=files, failures=tuple(failures))
+
+
+def _check_collects(metadata: TableMetadata) -> None:
+    if metadata.properties.get("gc.enabled", "true").lower() == "false":
+        raise ValidationError("Cannot expire snapshots: GC is disabled (deleting files may corrupt other tables)")
 
 
 class _Policy:

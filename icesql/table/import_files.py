@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from icesql.errors import InvalidArgumentError, ValidationError
+from icesql.errors import InvalidArgumentError
 from icesql.io.data_files import data_file_of
 from icesql.io.files import FileIO
 from icesql.spec.files import DataFile
@@ -17,6 +17,7 @@ from icesql.spec.properties import DEFAULT_NAME_MAPPING
 from icesql.spec.snapshots import MAIN
 from icesql.table.arrow_import import name_mapping
 from icesql.table.import_source import SourcePartition, check_filter, compatible_spec, files_of, matching
+from icesql.table.known_files import already_in_table, one_spelling
 from icesql.table.table import Table
 
 _THREADS = 8
@@ -67,15 +68,10 @@ class ImportFiles:
         return self.partition_columns is not None
 
     def _check_new(self, files: Sequence[ImportedFile]) -> None:
-        held = {_key(path) for path in self.table.scan(ref=self.branch).plan_files().paths}
-        known = [file.location for file in files if _key(file.location) in held]
+        held = {one_spelling(path) for path in self.table.scan(ref=self.branch).plan_files().paths}
+        known = [file.location for file in files if one_spelling(file.location) in held]
         if known:
-            raise ValidationError(
-                "Cannot complete import because data files to be imported already exist within the target table: "
-                f"{','.join(known[:10])}.  This is disabled by default as Iceberg is not designed for multiple references to the same file "
-                "within the same table.  If you are sure, you may set 'check_duplicate_files' to false to force the import.",
-                files=known,
-            )
+            raise already_in_table(known)
 
     def commit(self, files: Sequence[ImportedFile], reader: Reader | None = None) -> int:
         """Read the metrics and append. Returns how many files were added; of a folder without any nothing is committed."""
@@ -83,6 +79,8 @@ class ImportFiles:
             return 0
         read = reader or (lambda chosen: read_in_threads(self.table.io, self.table.metadata, chosen, self.parallelism))
         append = self.table.new_append().append_files(read(files)).to_branch(self.branch or MAIN)
+        if self.check_duplicates:
+            append.validate_files_are_new()
         if files and not self.count_partitions and self.table.metadata.format_version > 1:
             append.without_partition_counts()
         append.commit()
@@ -132,8 +130,3 @@ def read_one(io: FileIO, metadata: TableMetadata, file: ImportedFile) -> DataFil
         io, file.location, metadata.schema, file_format=file.file_format, spec_id=file.spec_id, partition=file.partition,
         properties=metadata.properties, name_mapping=name_mapping(metadata),
     )  # fmt: skip
-
-
-def _key(location: str) -> str:
-    """One spelling a file: local paths with and without ``file:`` are the same."""
-    return "/" + location[5:].lstrip("/") if location.startswith("file:") else location

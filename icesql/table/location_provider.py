@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from icesql.errors import UnsupportedError
@@ -32,7 +32,12 @@ class LocationProvider:
     @property
     def data_folder(self) -> str:
         """``write.data.path``, its older names, or ``<location>/data``; without a trailing slash."""
-        return _strip(data_path(self.properties) or f"{self.location}/data")
+        return _strip(self.data_path or f"{self.location}/data")
+
+    @property
+    def data_path(self) -> str | None:
+        """The data folder that properties name, if they do."""
+        return data_path(self.properties)
 
     @property
     def metadata_folder(self) -> str:
@@ -68,6 +73,11 @@ class LocationProvider:
         parts = [part for part in self.location.split("/") if part and not part.endswith(":")]
         return "/".join(parts[-2:]) + "/"
 
+    @property
+    def shared_context(self) -> str:
+        """The folders that keep the table's files apart from others' in a data folder outside its location; ``""`` where nothing does."""
+        return self._context if self.uses_object_store_layout else ""
+
     def metadata_file(self, name: str) -> str:
         """Location of a manifest, manifest list, statistics or metadata file of that name."""
         return f"{self.metadata_folder}/{name}"
@@ -75,10 +85,12 @@ class LocationProvider:
 
 def data_path(properties: Mapping[str, str]) -> str | None:
     """The configured data folder, by precedence of its three names; ``None`` if there is none."""
-    for key in (DATA_PATH, OBJECT_STORE_PATH, FOLDER_STORAGE_PATH):
-        if properties.get(key):
-            return properties[key]
-    return None
+    return next(iter(data_paths(properties)), None)
+
+
+def data_paths(properties: Mapping[str, str]) -> list[str]:
+    """Every configured data folder, the one in use first."""
+    return [properties[key] for key in (DATA_PATH, OBJECT_STORE_PATH, FOLDER_STORAGE_PATH) if properties.get(key)]
 
 
 def location_provider(metadata: TableMetadata) -> LocationProvider:
@@ -87,18 +99,6 @@ def location_provider(metadata: TableMetadata) -> LocationProvider:
     if impl:
         raise UnsupportedError(f"Cannot use location provider: Java classes cannot be loaded: {impl}", impl=impl)
     return LocationProvider(_strip(metadata.location), dict(metadata.properties))
-
-
-def own_folders(metadata: TableMetadata) -> set[str]:
-    """The folders that files of the table alone lie in: its location, and where properties send data and metadata."""
-    provider = location_provider(metadata)
-    return {provider.location.rstrip("/"), provider.data_folder, provider.metadata_folder}
-
-
-def outside_files(metadata: TableMetadata, locations: Iterable[str]) -> list[str]:
-    """Those of the locations that are not below the table's own folders: not the table's to delete."""
-    roots = tuple(f"{root}/" for root in own_folders(metadata))
-    return [location for location in locations if not location.startswith(roots) or "/../" in location]
 
 
 def new_manifest_name(commit_uuid: str, index: int) -> str:

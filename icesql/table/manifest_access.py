@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from icesql.errors import CorruptMetadataError, ValidationError
-from icesql.io.avro_container import read_header
+from icesql.io.avro_container import AvroHeader, corrupt, read_header
 from icesql.io.files import FileIO
 from icesql.io.manifest_lists import RepeatedManifests, read_manifest_list
 from icesql.io.manifests import read_manifest
@@ -35,10 +35,18 @@ def _embedded_manifest(io: FileIO, path: str, snapshot: Snapshot) -> ManifestFil
     manifest = ManifestFile(
         manifest_path=path,
         manifest_length=len(data),
-        partition_spec_id=int(header.text("partition-spec-id") or 0),
+        partition_spec_id=_spec_id(header, path),
         added_snapshot_id=snapshot.snapshot_id,
     )
     return with_counts(io, manifest)
+
+
+def _spec_id(header: AvroHeader, path: str) -> int:
+    text = header.text("partition-spec-id") or "0"
+    try:
+        return int(text)
+    except ValueError as error:
+        raise corrupt(path, f"partition spec id is no number: {text[:60]}") from error
 
 
 def with_counts(io: FileIO, manifest: ManifestFile, specs_by_id: Mapping[int, PartitionSpec] | None = None) -> ManifestFile:

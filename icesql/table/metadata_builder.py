@@ -59,8 +59,12 @@ class MetadataBuilder:
         check_spec(metadata.spec, metadata.schema)
         check_sort_order(metadata.sort_order, metadata.schema)
         if self._last_updated_ms is None:
-            self._last_updated_ms = _now_ms() if now_ms is None else now_ms
+            self._last_updated_ms = self._not_before_base() if now_ms is None else now_ms
         return replace(metadata, last_updated_ms=self._last_updated_ms, snapshot_log=self._valid_log(metadata))
+
+    def _not_before_base(self) -> int:
+        """The time, or the base's if the clock has stepped back: readers refuse a table that is older than its own history."""
+        return max(_now_ms(), self.base.last_updated_ms)
 
     def _with_snapshots(self) -> TableMetadata:
         if self._snapshots is None:
@@ -314,7 +318,7 @@ class MetadataBuilder:
 
     def _logged(self, snapshot_id: int) -> tuple[SnapshotLogEntry, ...]:
         if self._last_updated_ms is None:
-            self._last_updated_ms = _now_ms()
+            self._last_updated_ms = self._not_before_base()
         if snapshot_id in self._added_snapshots:
             self._intermediate.add(snapshot_id)
         log = self._metadata.snapshot_log

@@ -56,8 +56,9 @@ class TableOperations(Protocol):
         """Write ``metadata`` to a new file and swap it in if the table still is at ``base`` (``None``: if it does not exist).
 
         The caller has folded the updates; this method appends to the metadata log, writes the file, swaps, and deletes old metadata files
-        if the table's properties ask. Raises CommitFailedError if another writer won (what was written is removed), CommitStateUnknownError
-        if the outcome cannot be known (nothing is removed), AlreadyExistsError for a create that lost.
+        if the table's properties ask. Raises CommitFailedError if it is proven that the swap did not happen (what was written is removed),
+        CommitStateUnknownError otherwise (nothing is removed; the rule is in ``icesql.table.outcomes``), AlreadyExistsError for a create
+        that lost.
         """
 
 
@@ -65,7 +66,8 @@ class Change(Protocol):
     """Something to commit. One instance serves one commit, over any number of attempts."""
 
     def apply(self, metadata: TableMetadata) -> ChangeSet:
-        """What to do to this version of the table. Called once an attempt; raises ValidationError when the change no longer holds."""
+        """What to do to this version of the table. Called once an attempt; raises ValidationError when the change no longer holds,
+        AlreadyCommittedError if its own snapshot is in the table already."""
 
     def committed(self, metadata: TableMetadata) -> None:
         """The commit succeeded with this metadata: remove files that only losing attempts wrote. Must not raise."""

@@ -12,12 +12,15 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from icesql.errors import InvalidArgumentError, ValidationError
+from icesql.io.canonical import Canonical, folders_above, is_below
 from icesql.io.files import FileInfo, FileIO
 from icesql.table.reachable import reachable
+from icesql.table.removal import Claim, RemovalGate, removal_gate
 from icesql.table.table import Table
 
 DEFAULT_SCHEMES = {"s3n": "s3", "s3a": "s3"}
 _LISTING_THREADS = 16
+_METADATA_NAMES = (".metadata.json", ".metadata.json.gz")
 _URI = re.compile(r"^(?:([A-Za-z][A-Za-z0-9+.\-]*):)?(?://([^/]*))?(.*)$", re.DOTALL)
 
 
@@ -56,8 +59,10 @@ class PrefixRules:
         """Keys may list several spellings, with commas between."""
         return cls(schemes={**DEFAULT_SCHEMES, **_flat(schemes)}, authorities=_flat(authorities), mode=mode)
 
-    def uri(self, location: str) -> FileURI:
-        matched = _URI.match(location)
+    def uri(self, location: str, canonical: Canonical | None = None) -> FileURI:
+        """Of a local file with ``canonical``: by its real path, whatever links lead to it."""
+        real = None if canonical is None else canonical.file(location)
+        matched = _URI.match(real if real is not None and real.startswith("file:") else location)
         assert matched is not None
         scheme, authority, path = (matched[1] or "").lower(), matched[2] or "", matched[3]
         if scheme == "file" or (not scheme and path.startswith("/")):
@@ -76,13 +81,14 @@ def _flat(pairs: Mapping[str, str] | None) -> dict[str, str]:
 def orphans_among(listed: Iterable[str], reached: Iterable[str], rules: PrefixRules) -> list[str]:
     """Listed files that are not reached. Raises ValidationError where prefixes disagree and the mode is ERROR."""
     valid: dict[str, list[FileURI]] = {}
+    canonical = Canonical()
     for location in reached:
-        uri = rules.uri(location)
+        uri = rules.uri(location, canonical)
         valid.setdefault(uri.path, []).append(uri)
     orphans: list[str] = []
     conflicts: set[tuple[str, str]] = set()
     for location in listed:
-        uri = rules.uri(location)
+        uri = rules.uri(location, canonical)
         held = valid.get(uri.path)
         if held is None:
             orphans.append(location)
@@ -126,15 +132,20 @@ def reached_files(table: Table) -> Iterator[str]:
 
 # -- listing -----------------------------------------------------------------------------------------------------------
 def units_of(io: FileIO, location: str, depth: int = 2) -> tuple[list[FileInfo], list[str]]:
-    """Files in the first levels of folders, and the folders below them, each to be listed on its own."""
+    """Files in the first levels of folders, and the folders below them, each to be listed on its own. Links are not followed."""
     files, level = [], [location.rstrip("/")]
+    canonical = Canonical()
     for _ in range(depth):
         with ThreadPoolExecutor(_LISTING_THREADS, "icesql-list") as pool:
             for found in pool.map(lambda folder: list(io.list_files(folder, recursive=False)), level):
                 files += found
             names = pool.map(lambda folder: [f"{folder}/{name}" for name in io.list_folders(folder)], level)
-            level = [folder for folders in names for folder in folders]
+            level = [folder for folders in names for folder in folders if not _is_link(folder, canonical)]
     return files, level
+
+
+def _is_link(folder: str, canonical: Canonical) -> bool:
+    return canonical.file(folder) != canonical.folder(folder)
 
 
 def list_in_threads(io: FileIO, folders: Sequence[str]) -> list[FileInfo]:
@@ -160,3 +171,68 @@ def _is_hidden(part: str, partition_names: frozenset[str]) -> bool:
 
 def partition_names(table: Table) -> frozenset[str]:
     return frozenset(field.name for spec in table.metadata.partition_specs for field in spec.fields)
+
+
+# -- whose they are ------------------------------------------------------------------------------------------------------
+def removable_orphans(
+    table: Table, location: str, candidates: Iterable[str], seen: Iterable[str], rules: PrefixRules
+) -> tuple[list[str], list[tuple[str, str]]]:
+    """Candidates below the location that nothing reaches and that may go; and (path, reason) of those that nothing reaches but must stay.
+
+    ``seen`` are all files that were listed, of whatever age: metadata files among them tell of other tables. Raises ValidationError where
+    no file of the table lies below the location: what lies there is someone else's.
+    """
+    reached = list(reached_files(table))
+    _check_location(table, location, reached)
+    orphans = sorted(orphans_among(candidates, reached, rules))
+    if not orphans:
+        return [], []
+    return _spared(orphans, frozenset(_folders_of_other_tables(seen, table, reached)), _gate(table, location, reached))
+
+
+def _check_location(table: Table, location: str, reached: Iterable[str]) -> None:
+    canonical = Canonical()
+    root = canonical.folder(location)
+    if root is None or not any((file := canonical.file(path)) is not None and is_below(file, root) for path in reached):
+        raise ValidationError(
+            f"Cannot remove orphan files of table {table.name}: none of its files lies below the location: {location}", location=location
+        )
+
+
+def _gate(table: Table, location: str, reached: Iterable[str]) -> RemovalGate:
+    """The table's gate. A location asked for counts if the table lay there: it still reaches metadata there, and no other table is near."""
+    gate, canonical = removal_gate(table.operations, table.metadata, exact=True), Canonical()
+    asked = str(canonical.folder(location))
+    folders = {str(canonical.file(path)).rpartition("/")[0] for path in reached}
+    past = {folder.removesuffix("/metadata") for folder in folders if folder.endswith("/metadata")}
+    if any(asked == place or is_below(asked, place) for place in past) and gate.is_free(location):
+        return gate.with_claim(Claim(location, table.name))
+    return gate
+
+
+def _folders_of_other_tables(seen: Iterable[str], table: Table, reached: Iterable[str]) -> Iterator[str]:
+    """Canonical folders with metadata files that are not the table's: of tables of whatever catalog."""
+    canonical = Canonical()
+    own = {canonical.folder(f"{table.location}/metadata")}
+    own.update(str(canonical.file(path)).rpartition("/")[0] for path in reached if path.endswith(_METADATA_NAMES))
+    for path in seen:
+        if path.endswith(_METADATA_NAMES):
+            folder = str(canonical.file(path)).rpartition("/")[0]
+            if folder not in own:
+                yield folder.removesuffix("/metadata")
+
+
+def _spared(orphans: Iterable[str], others: frozenset[str], gate: RemovalGate) -> tuple[list[str], list[tuple[str, str]]]:
+    canonical = Canonical()
+    kept: list[tuple[str, str]] = []
+    candidates: list[str] = []
+    for path in orphans:
+        file = canonical.file(path)
+        if file is not None and not others.isdisjoint(folders_above(file)):
+            kept.append((path, "a folder above it holds another table's metadata"))
+        elif _is_link(path, canonical):
+            kept.append((path, "it is a symbolic link, and what it leads to may be in use"))
+        else:
+            candidates.append(path)
+    may_go, refused = gate.split(candidates)
+    return may_go, kept + refused

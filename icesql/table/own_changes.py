@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import logging
 import weakref
 from typing import Protocol
 
-logger = logging.getLogger(__name__)
+from icesql.table.after_commit import after_commit
 
 
 class Listener(Protocol):
@@ -23,17 +22,15 @@ _listeners: weakref.WeakSet[Listener] = weakref.WeakSet()
 def note_change(location: str | None = None) -> None:
     """A commit to the table at this location is done; without one, a name leads elsewhere, or nowhere, now.
 
-    What goes wrong in a listener is only logged: the change stands.
+    What goes wrong in a listener becomes a notice: the change stands.
     """
     global _last
     _last = next(_numbers)
     if location is None:
         return
     for listener in list(_listeners):
-        try:
+        with after_commit(f"read anew what is kept in memory of the table at {location}"):
             listener.table_changed(location)
-        except Exception:
-            logger.warning("Cannot tell of a change of the table at %s", location, exc_info=True)
 
 
 def changes_so_far() -> int:

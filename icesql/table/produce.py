@@ -58,8 +58,20 @@ class NotAllowedNewDeletesForDataFiles:
     ignore_equality_deletes: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotAllowedKnownDataFiles:
+    """None of these data files is in the table. Paths in the one spelling of ``icesql.table.known_files``."""
+
+    file_paths: frozenset[str] = frozenset()
+
+
 CommitValidation: TypeAlias = (
-    NotAllowedAddedDataFiles | NotAllowedAddedDeleteFiles | RequiredDataFiles | RequiredDeleteFiles | NotAllowedNewDeletesForDataFiles
+    NotAllowedAddedDataFiles
+    | NotAllowedAddedDeleteFiles
+    | RequiredDataFiles
+    | RequiredDeleteFiles
+    | NotAllowedNewDeletesForDataFiles
+    | NotAllowedKnownDataFiles
 )
 
 

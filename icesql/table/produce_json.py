@@ -23,6 +23,7 @@ from icesql.table.produce import (
     CommitValidation,
     NotAllowedAddedDataFiles,
     NotAllowedAddedDeleteFiles,
+    NotAllowedKnownDataFiles,
     NotAllowedNewDeletesForDataFiles,
     ProduceSnapshot,
     RequiredDataFiles,
@@ -178,6 +179,8 @@ def _partitions(node: Node, key: str, metadata: TableMetadata) -> PartitionKeys 
 # -- validations ---------------------------------------------------------------------------------------------------
 def _validation_to_json(validation: CommitValidation, metadata: TableMetadata) -> Node:
     node: Node = {"type": _type_of(validation)}
+    if isinstance(validation, NotAllowedKnownDataFiles):
+        return {**node, "file-paths": sorted(validation.file_paths)}
     if not isinstance(validation.filter, AlwaysTrue):
         node["filter"] = expression_to_json(validation.filter)
     match validation:
@@ -211,6 +214,8 @@ def _type_of(validation: CommitValidation) -> str:
             return "required-delete-files"
         case NotAllowedNewDeletesForDataFiles():
             return "not-allowed-new-deletes-for-data-files"
+        case NotAllowedKnownDataFiles():
+            return "not-allowed-known-data-files"
 
 
 def _validations(node: Node, metadata: TableMetadata) -> tuple[CommitValidation, ...]:
@@ -244,6 +249,8 @@ def _validation(node: Node, metadata: TableMetadata) -> CommitValidation:
         case "not-allowed-new-deletes-for-data-files":
             ignore = _flag(node, "ignore-equality-deletes", False)
             return NotAllowedNewDeletesForDataFiles(file_paths=_paths(node), filter=filter_, ignore_equality_deletes=ignore)
+        case "not-allowed-known-data-files":
+            return NotAllowedKnownDataFiles(file_paths=_paths(node))
     raise JsonFault(f"unknown validation: {kind}", "type")
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -16,6 +17,7 @@ from icesql.io.files import FileIO
 from icesql.spec.files import DataFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import MAIN, Snapshot
+from icesql.table.after_commit import after_commit
 from icesql.table.compact import Compaction, parts_of
 from icesql.table.dangling_deletes import DanglingDeletes
 from icesql.table.operations import TableVersion
@@ -96,7 +98,8 @@ class RewriteDataFiles:
         outcome = run.run(self.plan.groups)
         removed = sum(len(removed_vectors(group.group)) for group in outcome.done)
         if self.options.remove_dangling_deletes and self.start is not None:
-            removed += len(DanglingDeletes(self.table, self.branch).commit())
+            with after_commit("remove dangling delete files") if outcome.done else nullcontext():
+                removed += len(DanglingDeletes(self.table, self.branch).commit())
         return _result(outcome, removed)
 
     def rehearse(self) -> RewriteResult:

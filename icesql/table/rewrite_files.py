@@ -8,7 +8,7 @@ from icesql.errors import InvalidArgumentError
 from icesql.spec.files import DataFile
 from icesql.spec.snapshots import Operation
 from icesql.table.operations import TableOperations, TableVersion
-from icesql.table.produce import CommitValidation, NotAllowedNewDeletesForDataFiles, ProduceSnapshot
+from icesql.table.produce import CommitValidation, NotAllowedNewDeletesForDataFiles, ProduceSnapshot, RequiredDeleteFiles
 from icesql.table.snapshot_update import SnapshotUpdate
 
 
@@ -85,8 +85,9 @@ class RewriteFiles(SnapshotUpdate):
             raise InvalidArgumentError("Delete files to add must be empty because there's no delete file to be rewritten")
 
     def _validations(self) -> list[CommitValidation]:
-        if not self._removed:
-            return []
+        if not self._removed:  # what the new delete files leave out was found out on the base: nothing it had may be undone
+            paths = frozenset(file.file_path for file in self._removed_deletes)
+            return [] if self._from_snapshot is None else [RequiredDeleteFiles(file_paths=paths)]
         paths = frozenset(file.file_path for file in self._removed)
         ignore = self._data_sequence_number is not None
         return [NotAllowedNewDeletesForDataFiles(file_paths=paths, ignore_equality_deletes=ignore)]

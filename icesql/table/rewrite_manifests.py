@@ -173,7 +173,11 @@ class RewriteManifests:
     def committed(self, metadata: TableMetadata) -> None:
         if self._producer is not None:
             self._producer.committed(metadata)
-        self._drop_unused({m.manifest_path for m in self.added})
+        snapshot = None if self._producer is None else metadata.snapshots_by_id.get(self._producer.snapshot_id)
+        if snapshot is not None:
+            self._drop_unused({manifest.manifest_path for manifest in manifests_of(self._operations.io, snapshot)})
+        elif not self.rewritten:
+            self._drop_unused(set())
 
     def abandoned(self) -> None:
         if self._producer is not None:

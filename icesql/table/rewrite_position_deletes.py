@@ -100,6 +100,11 @@ class RewritePositionDeletes:
         """Every live data file with the deletes that apply to it: positions of any other file dangle."""
         return {task.data_file.file_path: task for task in self.table.scan().plan_files().tasks}
 
+    @cached_property
+    def _applying(self) -> dict[str, frozenset[str]]:
+        """Paths of the delete files that apply to each live data file, by its path."""
+        return {path: frozenset(file.file_path for file in task.delete_files) for path, task in self._tasks.items()}
+
     def run(self, progress: GroupProgress | None = None) -> DeleteRewriteResult:
         run = RewriteRun(self.table.io, self.options, self._write, self._commit, progress or (lambda *counts: None))
         outcome = run.run(self.plan.groups)
@@ -126,11 +131,14 @@ class RewritePositionDeletes:
 
     # -- writing ---------------------------------------------------------------------------------------------------
     def _positions(self, group: Group) -> dict[str, Any]:
-        """Positions by path of live data files, of all the group's files."""
+        """Positions by path of live data files, of all the group's files.
+
+        Only of data files that the delete file applies to: the new one has the highest number of the group, and would apply to more.
+        """
         found: dict[str, Any] = {}
         for file in group.tasks:
             for path, positions in deleted_positions(self.table.io, file).items():
-                if path in self._tasks:
+                if file.file_path in self._applying.get(path, ()):
                     found[path] = found[path] | positions if path in found else positions
         return found
 

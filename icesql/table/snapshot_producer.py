@@ -22,17 +22,20 @@ from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import MAIN, Operation, Snapshot, SnapshotRef
 from icesql.table import update_values as u
 from icesql.table.added_files import check_added_files
+from icesql.table.dangling_deletes import oldest_data_sequence_number
 from icesql.table.location_provider import location_provider, new_manifest_list_name
 from icesql.table.manifest_access import latest_snapshot, manifests_of, of_content, schema_for_spec, spec_of, with_counts
 from icesql.table.manifest_factory import ManifestFactory
 from icesql.table.manifest_filter import Filtered, ManifestFilter
 from icesql.table.manifest_merge import ManifestMerger
 from icesql.table.operations import ChangeSet
+from icesql.table.outcomes import AlreadyCommittedError
 from icesql.table.produce import ProduceSnapshot
 from icesql.table.removal_rows import Removals
 from icesql.table.requirements import requirements_for
 from icesql.table.summary import SummaryBuilder, manifest_counts, with_totals
 from icesql.table.validation import Validator
+from icesql.table.vector_check import VectorCheck
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,24 +59,26 @@ class SnapshotProducer:
         self.snapshot_id = new_snapshot_id() if snapshot_id is None else snapshot_id
         self._io = io
         self._factory = ManifestFactory(io, self.snapshot_id)
-        self._attempt = 0
+        self._attempt, self._is_committed = 0, False
         self._lists: list[str] = []
         self._added: dict[tuple[int, ManifestContent], list[ManifestFile]] = {}
         self._filters = {content: ManifestFilter(self._factory, content) for content in ManifestContent}
         self._mergers = {content: ManifestMerger(self._factory, content) for content in ManifestContent}
+        self._saw_branch = False
+        self._one_vector_a_file = VectorCheck(io, change)
         self._data_files = tuple(replace(f, first_row_id=None) for f in _distinct(change.add_data_files))
         self._delete_files = _distinct(change.add_delete_files)
 
     # -- Change --------------------------------------------------------------------------------------------------
     def apply(self, metadata: TableMetadata) -> ChangeSet:
-        """Raises ValidationError where a validation fails, InvalidArgumentError for files that do not fit the table."""
+        """Raises ValidationError where a validation fails, InvalidArgumentError for files that do not fit the table, AlreadyCommittedError
+        if its snapshot is in the table."""
         change = self.change
+        self.check_not_committed(metadata)
         self._check_target(metadata)
         parent = latest_snapshot(metadata, change.branch)
         self._check_files(metadata)
         Validator(self._io, metadata, parent, change).check()
-        if self.snapshot_id in metadata.snapshots_by_id:
-            raise ValidationError(f"Cannot commit: snapshot id is taken: {self.snapshot_id}", snapshot_id=self.snapshot_id)
         contents = self._contents(metadata, parent)
         self._check_replace(contents)
         snapshot = self._snapshot(metadata, parent, contents)
@@ -84,8 +89,14 @@ class SnapshotProducer:
             updates.append(u.SetSnapshotRef(change.branch, ref))
         return ChangeSet(tuple(updates), requirements_for(metadata, updates))
 
+    def check_not_committed(self, metadata: TableMetadata) -> None:
+        """Raises AlreadyCommittedError."""
+        if self.snapshot_id in metadata.snapshots_by_id:
+            raise AlreadyCommittedError(f"Cannot commit: snapshot id is taken: {self.snapshot_id}", snapshot_id=self.snapshot_id)
+
     def committed(self, metadata: TableMetadata) -> None:
         """Remove manifests and lists that only losing attempts wrote; nothing if the snapshot is not in sight."""
+        self._is_committed = True
         snapshot = metadata.snapshots_by_id.get(self.snapshot_id)
         if snapshot is None:
             return
@@ -96,6 +107,8 @@ class SnapshotProducer:
             self._io.delete_many(sorted(losers))
 
     def abandoned(self) -> None:
+        if self._is_committed:  # by an earlier commit of the same change
+            return
         locations = {*self._factory.written, *self._lists}
         if self._owns_files:
             locations.update(file.file_path for file in (*self._data_files, *self._delete_files))
@@ -104,11 +117,14 @@ class SnapshotProducer:
 
     # -- checks --------------------------------------------------------------------------------------------------
     def _check_target(self, metadata: TableMetadata) -> None:
-        ref = metadata.refs.get(self.change.branch)
+        """A branch that is not there yet is made; one that was there when the write began, and is not any more, was dropped."""
+        branch = self.change.branch
+        ref = metadata.refs.get(branch)
         if ref is not None and not ref.is_branch:
-            raise InvalidArgumentError(
-                f"{self.change.branch} is a tag, not a branch. Tags cannot be targets for producing snapshots", ref=self.change.branch
-            )
+            raise InvalidArgumentError(f"{branch} is a tag, not a branch. Tags cannot be targets for producing snapshots", ref=branch)
+        if ref is None and self._saw_branch and branch != MAIN:
+            raise ValidationError(f"Cannot commit to branch {branch}: it was dropped meanwhile", ref=branch)
+        self._saw_branch = ref is not None
 
     def _check_files(self, metadata: TableMetadata) -> None:
         check_added_files(metadata, self._data_files, "data file")
@@ -152,6 +168,7 @@ class SnapshotProducer:
         parent_manifests = _countable(self._io, metadata, manifests_of(self._io, parent))
         data, deletes = self._filtered(metadata, parent_manifests)
         self._check_missing(data, deletes)
+        self._one_vector_a_file.check(metadata, deletes.manifests)
         summary = self._summary(metadata, data, deletes)
         manifests, replaced = self._arranged(metadata, data, deletes)
         summary.update(manifest_counts(manifests, self.snapshot_id, replaced))
@@ -174,16 +191,17 @@ class SnapshotProducer:
         return data, self._filters[ManifestContent.DELETES].apply(metadata, delete_manifests, delete_removals)
 
     def _delete_removals(self, metadata: TableMetadata, data: Filtered, removals: Removals) -> Removals:
-        """Listed delete files go; with data also go deletes too old to apply to what stays, and vectors of files that went."""
+        """Listed delete files go; with data also go those that apply to nothing any more (``dangling_deletes`` has the rule)."""
         listed = {file.key: file for file in self.change.remove_delete_files}
         if not self.change.merge_manifests and not listed and removals.is_empty:  # a fast append leaves everything as it is
             return Removals()
-        sequence_numbers = [m.min_sequence_number for m in data.manifests if m.has_live_files and m.min_sequence_number >= 0]
+        data_manifests = [*data.manifests, *of_content(self.change.add_manifests, ManifestContent.DATA)]
+        number_of_added = self.change.data_sequence_number if self._data_files else None
         return replace(
             removals,
             files=listed,
             fail_any_delete=False,
-            min_sequence_number=min([metadata.last_sequence_number, *sequence_numbers]),
+            min_sequence_number=oldest_data_sequence_number(metadata.last_sequence_number, data_manifests, number_of_added),
             dangling=frozenset(file.file_path for file in data.removed),
             dangling_partitions=frozenset((file.spec_id, file.partition) for file in data.removed),
         )

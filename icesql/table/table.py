@@ -56,7 +56,7 @@ class Table:
     ) -> None:
         self.operations: TableOperations = _FollowedOperations(operations, self)
         self.identifier, self.catalog = identifier, catalog
-        self._version, self._lock = version, threading.Lock()
+        self._version, self._moves, self._lock = version, 0, threading.Lock()
 
     def __repr__(self) -> str:
         return f"Table({self.name}, {self.metadata_location})"
@@ -117,13 +117,17 @@ class Table:
 
     def refresh(self) -> Table:
         """Move to the version the catalog holds now, and return this table. Raises NotFoundError if it was dropped."""
-        self._move(self.operations.load())
+        moves = self._moves
+        self._move(self.operations.load(), moves)
         return self
 
-    def _move(self, version: TableVersion) -> None:
+    def _move(self, version: TableVersion, moves: int | None = None) -> None:
+        """``moves``: how many there had been before the catalog was asked. If there are no more now, its answer holds, whatever it is;
+        else another thread has moved this table meanwhile, perhaps to a later version, which then stays."""
         with self._lock:
-            if version.metadata.table_uuid != self.metadata.table_uuid or version.metadata.last_updated_ms >= self.metadata.last_updated_ms:
+            if moves == self._moves or not _precedes(version, self._version):
                 self._version = version
+                self._moves += 1
 
     # -- reading -------------------------------------------------------------------------------------------------
     def expression(self, where: Expression | str | None) -> Expression:
@@ -293,6 +297,15 @@ class Table:
         return ExpireSnapshots(self.operations, self.version)
 
 
+def _precedes(version: TableVersion, held: TableVersion) -> bool:
+    """Whether the held version was built on this one, told without clocks: they differ between machines, and step back."""
+    if version.metadata.table_uuid != held.metadata.table_uuid:
+        return False
+    if version.metadata.last_sequence_number < held.metadata.last_sequence_number:
+        return True
+    return any(entry.metadata_file == version.metadata_location for entry in held.metadata.metadata_log)
+
+
 class _FollowedOperations:
     """Operations whose successful commits move the table that handed them out."""
 
@@ -320,8 +333,9 @@ class _FollowedOperations:
             raise AttributeError("stage_changes")
 
         def follow(changes: Sequence[Change]) -> TableVersion:
+            moves = self._table._moves
             version = stage(changes)
-            self._table._move(version)
+            self._table._move(version, moves)
             return version
 
         return follow
@@ -330,6 +344,7 @@ class _FollowedOperations:
         return self._operations.load()
 
     def commit(self, base: TableVersion | None, metadata: TableMetadata) -> TableVersion:
+        moves = self._table._moves
         committed = self._operations.commit(base, metadata)
-        self._table._move(committed)
+        self._table._move(committed, moves)
         return committed

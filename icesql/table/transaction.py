@@ -16,6 +16,7 @@ from icesql.table.commit import abandon, attempt_until_committed, check_same_tab
 from icesql.table.create import replace_updates
 from icesql.table.metadata_builder import MetadataBuilder
 from icesql.table.operations import Change, TableOperations, TableVersion
+from icesql.table.outcomes import AlreadyCommittedError, holds_any, own_snapshot_ids
 from icesql.table.produce import ProduceSnapshot
 from icesql.table.requirements import check_all
 from icesql.table.snapshot_producer import SnapshotProducer
@@ -89,6 +90,8 @@ class Transaction:
             change_set = staged.apply(self._staged)
             check_all(change_set.requirements, self._staged)
             metadata = MetadataBuilder(self._staged).apply_all(change_set.updates).build()
+        except AlreadyCommittedError:  # staged here before, and its files with it
+            raise
         except BaseException:
             abandon([staged])
             raise
@@ -97,6 +100,11 @@ class Transaction:
         self.changes.append(staged)
         self._staged = metadata
         return metadata
+
+    def is_in_table(self) -> bool:
+        """Whether the table holds snapshots that are staged here: an attempt that was called failed has succeeded."""
+        staged = frozenset[int]() if self.base is None else own_snapshot_ids(self.base.metadata, self._staged)
+        return bool(staged) and holds_any(self.operations.load().metadata, staged)
 
     def rebase(self) -> None:
         """Work everything staged out anew on the current version. Raises ValidationError where a change no longer holds.

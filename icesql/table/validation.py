@@ -21,11 +21,13 @@ from icesql.spec.metadata import TableMetadata
 from icesql.spec.paths import partition_path
 from icesql.spec.snapshots import Operation, Snapshot
 from icesql.table.delete_matching import may_apply, referenced_path
+from icesql.table.known_files import already_in_table, live_data_paths, one_spelling
 from icesql.table.manifest_access import manifests_of, schema_for_spec, spec_of
 from icesql.table.manifest_filter import may_contain_any
 from icesql.table.produce import (
     NotAllowedAddedDataFiles,
     NotAllowedAddedDeleteFiles,
+    NotAllowedKnownDataFiles,
     NotAllowedNewDeletesForDataFiles,
     ProduceSnapshot,
     RequiredDataFiles,
@@ -67,6 +69,8 @@ class Validator:
                     self._required_delete_files(validation)
                 case NotAllowedNewDeletesForDataFiles():
                     self._no_new_deletes_for(validation)
+                case NotAllowedKnownDataFiles(file_paths=paths):
+                    self._no_known_data_files(paths)
 
     # -- the walk ------------------------------------------------------------------------------------------------
     def _since_base(self) -> list[Snapshot]:
@@ -108,7 +112,7 @@ class Validator:
                 test = tests.of_spec(manifest.partition_spec_id)
                 yield from (entry for entry in self._entries_of(manifest) if test(entry.data_file))
 
-    # -- the five ------------------------------------------------------------------------------------------------
+    # -- one a validation ------------------------------------------------------------------------------------------------
     def _no_added_data_files(self, filter_: Expression, partitions: _Partitions | None) -> None:
         manifests, ids = self._history(_ADDED_FILES, ManifestContent.DATA)
         entries = self._matching((m for m in manifests if m.has_added_files), filter_, partitions)
@@ -172,6 +176,7 @@ class Validator:
         for entry in self._added_deletes(validation.filter, None):
             delete = entry.data_file
             if validation.ignore_equality_deletes and delete.content is FileContent.EQUALITY_DELETES:
+                self._check_applies_after_rewrite(delete)
                 continue
             hit = next((f.file_path for f in files if may_apply(delete, f, self.metadata)), None)
             if hit is None and unknown:  # files known by path alone: only a delete that names another file is surely harmless
@@ -180,6 +185,26 @@ class Validator:
             if hit is not None:
                 kind = "new position delete" if validation.ignore_equality_deletes else "new delete"
                 raise ValidationError(f"Cannot commit, found {kind} for replaced data file: {hit}", file_path=hit)
+
+    def _no_known_data_files(self, paths: frozenset[str]) -> None:
+        """Looks at the whole table, not only at what came since the base: a rollback may have brought a file back."""
+        live = live_data_paths(self.io, self.metadata, self.head)
+        known = sorted(paths & {one_spelling(path) for path in live})
+        if known:
+            raise already_in_table(known)
+
+    def _check_applies_after_rewrite(self, delete: DataFile) -> None:
+        """Rewritten rows that keep their sequence number are reached by new equality deletes as before, unless they change partition:
+        then a delete of the old partition would lose them, and one of the new partition would take them."""
+        change = self.change
+        files = (*change.remove_data_files, *change.add_data_files)
+        if spec_of(self.metadata, delete.spec_id).is_unpartitioned or len({file.spec_id for file in files}) == 1:
+            return
+        hit = next((file.file_path for file in files if may_apply(delete, file, self.metadata)), None)
+        if hit is not None:
+            raise ValidationError(
+                f"Cannot commit, found new equality delete for rows that the rewrite moves to another partition spec: {hit}", file_path=hit
+            )
 
     def _check_new_deletion_vectors(self) -> None:
         """Two deletion vectors of one data file may not both stand. Spec: "Deletion Vectors"."""

@@ -12,7 +12,6 @@ import os
 import re
 import signal
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from icesql.catalog.base import Catalog
@@ -92,6 +91,12 @@ class StrikingFileIO(ArrowFileIO):
         super().delete(location)
         self._strike(f"after-{step}")
 
+    def delete_if(self, location: str, is_the_one: Callable[[bytes], bool]) -> bool:
+        self._strike("before-cleanup")
+        removed = super().delete_if(location, is_the_one)
+        self._strike("after-cleanup")
+        return removed
+
 
 class _StrikingStream(io.RawIOBase):
     """A stream that passes a point once its file is whole."""
@@ -144,11 +149,11 @@ def strike_in_store(catalog: MetastoreCatalog, strike: Strike) -> None:
 
 
 def _strike_in_link(strike: Strike) -> None:
-    link = local_files._link_new
+    give_name = local_files.give_name
 
-    def struck(temporary: Path, path: Path, location: str) -> None:
-        link(temporary, path, location)
+    def struck(source: str, target: str, location: str) -> None:
+        give_name(source, target, location)
         if step_of(location) == "metadata":
             strike("in-swap")
 
-    local_files._link_new = struck
+    local_files.give_name = struck

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
+import traceback
 from pathlib import Path
 
 import pytest
 
+from icesql.catalog import sql_engine
 from icesql.catalog.config import catalog_configurations, catalog_type, completed
 from icesql.catalog.hadoop import HadoopCatalog
 from icesql.catalog.loading import load_catalog
 from icesql.catalog.metastore import MetastoreCatalog
-from icesql.catalog.sql_engine import database_url
-from icesql.errors import InvalidArgumentError, UnsupportedError
+from icesql.catalog.sql_engine import database_url, open_engine
+from icesql.errors import IcesqlError, InvalidArgumentError, UnsupportedError
 from tests.catalog.tables import SCHEMA
 
 JAR = "org.apache.iceberg.spark.SparkCatalog"
@@ -98,6 +101,67 @@ def test_other_databases_are_refused_without_showing_a_password() -> None:
         database_url("jdbc:mysql://h/d", {})
     with pytest.raises(InvalidArgumentError, match="not a database URI"):
         database_url("nothing", {})
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "jdbc:mysql://h/d?user=u&password=hunter2",
+        "jdbc:oracle:thin:scott/hunter2@h:1521/d",
+        "jdbc:sqlserver://h;user=u;password=hunter2",
+        "jdbc:postgresql://a,b/d?user=u&password=hunter2",
+        "jdbc:postgresql://u:hunter2@h:port/d",
+        "jdbc:postgresql://u:12/hunter2@h/d",
+        "jdbc:postgresql://[u:hunter2@h/d",
+        "jdbc:postgresql://h:99999/d?user=u&password=hunter2",
+        "postgresql://u:pass@hunter2@h/d",
+        "postgresql://u:hunter2@h:99999/d",
+        "postgresql://u:hunter2@h:port/d",
+        "postgresql://h:hunter2/d",
+        "u:hunter2@h/d",
+        "mysql+x://u:p@h/d?password=hunter2",
+    ],
+)
+def test_no_error_of_a_uri_shows_a_password(uri: str) -> None:
+    with pytest.raises(IcesqlError) as caught:
+        open_engine(uri, {})
+    assert "hunter2" not in "".join(traceback.format_exception(caught.value)[-1:])
+    assert caught.value.__cause__ is None
+
+
+FORK = """
+import os, sys
+from icesql.catalog.sql_engine import open_engine
+engine = open_engine(sys.argv[1], {})
+engine.connect().close()
+held = engine.pool.checkedin()
+child = os.fork()
+if child == 0:
+    os._exit(engine.pool.checkedin())
+assert (held, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), engine.pool.checkedin()) == (1, 0, 1)
+"""
+
+
+def test_a_forked_child_has_no_connection_of_its_parent(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", FORK, f"sqlite:///{tmp_path}/c.db"], check=True, timeout=60)
+
+
+def test_a_wrong_busy_timeout_is_named() -> None:
+    with pytest.raises(InvalidArgumentError, match=r"sqlite\.busy-timeout-ms is not a number: soon"):
+        open_engine("sqlite://", {"sqlite.busy-timeout-ms": "soon"})
+
+
+def test_closed_catalogs_are_forgotten(tmp_path: Path) -> None:
+    """A hook that runs in forked children must not hold the engines of catalogs that are gone."""
+    gc.collect()
+    before = len(sql_engine._engines)
+    for number in range(20):
+        catalog = load_catalog("c", {"uri": f"sqlite:///{tmp_path}/{number}.db", "warehouse": str(tmp_path)})
+        catalog.list_namespaces()
+        catalog.close()
+        del catalog
+    gc.collect()
+    assert len(sql_engine._engines) == before
 
 
 def test_contradictions_and_gaps_are_named() -> None:

@@ -18,6 +18,7 @@ from icesql.catalog.commit_status import settle
 from icesql.catalog.hadoop_operations import HadoopTableOperations
 from icesql.catalog.loading import load_catalog
 from icesql.errors import CommitFailedError, CommitStateUnknownError, CorruptMetadataError, IcesqlError, NotFoundError
+from icesql.table.outcomes import Outcome
 from tests.catalog.tables import SCHEMA, rows
 from tests.postgres import PostgresServer, start_postgres, stop_postgres
 
@@ -111,9 +112,11 @@ def test_a_database_that_is_no_database_says_so(tmp_path: Path) -> None:
 def test_a_wrong_setting_does_not_hide_that_the_outcome_is_unknown() -> None:
     """Other engines set what we refuse to set."""
     wrong = {"commit.status-check.num-retries": "often", "commit.status-check.total-timeout-ms": "0"}
-    settle(lambda: True, wrong, "db.t", OSError("connection reset"))
+    settle(lambda: Outcome.COMMITTED, wrong, "commit db.t", OSError("connection reset"))
     with pytest.raises(CommitFailedError, match="kept the old version"):
-        settle(lambda: False, wrong, "db.t", OSError("connection reset"))
+        settle(lambda: Outcome.FAILED, wrong, "commit db.t", OSError("connection reset"))
+    with pytest.raises(CommitStateUnknownError, match="the outcome is unknown"):
+        settle(lambda: Outcome.UNKNOWN, wrong, "commit db.t", OSError("connection reset"))
 
 
 @pytest.mark.parametrize("error", [OSError("connection reset"), NotFoundError("gone"), CorruptMetadataError("half a file")], ids=repr)

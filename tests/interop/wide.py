@@ -47,14 +47,7 @@ from icesql.spec.types import (
 FIRST_MICRO, LAST_MICRO = -62_135_596_800_000_000, 253_402_300_799_999_999  # years 1 and 9999
 FIRST_DAY, LAST_DAY = -719_162, 2_932_896
 FIRST_NANO, LAST_NANO = -(2**63) + 1, 2**63 - 1
-ORC_EDGES = {  # whole seconds that nanoseconds hold: what pyarrow reads and writes of ORC; Java's ORC has no last second of 1969
-    -1: -1_000_001,
-    -2: -1_000_000_001,
-    FIRST_MICRO: -9_223_372_035_000_000,
-    LAST_MICRO: 9_223_372_035_999_999,
-    FIRST_NANO: -9_223_372_035_000_000_000,
-    LAST_NANO: 9_223_372_035_999_999_999,
-}
+ORC_EDGES = {-1: -1_000_001, -2: -1_000_000_002}  # ORC has no last second of 1969
 _TIMESTAMPS = (TimestampType, TimestamptzType, TimestampNanoType, TimestamptzNanoType)
 NAN, INFINITE = math.nan, math.inf
 

@@ -13,7 +13,7 @@ from pyroaring import BitMap64
 
 from icesql.errors import CorruptMetadataError, IcesqlError, InvalidArgumentError, NotFoundError, UnsupportedError
 from icesql.io.delete_files import read_equality_deletes, read_position_deletes, write_equality_deletes, write_position_deletes
-from icesql.io.deletion_vectors import deserialize_dv, read_dv, read_dv_positions, serialize_dv, write_dvs
+from icesql.io.deletion_vectors import deserialize_dv, read_dv, read_dv_bitmap, serialize_dv, write_dvs
 from icesql.io.file_systems import ArrowFileIO
 from icesql.io.puffin import MAGIC, NewBlob, puffin_bytes, read_blob, read_puffin, write_puffin
 from icesql.spec.files import DataFile, FileContent
@@ -97,7 +97,7 @@ def test_many_vectors_in_one_file(tmp_path):
         previous={"/d/a": [9], "/d/c": [1]},
     )
     assert [set(read_dv(IO, f)) for f in files] == [{1, 2, 9}, {5}]
-    assert [read_dv_positions(IO, f).tolist() for f in files] == [[1, 2, 9], [5]]
+    assert [read_dv_bitmap(IO, f).positions().tolist() for f in files] == [[1, 2, 9], [5]]
     assert [f.referenced_data_file for f in files] == ["/d/a", "/d/b"]
     assert [f.record_count for f in files] == [3, 1]
     assert (files[1].spec_id, files[1].partition) == (3, (7,))

@@ -31,7 +31,7 @@ assert "shipped.zip" in icesql.__file__, icesql.__file__
 import pyarrow as pa
 from icesql.io.data_files import DataFileWriter, read_data_file
 from icesql.io.delete_files import read_positions, write_position_deletes
-from icesql.io.deletion_vectors import read_dv_positions
+from icesql.io.deletion_vectors import read_dv_bitmap
 from icesql.io.file_systems import ArrowFileIO
 from icesql.spec.schema import Schema
 from icesql.spec.types import LongType, NestedField, StringType
@@ -46,7 +46,7 @@ for file_format in ("parquet", "orc", "avro"):
 deletes = write_position_deletes(ArrowFileIO(), {folder!r} + "/d", {{"/a": [1, 4], "/b": [2]}})
 print(deletes.record_count, read_positions(ArrowFileIO(), deletes, "/a").tolist())
 vector = pickle.loads(bytes.fromhex({vector!r}))
-print(read_dv_positions(ArrowFileIO(), vector).tolist())
+print(read_dv_bitmap(ArrowFileIO(), vector).positions().tolist())
 """
 
 

@@ -71,9 +71,11 @@ def test_examples_give_what_the_document_says(spark: Any, tmp_path: Path) -> Non
 
 def _problems(session: Any, example: Example, folder: Path) -> list[str]:
     frame = None
+    known: dict[str, Any] = {}
     for statement in example.statements:
         text = statement.rstrip(";").replace("/data/", f"{folder}/data/")
-        arguments = {name: value for name, value in _arguments(session, example.section).items() if f":{name}" in text}
+        known |= _arguments(session, example.section)
+        arguments = {name: value for name, value in known.items() if f":{name}" in text}
         try:
             frame = session.sql(text, arguments or None)
         except Exception as error:

@@ -71,7 +71,10 @@ WORKS = {
         "already exist within the target table",
     ),
     "register_table": Work(
-        ("CREATE TABLE local.db.{n}_source (id BIGINT, p INT)", "INSERT INTO local.db.{n}_source SELECT id, 0 FROM range(0, 6, 1, 1)"),
+        (
+            "CREATE TABLE spark_catalog.default.{n}_source (id BIGINT, p INT) USING iceberg",
+            "INSERT INTO spark_catalog.default.{n}_source SELECT id, 0 FROM range(0, 6, 1, 1)",
+        ),
         "local.system.register_table('db.{n}', '{metadata}')",
         "Table already exists",
     ),
@@ -149,7 +152,7 @@ def prepare(spark: Any, folder: Path, name: str, event: int) -> dict[str, str]:
     for statement in WORKS[name].setup:
         session.sql(statement.format(**values))
     if name == "register_table":
-        values["metadata"] = str(session.table("local.db.{n}_source".format(**values)).metadata_location)
+        values["metadata"] = str(session.table("spark_catalog.default.{n}_source".format(**values)).metadata_location)
     return values
 
 

@@ -89,7 +89,10 @@ CASES = {
     "compute_table_stats": (TWO_FILES, "table => '{n}'"),
     "compute_partition_stats": (TWO_FILES, "table => '{n}'"),
     "rewrite_table_path": (TWO_FILES, "table => '{n}', source_prefix => '{location}', target_prefix => 's3://bucket/moved'"),
-    "register_table": (TWO_FILES, "table => 'm.other_{name}', metadata_file => '{metadata}'"),
+    "register_table": (
+        [*TWO_FILES, "CREATE TABLE spark_catalog.default.{name} USING iceberg AS SELECT * FROM {t}"],
+        "table => 'm.other_{name}', metadata_file => '{elsewhere}'",
+    ),
 }
 
 
@@ -103,6 +106,8 @@ def test_a_dry_run_changes_nothing_and_foretells_the_real_call(session: Any, fol
     def filled(text: str) -> str:
         found = session.table(table)
         values.update(location=found.location, metadata=found.metadata_location)
+        if "{elsewhere}" in text:
+            values["elsewhere"] = session.table(f"spark_catalog.default.{name}").metadata_location
         if found.snapshots:
             first, last = found.snapshots[0], found.snapshots[-1]
             values.update(first=first.snapshot_id, first_ms=first.timestamp_ms, last=last.snapshot_id)

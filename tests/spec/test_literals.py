@@ -167,3 +167,12 @@ def test_decimals_keep_their_value_or_are_refused(case: tuple[DecimalType, Decim
 def test_what_does_not_fit_is_refused(type_: Type, given_: Any) -> None:
     with pytest.raises(InvalidArgumentError, match=r"Cannot (convert|parse)"):
         literal(type_, given_)
+
+
+@pytest.mark.parametrize("type_", [IntegerType(), LongType(), DateType(), TimestampType(), DecimalType(9, 2)], ids=str)
+def test_numbers_of_any_length_are_beyond_the_type(type_: Type) -> None:
+    """They are never worked out: 1e999999999 has as many digits."""
+    for given_ in (Decimal("1e999999999"), "9" * 5000, Decimal("9" * 5000)):
+        assert literal(type_, given_) is ABOVE_MAX
+    for given_ in (Decimal("-1e999999999"), "-" + "9" * 5000):
+        assert literal(type_, given_) is BELOW_MIN

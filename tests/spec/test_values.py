@@ -199,7 +199,8 @@ def test_what_is_not_a_number_round_trips() -> None:
 
 @pytest.mark.parametrize(
     ("type_", "node"),
-    [(IntegerType(), 2**31), (IntegerType(), True), (IntegerType(), 1.5), (LongType(), "1"), (DecimalType(9, 2), "14.2"),
+    [(DoubleType(), 10**400),
+     (IntegerType(), 2**31), (IntegerType(), True), (IntegerType(), 1.5), (LongType(), "1"), (DecimalType(9, 2), "14.2"),
      (DecimalType(3, 2), "14.20"), (DecimalType(9, 2), "x"), (DateType(), "2017-02-29"), (TimeType(), "25:00:00"),
      (TimestampType(), "2017-11-16T22:31:08+00:00"), (TimestamptzType(), "2017-11-16T22:31:08"), (UUIDType(), "x"),
      (FixedType(4), "00"), (BinaryType(), "0"), (BooleanType(), 1), (StringType(), 1), (UnknownType(), 1), (VariantType(), {}),

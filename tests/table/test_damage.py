@@ -100,6 +100,9 @@ def test_a_damaged_file_is_named(tmp_path: Path, version: int, file_format: str,
         for number, data in enumerate([*cut, b"\x89PNG\r\n\x1a\n" + bytes(200), b"hello, world\n" * 40]):
             path.write_bytes(data)
             error = home.refusal()
+            if kind == "metadata" and not data:  # an empty version is none: what a writer left that died where there are no hard links
+                assert error is None
+                continue
             assert error is not None, (kind, number)
             assert path.name in str(error), (kind, number, str(error))
         for _ in range(scaled(25)):  # a flipped bit may go unnoticed, or lead to a file that is not there

@@ -39,6 +39,7 @@ from icesql.table.overwrite import OverwriteFiles
 from icesql.table.produce import (
     NotAllowedAddedDataFiles,
     NotAllowedAddedDeleteFiles,
+    NotAllowedKnownDataFiles,
     NotAllowedNewDeletesForDataFiles,
     ProduceSnapshot,
     RequiredDataFiles,
@@ -123,6 +124,7 @@ def test_everything_comes_back() -> None:
             RequiredDataFiles(file_paths=frozenset({"/a", "/b"}), allowed_remove_operations=frozenset({Operation.DELETE})),
             RequiredDeleteFiles(file_paths=frozenset({"/c"})),
             NotAllowedNewDeletesForDataFiles(file_paths=frozenset({"/a"}), ignore_equality_deletes=True),
+            NotAllowedKnownDataFiles(file_paths=frozenset({"/a"})),
         ),
     )
     assert through(change) == change

@@ -28,6 +28,7 @@ from icesql.spark.row_level.target import ROW_ID, Target
 from icesql.spark.store_assignment import assigned_frame
 from icesql.spark.types import sql_type, to_spark_type
 from icesql.spec.types import ListType, MapType, PrimitiveType, StructType, Type
+from icesql.table.after_commit import after_commit
 from icesql.table.append import AppendFiles
 
 CARDINALITY = (
@@ -88,7 +89,8 @@ class _Merge:
             many = may_be_many(self.target.snapshot, self.source_rows)
             return self._result(Found(kept, found_rows(kept, self.target.files, many=many, keys=_KEYS)))
         finally:
-            kept.unpersist()
+            with after_commit("free the rows that MERGE kept in memory"):
+                kept.unpersist()
 
     def _few(self, joined: DataFrame) -> Found | None:
         """The rows in the driver, if they are few enough."""

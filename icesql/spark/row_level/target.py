@@ -28,6 +28,7 @@ from icesql.spark.scan import Read
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.metadata_columns import FILE, LINEAGE, PARTITION, SPEC_ID
 from icesql.spec.snapshots import MAIN, Snapshot
+from icesql.table.after_commit import after_commit
 from icesql.table.scan_tasks import FileScanTask
 from icesql.table.table import Table
 
@@ -109,7 +110,8 @@ class Target:
 
     def close(self) -> None:
         if "view" in self.__dict__:
-            short_views.hide(self.spark, self.view)
+            with after_commit(f"drop temporary view {self.view}"):
+                short_views.hide(self.spark, self.view)
 
     @property
     def relation(self) -> str:
@@ -164,4 +166,5 @@ def exact_condition(target: Target, condition: str | None, matching: DataFrame) 
         frame = target.sql(f"SELECT * FROM {quoted(view)} AS {quoted(target.alias)} WHERE {condition}")
         return exact_filter(frame, target.metadata.schema, target.read.columns.names)
     finally:
-        short_views.hide(target.spark, view)
+        with after_commit(f"drop temporary view {view}"):
+            short_views.hide(target.spark, view)

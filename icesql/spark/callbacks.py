@@ -1,0 +1,97 @@
+"""The server through which the JVM calls Python: who connects must know the gateway's own secret, and connections end with their threads.
+
+Py4J can ask for a token, but PySpark starts the server without one, and then any user of the machine may call whatever the driver has
+handed to the JVM. The JVM's client was made with the secret; it loses it when PySpark tells it the server's port, because
+``py4j.PythonClient.copyWith`` leaves it out, so it is put back.
+
+That client also keeps every connection that it has made, one for each thread of the JVM that ever called Python, and Spark runs each
+broadcast and subquery in a new thread. Here it keeps them in a collection that is emptied after each statement; a thread then finds its
+connection through its own weak reference, and Java's collector closes those of threads that are no more.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from py4j.clientserver import ClientServer
+from py4j.java_gateway import JavaObject
+from pyspark import java_gateway
+
+_lock = threading.Lock()
+_KEPT = "_icesql_connections"
+_SECRET = "_icesql_callback_secret"
+_MANY = 128  # open connections at which the collector is called: the most threads that Spark has for broadcasts
+
+
+def accept_callbacks(gateway: Any) -> None:
+    """Let the JVM call Python, and nobody else. A server that runs without a token (structured streaming starts one) goes on, and asks for
+    one from now on; what the JVM holds of Python's objects stays valid."""
+    with _lock:
+        running = gateway.__dict__.get("_callback_server")
+        if running is None:
+            gateway.callback_server_parameters.auth_token = _secret(gateway)
+            java_gateway.ensure_callback_server_started(gateway)
+            _prepare_client(gateway)
+        elif running.callback_server_parameters.auth_token is None:
+            with running.lock:  # connections are accepted, but not served, until both sides know the token
+                _prepare_client(gateway)
+                running.callback_server_parameters.auth_token = _secret(gateway)
+                _cut_off_others(running)
+
+
+def forget_connections(gateway: Any) -> None:
+    """Let go of connections whose threads have ended. Nothing happens to those in use."""
+    kept = gateway.__dict__.get(_KEPT)
+    if kept is None:
+        return
+    kept.clear()
+    if len(gateway._callback_server.connections) > _MANY:
+        gateway.jvm.java.lang.System.gc()
+
+
+def _cut_off_others(server: Any) -> None:
+    """End the connections of other users, made while no token was asked for. Only Linux tells whose they are."""
+    owners = _owners_of_ports()
+    for connection in list(server.connections):
+        with suppress(OSError, AttributeError):  # it has ended
+            if owners.get(connection.socket.getpeername()[1], os.getuid()) != os.getuid():
+                connection.socket.shutdown(socket.SHUT_RDWR)
+
+
+def _owners_of_ports() -> dict[int, int]:
+    """User ids by the local port of TCP connections."""
+    owners = {}
+    for table in (Path("/proc/net/tcp"), Path("/proc/net/tcp6")):
+        for line in table.read_text().splitlines()[1:] if table.exists() else ():
+            fields = line.split()
+            owners[int(fields[1].rpartition(":")[2], 16)] = int(fields[7])
+    return owners
+
+
+def _secret(gateway: Any) -> str:
+    """The one that Python proves itself to the JVM with; a new one for a gateway that has none."""
+    known: str | None = gateway.gateway_parameters.auth_token
+    return gateway.__dict__.setdefault(_SECRET, secrets.token_hex(32)) if known is None else known
+
+
+def _prepare_client(gateway: Any) -> None:
+    """Give the JVM's client the token, and a collection of connections that may be emptied while others use it."""
+    client = JavaObject("GATEWAY_SERVER", gateway._gateway_client).getCallbackClient()
+    fields = gateway.jvm.java.lang.Class.forName("py4j.CallbackClient")
+    if isinstance(gateway, ClientServer):  # without a connection for each thread, Py4J closes idle ones itself
+        connections = gateway.jvm.java.util.concurrent.ConcurrentLinkedDeque()
+        _set(fields, "connections", client, connections)
+        gateway.__dict__[_KEPT] = connections
+    _set(fields, "authToken", client, _secret(gateway))
+
+
+def _set(class_: Any, name: str, owner: Any, value: Any) -> None:
+    field = class_.getDeclaredField(name)
+    field.setAccessible(True)
+    field.set(owner, value)

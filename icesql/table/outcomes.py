@@ -1,0 +1,68 @@
+"""What became of a commit whose reply is missing: the one rule, for every catalog, for tables and for views.
+
+    committed   something shows it: the name points to the file that the commit wrote, a version found under the name has that file in its
+                metadata log or holds a snapshot that only this commit adds, or the store keeps a record of the transaction that says so
+    failed      it is proven: the name still points to the base that the commit began with, or the store's own record says so
+    unknown     everything else, a name that leads nowhere or to another table among it: CommitStateUnknownError, and nothing is removed
+
+A look proves a failure only once no swap can be in flight: the caller waits for those. For a create there is no base to find again:
+a name that is free may have been taken, and dropped or renamed since. A base that was dropped and registered again is told from one that
+never moved by a store's own record only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from enum import Enum
+
+from icesql.errors import ValidationError
+from icesql.spec.metadata import TableMetadata
+from icesql.table.operations import TableVersion
+
+
+class Outcome(Enum):
+    COMMITTED = "committed"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+
+
+def judge(*, base: str | None, staged: str, current: str | None, shows_commit: Callable[[], bool]) -> Outcome:
+    """The outcome of a swap from file ``base`` (``None``: a create) to file ``staged``, told by the file the name points to now.
+
+    ``shows_commit`` looks further, into the version found or anywhere else; false says nothing.
+    """
+    if current == staged:
+        return Outcome.COMMITTED
+    if base is not None and current == base:
+        return Outcome.FAILED
+    return Outcome.COMMITTED if shows_commit() else Outcome.UNKNOWN
+
+
+def together(outcomes: Collection[Outcome]) -> Outcome:
+    """The outcome of one transaction over several names: one that was committed shows it for all, only all together prove a failure."""
+    if Outcome.COMMITTED in outcomes:
+        return Outcome.COMMITTED
+    return Outcome.FAILED if set(outcomes) == {Outcome.FAILED} else Outcome.UNKNOWN
+
+
+def holds_commit(current: TableMetadata, base: TableMetadata | None, staged: TableVersion) -> bool:
+    """Whether a version was built on the commit of ``staged`` over ``base``. False says nothing: logs are cut short, snapshots expire."""
+    if any(entry.metadata_file == staged.metadata_location for entry in current.metadata_log):
+        return True
+    if base is None and staged.metadata.table_uuid is not None and current.table_uuid == staged.metadata.table_uuid:
+        return True
+    return holds_any(current, own_snapshot_ids(base, staged.metadata))
+
+
+def own_snapshot_ids(base: TableMetadata | None, staged: TableMetadata) -> frozenset[int]:
+    """The snapshots that a commit of ``staged`` over ``base`` adds. Ids are random, so no other commit has them."""
+    known = frozenset[int]() if base is None else base.snapshots_by_id.keys()
+    return frozenset(staged.snapshots_by_id.keys() - known)
+
+
+def holds_any(metadata: TableMetadata, snapshot_ids: Collection[int]) -> bool:
+    return not metadata.snapshots_by_id.keys().isdisjoint(snapshot_ids)
+
+
+class AlreadyCommittedError(ValidationError):
+    """A change finds the snapshot that it would add in the table: an earlier attempt of its own has succeeded, and its files stay."""
