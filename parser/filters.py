@@ -10,10 +10,9 @@ from typing import Any, NoReturn
 
 from icesql.expr.tree import FALSE, TRUE, Expression, Op, Predicate, Reference, and_, or_
 from icesql.parser.constants import Constant
-from icesql.parser.cursor import Cursor
 from icesql.parser.filter_tree import And, Between, Comparison, In, IsNan, IsNull, IsTruth, Like, Node, Not, Or, Truth
-from icesql.parser.filter_tree import read_filter as _read
 from icesql.parser.names import Span
+from icesql.parser.places import sql_error
 
 
 @lru_cache(maxsize=256)
@@ -25,10 +24,12 @@ def parse_filter(text: str) -> Expression:
     NOT, AND, OR.
     Dates and times are literals as ISO text. Raises SqlError that points at what is not understood.
     """
-    cursor = Cursor(text)
-    node = _read(cursor)
-    cursor.expect_end()
-    return _Lowering(cursor).lower(node, negated=False)
+    from icesql.parser.filter_rules import Filters  # sqlglot is loaded when it is first needed
+
+    reader = Filters.of(text)
+    node = reader.disjunction()
+    reader.expect_end()
+    return _Lowering(text).lower(node, negated=False)
 
 
 _COMPARED: dict[str, Op] = {"=": Op.EQ, "!=": Op.NOT_EQ, "<": Op.LT, "<=": Op.LT_EQ, ">": Op.GT, ">=": Op.GT_EQ}
@@ -47,8 +48,8 @@ _FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
 class _Lowering:
     """Nodes to expressions; a negation is pushed down to the leaves, because null stays null under NOT."""
 
-    def __init__(self, cursor: Cursor) -> None:
-        self.cursor = cursor
+    def __init__(self, text: str) -> None:
+        self.text = text
 
     def lower(self, node: Node, *, negated: bool) -> Expression:
         match node:
@@ -179,7 +180,7 @@ class _Lowering:
         return constant.value
 
     def _refuse(self, why: str, span: Span) -> NoReturn:
-        self.cursor.fail_at(f"Cannot use filter: {why}: {span.of(self.cursor.text)}", span)
+        raise sql_error(f"Cannot use filter: {why}: {span.of(self.text)}", self.text, span.start, span.end)
 
 
 def _compare_with_nan(term: Reference, symbol: str) -> Expression:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from decimal import Decimal
 
 from icesql.errors import SqlError
+from icesql.parser.columns import Columns
 from icesql.parser.constants import Constant
-from icesql.parser.cursor import Cursor
 from icesql.parser.tokens import Kind, Token
 
 NULL = Constant(None, "void")
@@ -21,61 +22,117 @@ _INTEGRAL_NAMES = {8: "tinyint", 16: "smallint", 32: "int", 64: "bigint"}
 def fold(text: str) -> Constant | None:
     """The constant that ``text`` is, or None where only an engine can say (or it is no expression at all)."""
     try:
-        cursor = Cursor(text)
-        found = read_constant(cursor)
-        return found if cursor.at_end else None
+        reader = Constants.of(text)
+        found = reader.constant_or_none()
+        return found if reader.token.kind is Kind.END else None
     except SqlError:
         return None
 
 
-def read_constant(cursor: Cursor, depth: int = 0) -> Constant | None:
-    """Read one constant at the cursor, or return None with the cursor anywhere."""
-    found = _primary(cursor, depth + 1) if depth < _MAX_DEPTH else None
-    while found is not None and cursor.accept("::"):
-        found = _cast(found, cursor)
-    return found
+class Constants(Columns):
+    """The rules for constants. Each gives None, with the reader anywhere, for what is not one."""
 
+    def constant_or_none(self, depth: int = 0) -> Constant | None:
+        found = self._constant_primary(depth + 1) if depth < _MAX_DEPTH else None
+        while found is not None and self.accept("::"):
+            found = self._cast_constant(found)
+        return found
 
-def _primary(cursor: Cursor, depth: int) -> Constant | None:
-    token = cursor.token
-    if token.kind is Kind.STRING:
-        return Constant(cursor.string(), "string")
-    if token.kind is Kind.NUMBER:
-        return number(cursor.next())
-    if token.key in ("-", "+"):
-        return _signed(cursor)
-    if token.kind is Kind.WORD:
-        return _word(cursor, token, depth)
-    if cursor.accept("("):
-        inner = read_constant(cursor, depth)
-        return inner if inner is not None and cursor.accept(")") else None
-    return None
-
-
-def _signed(cursor: Cursor) -> Constant | None:
-    sign = cursor.next().key
-    if cursor.token.kind is not Kind.NUMBER:
+    def _constant_primary(self, depth: int) -> Constant | None:
+        token = self.token
+        if token.kind is Kind.STRING:
+            return Constant(self.text_value(), "string")
+        if token.kind is Kind.NUMBER:
+            return number(self.next())
+        if token.key in ("-", "+"):
+            return self._signed_constant()
+        if token.kind is Kind.WORD:
+            return self._constant_word(token, depth)
+        if self.accept("("):
+            inner = self.constant_or_none(depth)
+            return inner if inner is not None and self.accept(")") else None
         return None
-    return number(cursor.next(), negative=sign == "-")
+
+    def _signed_constant(self) -> Constant | None:
+        sign = self.next().key
+        return number(self.next(), negative=sign == "-") if self.token.kind is Kind.NUMBER else None
+
+    def _constant_word(self, token: Token, depth: int) -> Constant | None:
+        following = self.peek()
+        if token.key in _DATETIME_TYPES and following.kind is Kind.STRING:
+            self.next()
+            return Constant(self.text_value(), _DATETIME_TYPES[token.key])
+        if token.key == "X" and following.kind is Kind.STRING:
+            self.next()
+            return _hexadecimal(self.text_value())
+        if token.key in ("TRUE", "FALSE"):
+            self.next()
+            return Constant(token.key == "TRUE", "boolean")
+        if self.accept("NULL"):
+            return NULL
+        if token.key in _CALLS and following.key == "(":
+            self.position += 2
+            return _CALLS[token.key](self, depth)
+        return None
+
+    def _constant_items(self, depth: int) -> list[Constant] | None:
+        """Up to the closing bracket."""
+        items: list[Constant] = []
+        while not self.accept(")"):
+            if items and not self.accept(","):
+                return None
+            item = self.constant_or_none(depth)
+            if item is None:
+                return None
+            items.append(item)
+        return items
+
+    def _constant_array(self, depth: int) -> Constant | None:
+        items = self._constant_items(depth)
+        element = None if items is None else _common_type(items)
+        return None if items is None or element is None else Constant(tuple(items), f"array<{element}>")
+
+    def _constant_map(self, depth: int) -> Constant | None:
+        items = self._constant_items(depth)
+        if items is None:
+            return None
+        keys = [item.value for item in items[::2]]
+        if len(items) % 2 or None in keys or len(set(keys)) < len(keys):
+            return None  # Spark refuses null keys, and those named twice as spark.sql.mapKeyDedupPolicy says
+        pairs = tuple(zip(items[::2], items[1::2], strict=True))
+        key, value = _common_type([k for k, _ in pairs]), _common_type([v for _, v in pairs])
+        return None if key is None or value is None else Constant(pairs, f"map<{key},{value}>")
+
+    def _constant_cast(self, depth: int) -> Constant | None:
+        inner = self.constant_or_none(depth)
+        if inner is None or not self.accept("AS"):
+            return None
+        found = self._cast_constant(inner)
+        return found if found is not None and self.accept(")") else None
+
+    def _cast_constant(self, inner: Constant) -> Constant | None:
+        """Casts that change nothing but the type: everything else is the engine's."""
+        target = self.next().key
+        if target in _INTEGRAL:
+            bits = _INTEGRAL[target]
+            if inner.value is None:
+                return Constant(None, _INTEGRAL_NAMES[bits])
+            fits = type(inner.value) is int and -(2 ** (bits - 1)) <= inner.value < 2 ** (bits - 1)
+            return Constant(inner.value, _INTEGRAL_NAMES[bits]) if fits else None
+        if target in _DATETIME_TYPES and inner.type in ("string", "void", _DATETIME_TYPES[target]):
+            return Constant(inner.value, _DATETIME_TYPES[target])
+        if target == "STRING" and not self.at("COLLATE") and inner.type in ("string", "int", "bigint", "smallint", "tinyint", "void"):
+            return Constant(None if inner.value is None else str(inner.value), "string")
+        if target == "BOOLEAN" and inner.type in ("boolean", "void"):
+            return Constant(inner.value, "boolean")
+        return None
 
 
-def _word(cursor: Cursor, token: Token, depth: int) -> Constant | None:
-    following = cursor.peek()
-    if token.key in _DATETIME_TYPES and following.kind is Kind.STRING:
-        cursor.next()
-        return Constant(cursor.string(), _DATETIME_TYPES[token.key])
-    if token.key == "X" and following.kind is Kind.STRING:
-        cursor.next()
-        return _hexadecimal(cursor.string())
-    if token.key in ("TRUE", "FALSE"):
-        cursor.next()
-        return Constant(token.key == "TRUE", "boolean")
-    if cursor.accept("NULL"):
-        return NULL
-    if token.key in ("ARRAY", "MAP", "CAST") and following.key == "(":
-        cursor.position += 2
-        return {"ARRAY": _array, "MAP": _map, "CAST": _cast_call}[token.key](cursor, depth)
-    return None
+_CALLS: dict[str, Callable[[Constants, int], Constant | None]] = {
+    "ARRAY": Constants._constant_array,
+    "MAP": Constants._constant_map,
+    "CAST": Constants._constant_cast,
+}
 
 
 def _hexadecimal(digits: str) -> Constant | None:
@@ -121,36 +178,6 @@ def decimal_constant(value: Decimal) -> Constant | None:
     return Constant(value, f"decimal({precision},{scale})") if precision <= 38 else None
 
 
-def _array(cursor: Cursor, depth: int) -> Constant | None:
-    items: list[Constant] = []
-    while not cursor.accept(")"):
-        if items and not cursor.accept(","):
-            return None
-        item = read_constant(cursor, depth)
-        if item is None:
-            return None
-        items.append(item)
-    element = _common_type(items)
-    return None if element is None else Constant(tuple(items), f"array<{element}>")
-
-
-def _map(cursor: Cursor, depth: int) -> Constant | None:
-    items: list[Constant] = []
-    while not cursor.accept(")"):
-        if items and not cursor.accept(","):
-            return None
-        item = read_constant(cursor, depth)
-        if item is None:
-            return None
-        items.append(item)
-    keys = [item.value for item in items[::2]]
-    if len(items) % 2 or None in keys or len(set(keys)) < len(keys):
-        return None  # Spark refuses null keys, and those named twice as spark.sql.mapKeyDedupPolicy says
-    pairs = tuple(zip(items[::2], items[1::2], strict=True))
-    key, value = _common_type([k for k, _ in pairs]), _common_type([v for _, v in pairs])
-    return None if key is None or value is None else Constant(pairs, f"map<{key},{value}>")
-
-
 def _common_type(items: list[Constant]) -> str | None:
     """The one type of all items that are not null; of int and bigint the wider; None where Spark's own coercion must decide."""
     types = {item.type for item in items if item.type != "void"}
@@ -160,29 +187,3 @@ def _common_type(items: list[Constant]) -> str | None:
         return types.pop()
     widths = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
     return _INTEGRAL_NAMES[max(widths[t] for t in types)] if types <= widths.keys() else None
-
-
-def _cast_call(cursor: Cursor, depth: int) -> Constant | None:
-    inner = read_constant(cursor, depth)
-    if inner is None or not cursor.accept("AS"):
-        return None
-    found = _cast(inner, cursor)
-    return found if found is not None and cursor.accept(")") else None
-
-
-def _cast(inner: Constant, cursor: Cursor) -> Constant | None:
-    """Casts that change nothing but the type: everything else is the engine's."""
-    target = cursor.next().key
-    if target in _INTEGRAL:
-        bits = _INTEGRAL[target]
-        if inner.value is None:
-            return Constant(None, _INTEGRAL_NAMES[bits])
-        fits = type(inner.value) is int and -(2 ** (bits - 1)) <= inner.value < 2 ** (bits - 1)
-        return Constant(inner.value, _INTEGRAL_NAMES[bits]) if fits else None
-    if target in _DATETIME_TYPES and inner.type in ("string", "void", _DATETIME_TYPES[target]):
-        return Constant(inner.value, _DATETIME_TYPES[target])
-    if target == "STRING" and not cursor.at("COLLATE") and inner.type in ("string", "int", "bigint", "smallint", "tinyint", "void"):
-        return Constant(None if inner.value is None else str(inner.value), "string")
-    if target == "BOOLEAN" and inner.type in ("boolean", "void"):
-        return Constant(inner.value, "boolean")
-    return None

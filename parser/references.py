@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
-from icesql.parser.cursor import Cursor
 from icesql.parser.names import ColumnChain, NameParts, Place, References, Span, TableReference
 from icesql.parser.relations import read_relation
 from icesql.parser.tokens import Kind, Token, tokenize
@@ -33,9 +32,9 @@ def _references(text: str) -> References:
     return _Scan(text).run()
 
 
-def references_between(cursor: Cursor, *spans: Span | None) -> References:
-    """What the pieces of the cursor's text read: targets of the statement left out."""
-    found = references(cursor.text)
+def references_between(text: str, *spans: Span | None) -> References:
+    """What the pieces of ``text`` read: targets of the statement left out."""
+    found = references(text)
     wanted = [span for span in spans if span is not None]
 
     def inside(start: int) -> bool:
@@ -94,6 +93,8 @@ class _Scan:
         self.frames = [_Frame(scope=0, query=True)]
         self.merge = False
         self.in_hint = False
+        self.brackets_end = 0
+        self.cte_names: set[str] = set()
 
     def run(self) -> References:
         tokens = self.tokens
@@ -160,7 +161,7 @@ class _Scan:
             self.frames.pop()
         frame = self.frames[-1]
         if frame.pending_cte is not None and self.tokens[self.i].key != "AS" and self.tokens[self.i].key != "(":
-            frame.ctes.add(frame.pending_cte)
+            self.add_cte(frame, frame.pending_cte)
             self.temporary.add(frame.pending_cte)
             frame.pending_cte = None
             frame.cte_list = self.tokens[self.i].key == ","
@@ -203,7 +204,7 @@ class _Scan:
             self.i += 1
             self.cte_name(frame)
             if frame.pending_cte is not None:
-                frame.ctes.add(frame.pending_cte)
+                self.add_cte(frame, frame.pending_cte)
             return True
         self.cte_name(frame)
         return True
@@ -297,15 +298,22 @@ class _Scan:
         if found.reference is not None and not self.is_cte(found.reference.parts):
             self.add(found.reference)
 
+    def add_cte(self, frame: _Frame, name: str) -> None:
+        frame.ctes.add(name)
+        self.cte_names.add(name)
+
     def is_cte(self, parts: NameParts) -> bool:
-        return len(parts) == 1 and any(parts[0].lower() in frame.ctes for frame in self.frames)
+        if len(parts) != 1 or (name := parts[0].lower()) not in self.cte_names:
+            return False
+        return any(name in frame.ctes for frame in self.frames)
 
     def begins_query(self) -> bool:
         """Whether a query begins at the current token, behind any number of opening brackets."""
-        at = self.i
-        while self.tokens[at].key == "(":
-            at += 1
-        return self.query_begins_at(at)
+        if self.i >= self.brackets_end:  # a run of brackets is looked through once
+            self.brackets_end = self.i
+            while self.tokens[self.brackets_end].key == "(":
+                self.brackets_end += 1
+        return self.query_begins_at(self.brackets_end)
 
     def query_begins_at(self, at: int) -> bool:
         token = self.tokens[at]

@@ -5,20 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from icesql.errors import SqlError
-from icesql.parser import clauses
-from icesql.parser.cursor import Cursor
 from icesql.parser.names import NameParts, Place, Span, TableReference, TimeTravel
 from icesql.parser.token_groups import behind_brackets, name_at
 from icesql.parser.tokens import Kind, Token, tokenize
 
-_NOT_AN_ALIAS = frozenset(
+_NEVER_AN_ALIAS = frozenset(
     {
-        "WHERE", "GROUP", "HAVING", "ORDER", "SORT", "CLUSTER", "DISTRIBUTE", "WINDOW", "LIMIT", "OFFSET", "UNION", "EXCEPT", "MINUS",
-        "SETMINUS", "INTERSECT", "JOIN", "CROSS", "INNER", "LEFT", "RIGHT", "FULL", "NATURAL", "SEMI", "ANTI", "LATERAL", "ON", "USING",
-        "PIVOT", "UNPIVOT", "TABLESAMPLE", "SELECT", "INSERT", "SET", "WHEN", "WITH", "WATERMARK", "DO", "MAP", "REDUCE", "VALUES", "FROM",
-        "REPLACE", "PARTITION", "BY", "AS", "QUALIFY",
+        "UNION", "EXCEPT", "MINUS", "SETMINUS", "INTERSECT", "JOIN", "CROSS", "INNER", "LEFT", "RIGHT", "FULL", "NATURAL", "SEMI", "ANTI",
+        "LATERAL", "ON", "USING", "AS", "BY",
     }
 )  # fmt: skip
+_BEFORE_BY = frozenset({"GROUP", "ORDER", "SORT", "CLUSTER", "DISTRIBUTE", "PARTITION"})
+_BEGINS_CLAUSE = frozenset(
+    {
+        "WHERE", "HAVING", "WINDOW", "LIMIT", "OFFSET", "PIVOT", "UNPIVOT", "TABLESAMPLE", "SELECT", "INSERT", "SET", "WHEN", "WITH",
+        "WATERMARK", "DO", "MAP", "REDUCE", "VALUES", "FROM", "REPLACE", "QUALIFY",
+    }
+)  # fmt: skip
+_BEFORE_JOIN = frozenset({"CROSS", "INNER", "LEFT", "RIGHT", "FULL", "NATURAL", "SEMI", "ANTI"})
+_AFTER_A_RELATION = frozenset({"<EOF>", ")", ",", ";", "|>", "JOIN", "ON"})
 _CLAUSE_AFTER_AS = frozenset({"SELECT", "WITH", "OF", "JSON", "SERDE"})
 _BINARY = frozenset({"+", "-", "*", "/", "%", "||", "&", "|", "^", "DIV", "::"})
 _UNITS = frozenset(
@@ -190,11 +195,15 @@ def _options(text: str, tokens: tuple[Token, ...], position: int) -> tuple[tuple
     """``WITH ('k' = 'v', ...)``; a list that Spark will refuse is left where it is."""
     if tokens[position].key != "WITH" or tokens[position + 1].key != "(":
         return (), position
-    cursor = Cursor(text, position + 1, tokens)
+    from icesql.parser.reader import Reader  # sqlglot is loaded when it is first needed
+
+    reader = Reader.of(text)
+    reader.position = position + 1
     try:
-        return clauses.properties(cursor), cursor.position
+        found = reader.properties()
     except SqlError:
         return (), position
+    return tuple((pair.name, pair.args["value"].name) for pair in found), reader.position
 
 
 def _sample_and_watermark(tokens: tuple[Token, ...], position: int) -> int:
@@ -210,6 +219,29 @@ def _alias(tokens: tuple[Token, ...], position: int) -> tuple[str | None, int]:
     token, following = tokens[position], tokens[position + 1] if tokens[position].kind is not Kind.END else tokens[position]
     if token.key == "AS" and following.is_identifier and following.key not in _CLAUSE_AFTER_AS:
         return following.name, position + 2
-    if token.is_identifier and token.key not in _NOT_AN_ALIAS:
+    if token.is_identifier and _may_be_alias(tokens, position):
         return token.name, position + 1
     return None, position
+
+
+def _may_be_alias(tokens: tuple[Token, ...], position: int) -> bool:
+    """Whether a word is an alias: Spark reserves few, and a word that begins a clause is one where that clause does not follow."""
+    key = tokens[position].key
+    if key in _BEFORE_BY:
+        return tokens[position + 1].key != "BY"
+    if key in _BEGINS_CLAUSE:
+        return _ends_relation(tokens, position + 1)
+    return key not in _NEVER_AN_ALIAS
+
+
+def _ends_relation(tokens: tuple[Token, ...], position: int) -> bool:
+    """Whether what begins here can stand behind a relation and its alias only."""
+    key = tokens[position].key
+    if key in _AFTER_A_RELATION:
+        return True
+    following = tokens[position + 1].key if tokens[position].kind is not Kind.END else ""
+    if key in _BEFORE_BY:
+        return following == "BY"
+    if key in _BEFORE_JOIN:
+        return following in ("JOIN", "OUTER", "SEMI", "ANTI")
+    return key in ("WHERE", "LIMIT", "UNION", "INTERSECT") and tokens[position + 1].kind in (Kind.WORD, Kind.QUOTED, Kind.NUMBER)

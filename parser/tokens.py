@@ -1,7 +1,7 @@
 """Spark's lexical rules: text to tokens with exact offsets.
 
-Written out here, and not taken from sqlglot's tokenizer, because every offset must be right for whatever Spark's lexer accepts: continued
-line comments, nested comments, dollar quotes, raw strings, identifiers that begin with a digit, parameter markers.
+The one lexer of the project; ``dialect_tokens`` makes sqlglot's tokens of its. sqlglot's own tokenizer cannot be told all that Spark's
+lexer accepts: continued line comments, nested comments, dollar quotes, raw strings, identifiers that begin with a digit, parameter markers.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _tokenize(text: str) -> tuple[Token, ...]:
             position = end
             continue
         if group == "comment":
-            position = _comment_end(text, position)
+            position = comment_end(text, position)
             continue
         piece = found[0]
         if group == "dollar":
@@ -111,7 +111,8 @@ _CACHED_SIZE = 20_000  # characters; a long script is read once
 _tokenize_cached = lru_cache(maxsize=256)(_tokenize)
 
 
-def _comment_end(text: str, start: int) -> int:
+def comment_end(text: str, start: int) -> int:
+    """Behind the bracketed comment that begins at ``start``; they nest. Raises SqlError where it never closes."""
     depth, position = 0, start
     while True:
         edge = _COMMENT_EDGE.search(text, position)

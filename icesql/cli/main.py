@@ -15,8 +15,13 @@ INTERACTIVE_ROWS = 1000
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]})
 
 
-@app.command(help="Run Iceberg SQL on stock PySpark: -e TEXT, -f FILE, or an interactive prompt.")
+@app.callback(
+    invoke_without_command=True,
+    subcommand_metavar="[fmt FILE...]",
+    help="Run Iceberg SQL on stock PySpark: -e TEXT, -f FILE, or an interactive prompt.",
+)
 def run(
+    context: typer.Context,
     execute: Annotated[list[str] | None, typer.Option("-e", metavar="SQL", help="run this SQL, then exit")] = None,
     file: Annotated[list[Path] | None, typer.Option("-f", metavar="FILE", help="run this script, then exit")] = None,
     init: Annotated[list[Path] | None, typer.Option("-i", metavar="FILE", help="run this script first")] = None,
@@ -33,6 +38,8 @@ def run(
 ) -> None:
     from icesql import __version__
 
+    if context.invoked_subcommand is not None:
+        return
     if version:
         typer.echo(f"icesql {__version__}")
         raise typer.Exit
@@ -53,6 +60,17 @@ def run(
         form=form,
     )
     raise typer.Exit(_start(options))
+
+
+@app.command("fmt")
+def fmt(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="scripts; - is the standard input")],
+    check: Annotated[bool, typer.Option("--check", help="write nothing; fail if a file would change")] = False,
+) -> None:
+    """Lay SQL scripts out anew: one clause a line, keywords in capitals, comments kept."""
+    from icesql.cli.fmt import format_files
+
+    raise typer.Exit(format_files(files, check=check))
 
 
 def _pairs(given: list[str] | None, option: str) -> dict[str, str]:

@@ -132,6 +132,10 @@ def _substituted(text: str) -> None:
         "merge into a using b on " + "case " * 2000,
         "select " + "a." * 5000 + "a",
         "select * from " + "(" * 2000,
+        "select * from " + "(" * 20_000,
+        "select " + "(" * 20_000 + "1" + ")" * 20_000,
+        "create table t " + "(" * 20_000 + "select 1",
+        "alter table t unset tblproperties (" + ",".join(f"'{i}'" for i in range(5000)) + ")",
     ],
 )
 def test_deep_and_long_statements(text: str) -> None:

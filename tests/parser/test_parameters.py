@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from icesql.errors import InvalidArgumentError, SqlError
-from icesql.parser.clauses import properties
-from icesql.parser.cursor import Cursor
 from icesql.parser.folding import fold
 from icesql.parser.parameters import bind_parameters, parameter_markers, quoted_pairs, sql_literal, substitute_variables
+from icesql.parser.reader import Reader
 from icesql.parser.sort_orders import parse_sort_order
 from tests.effort import examples
 
@@ -61,7 +60,7 @@ def test_a_literal_folds_to_its_value(value):
 @given(st.dictionaries(st.text(min_size=1), st.text(), min_size=1))
 @examples(100)
 def test_pairs_are_read_back(pairs):
-    assert dict(properties(Cursor(f"({quoted_pairs(pairs)})"))) == pairs
+    assert {pair.name: pair.args["value"].name for pair in Reader.of(f"({quoted_pairs(pairs)})").properties()} == pairs
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,16 @@ from __future__ import annotations
 import pytest
 
 from icesql.errors import SqlError
-from icesql.parser.types import parse_type
-from icesql.spec.types import ListType, MapType, StructType, children
+from icesql.parser.columns import Columns
+from icesql.parser.frozen_columns import ColumnValues
+from icesql.spec.types import ListType, MapType, StructType, Type, children
+
+
+def parse_type(text: str) -> Type:
+    reader = Columns.of(text)
+    found = reader.data_type()
+    reader.expect_end()
+    return ColumnValues(text).type(found)
 
 
 @pytest.mark.parametrize(

@@ -125,3 +125,44 @@ Query(references=[t])
 select * from t with ('a') x
 
 Query(references=[t])
+
+--- aliases that are keywords
+select * from db.order order where order.id = 1
+
+Query(references=[db.order as order])
+
+select * from db.order order order by id
+
+Query(references=[db.order as order])
+
+select * from db.t order by id
+
+Query(references=[db.t])
+
+select * from db.t where
+
+Query(references=[db.t as where])
+
+select * from db.t where where left(a, 1) = 'x'
+
+Query(references=[db.t as where])
+
+select * from db.t where left(a, 1) = 'x'
+
+Query(references=[db.t])
+
+select * from a limit join b window on limit.id = window.id limit 5
+
+Query(references=[a as limit, b as window])
+
+select * from (select * from a group) x, c values union select * from d set
+
+Query(references=[a as group, c as values, d as set])
+
+select * from a limit limit 1
+
+Query(references=[a as limit])
+
+select * from a where limit = 1
+
+Query(references=[a])

@@ -105,3 +105,7 @@ Other()
 declare variable x int default 5
 
 Other()
+
+SET spark.empty =
+
+SetConfiguration(key='spark.empty', value='')
