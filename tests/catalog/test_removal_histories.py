@@ -194,7 +194,8 @@ def test_nobody_loses_what_is_not_theirs(tmp_path_factory: pytest.TempPathFactor
         if set(world.tables()) <= set(NAMES) - world.hostile:
             for table in world.tables().values():
                 owner = table.metadata.table_uuid
-                if all(world.makers.get(file) in (None, owner) for file in world.reached(table)):  # else whoever made it may take it away
+                named = {_real(path) for path in reachable_files(table.io, table.metadata, table.metadata_location)}
+                if all(world.makers.get(file) in (None, owner) for file in named):  # else whoever made it may take it away
                     table.to_arrow()
 
 

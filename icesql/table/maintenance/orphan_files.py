@@ -14,6 +14,7 @@ from enum import Enum
 from icesql.errors import InvalidArgumentError, ValidationError
 from icesql.io.canonical import Canonical, folders_above, is_below
 from icesql.io.files import FileInfo, FileIO
+from icesql.table.manifests.location_provider import location_provider
 from icesql.table.manifests.reachable import reachable
 from icesql.table.removal import Claim, RemovalGate, removal_gate
 from icesql.table.table import Table
@@ -180,14 +181,25 @@ def removable_orphans(
     """Candidates below the location that nothing reaches and that may go; and (path, reason) of those that nothing reaches but must stay.
 
     ``seen`` are all files that were listed, of whatever age: metadata files among them tell of other tables. Raises ValidationError where
-    no file of the table lies below the location: what lies there is someone else's.
+    no file of the table lies below the location: what lies there is someone else's; and where the table's own location is not the one that
+    its metadata file was written to: every commit writes it there, so another program has changed it.
     """
+    _check_own_location(table)
     reached = list(reached_files(table))
     _check_location(table, location, reached)
     orphans = sorted(orphans_among(candidates, reached, rules))
     if not orphans:
         return [], []
     return _spared(orphans, frozenset(_folders_of_other_tables(seen, table, reached)), _gate(table, location, reached))
+
+
+def _check_own_location(table: Table) -> None:
+    canonical, held = Canonical(), str(table.metadata_location).rpartition("/")[0]
+    told = location_provider(table.metadata).metadata_file("x").rpartition("/")[0]
+    if table.metadata_location is not None and canonical.folder(held) != canonical.folder(told):
+        raise ValidationError(
+            f"Cannot remove orphan files of table {table.name}: its metadata is in {held}, and its location says {told}", location=told
+        )
 
 
 def _check_location(table: Table, location: str, reached: Iterable[str]) -> None:
