@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from icesql.session.names import CHANGES, Found
 from icesql.session.rewriting import quote
@@ -15,6 +16,9 @@ from icesql.spec.schema import Schema
 from icesql.spec.snapshots import Snapshot
 from icesql.spec.sorting import NullOrder, SortOrder
 from icesql.spec.transforms import Transform
+
+if TYPE_CHECKING:
+    from icesql.session.session import Session
 
 MAX_FIELDS = 25  # spark.sql.debug.maxToStringFields
 HIDDEN_PROPERTIES = ("comment", "collation", "location", "provider", "owner")
@@ -98,8 +102,23 @@ def table_properties(found: Found) -> dict[str, str]:
     return properties
 
 
-def properties_text(found: Found) -> str:
-    return "[" + ",".join(f"{k}={v}" for k, v in sorted(table_properties(found).items())) + "]"
+def properties_text(session: Session, found: Found) -> str:
+    return "[" + ",".join(f"{k}={v}" for k, v in sorted(shown_properties(session, found).items())) + "]"
+
+
+def shown_properties(session: Session, found: Found) -> dict[str, str]:
+    """``table_properties`` without secrets."""
+    return redacted(session, table_properties(found))
+
+
+def redacted(session: Session, properties: Mapping[str, str]) -> dict[str, str]:
+    """The properties as Spark shows them: ``*********(redacted)`` for those whose key or value ``spark.redaction.regex`` or
+    ``spark.sql.redaction.options.regex`` finds."""
+    from icesql.spark.bridge import bridge_of
+
+    bridge = bridge_of(session.spark)
+    shown = bridge.session.sessionState().conf().redactOptions(bridge.scala_map(dict(properties)))
+    return dict(bridge.as_java(shown))
 
 
 def type_text(type_: Any) -> str:

@@ -10,11 +10,13 @@ from icesql.session.path_tables import require_named
 from icesql.session.table_properties import is_iceberg
 from icesql.session.time_travel import ReadPoint, optioned_point, read_point
 from icesql.session.write_target import wap_of
+from icesql.table.arguments import checked
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
 
 
+@checked
 class Reader:
     """Options: ``versionAsOf``, ``timestampAsOf``, ``branch``, and those of scans (``start-snapshot-id``, ``split-size`` ...)."""
 

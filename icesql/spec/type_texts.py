@@ -30,6 +30,11 @@ _FIELD = re.compile(r"\s*(?:`(?P<quoted>(?:[^`]|``)+)`|(?P<name>[^\s:`,<>]+))\s*
 _OPENING, _CLOSING = "<([", ">)]"
 
 
+def type_of(value: Type | str) -> Type:
+    """The type itself, or the one a text says. Raises InvalidArgumentError."""
+    return type_from_text(value) if isinstance(value, str) else value
+
+
 def type_from_text(text: str) -> Type:
     """The type a text says. Its nested fields are optional and have ids that are only distinct: a schema gives them others.
 

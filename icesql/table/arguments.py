@@ -56,8 +56,12 @@ class Rule:
 def checked(cls: _C) -> _C:
     """Check the calls of all public methods that the class itself defines. Raises InvalidArgumentError in them."""
     for name, member in list(vars(cls).items()):
-        if isinstance(member, types.FunctionType) and not name.startswith("_"):
+        if name.startswith("_"):
+            continue
+        if isinstance(member, types.FunctionType):
             setattr(cls, name, checked_call(member))
+        elif isinstance(member, staticmethod):
+            setattr(cls, name, staticmethod(checked_call(member.__func__)))
     return cls
 
 
@@ -159,7 +163,8 @@ class _Names(dict[str, Any]):
 @functools.cache
 def rule_of(annotation: Any) -> Rule:
     """What a parameter annotated so takes. Raises TypeError for an annotation that cannot be checked."""
-    origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
+    origin: Any = typing.get_origin(annotation)
+    parts = typing.get_args(annotation)
     if origin in (typing.Union, types.UnionType):
         return _any_of(parts)
     if origin is typing.Literal:
@@ -173,7 +178,7 @@ def rule_of(annotation: Any) -> Rule:
     if origin is Sequence:
         return _items(parts[0], "a sequence of", (Sequence,), list)
     if origin is Iterable:
-        return _items(parts[0], "several", (Iterable,), list)
+        return _items(parts[0], "an iterable of", (Iterable,), list)
     if origin in (frozenset, AbstractSet):
         return _items(parts[0], "a set of", (AbstractSet,), frozenset)
     if origin in (Mapping, dict):
@@ -267,7 +272,7 @@ def _family(part: Any, parts: tuple[Any, ...]) -> str | None:
     return None
 
 
-def _items(item: Any, words: str, kinds: tuple[type, ...], made: Callable[[Iterable[Any]], Any]) -> Rule:
+def _items(item: Any, words: str, kinds: Any, made: Callable[[Iterable[Any]], Any]) -> Rule:
     rule = rule_of(item)
 
     def fit(value: Any) -> Any:

@@ -16,6 +16,7 @@ from icesql.spec.metadata import TableMetadata
 from icesql.spec.properties import MAX_REF_AGE_MS, MAX_SNAPSHOT_AGE_MS, MIN_SNAPSHOTS_TO_KEEP, property_as_int
 from icesql.spec.snapshots import MAIN, Snapshot, SnapshotRef
 from icesql.table import update_values as u
+from icesql.table.arguments import checked
 from icesql.table.commit import commit, stage_of
 from icesql.table.operations import ChangeSet, MetadataChange, TableOperations, TableVersion
 from icesql.table.reachable import ContentFiles, content_files, manifest_lists, manifests_by_path, statistics_by_snapshot, statistics_paths
@@ -69,6 +70,7 @@ class ExpireResult:
     failures: tuple[tuple[str, str], ...] = ()
 
 
+@checked
 class ExpireSnapshots(MetadataChange):
     """Raises ValidationError at once where ``gc.enabled`` is false."""
 

@@ -10,6 +10,7 @@ from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import MAIN, RefType
 from icesql.table import update_values as u
 from icesql.table.append import AppendFiles
+from icesql.table.arguments import checked
 from icesql.table.cherry_pick import CherryPick, snapshot_of_wap_id
 from icesql.table.commit import commit
 from icesql.table.metadata_builder import MetadataBuilder
@@ -20,6 +21,7 @@ from icesql.table.requirements import requirements_for
 Step = Callable[[RefEditor], None]
 
 
+@checked
 class ManageSnapshots:
     """Steps run in order when the commit applies them, each on what the steps before it left. No snapshot id means the current one."""
 

@@ -11,12 +11,14 @@ from icesql.spec.metadata import TableMetadata
 from icesql.spec.sorting import NullOrder, SortDirection, SortField, SortOrder
 from icesql.spec.transforms import IDENTITY
 from icesql.table import update_values as u
+from icesql.table.arguments import checked
 from icesql.table.commit import commit
 from icesql.table.compatibility import check_term
 from icesql.table.operations import ChangeSet, MetadataChange, TableOperations, TableVersion
 from icesql.table.requirements import requirements_for
 
 
+@checked
 @dataclass(slots=True)
 class ReplaceSortOrder(MetadataChange):
     """No fields leave the table unsorted. Terms are ``Reference(column, transform)`` or a plain column name."""

@@ -12,6 +12,7 @@ from icesql.spec.partitioning import UNPARTITIONED, PartitionSpec
 from icesql.spec.schema import Schema
 from icesql.spec.sorting import UNSORTED, SortOrder
 from icesql.table import update_values as u
+from icesql.table.arguments import checked
 from icesql.table.commit import abandon, attempt_until_committed, check_same_table, failed_for_certain, finish, prepare, stage_of
 from icesql.table.create import replace_updates
 from icesql.table.metadata_builder import MetadataBuilder
@@ -24,6 +25,7 @@ from icesql.table.snapshot_producer import SnapshotProducer
 Replacement = Callable[[TableMetadata], tuple[u.Update, ...]]
 
 
+@checked
 @dataclass(slots=True)
 class Transaction:
     """Staged changes to one table. ``metadata`` shows the table as it would be; nothing is visible to others before ``commit``.

@@ -11,6 +11,7 @@ from icesql.spec.metadata import TableMetadata
 from icesql.spec.properties import METRICS_MODE_COLUMN_PREFIX, column_properties, whole_number
 from icesql.spec.schema import Schema
 from icesql.table import update_values as u
+from icesql.table.arguments import checked
 from icesql.table.commit import commit
 from icesql.table.operations import ChangeSet, MetadataChange, TableOperations, TableVersion
 
@@ -30,6 +31,7 @@ RESERVED_PROPERTIES = frozenset(
 )
 
 
+@checked
 @dataclass(slots=True)
 class UpdateProperties(MetadataChange):
     """Collects property changes. Reserved properties are silently passed over, as the reference does."""
