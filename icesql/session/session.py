@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.session.catalogs import SPARK_CATALOG, Catalogs
 from icesql.table.after_commit import after_commit, telling
+from icesql.table.arguments import checked_call, unfit
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -99,6 +100,8 @@ class Session:
         ``args`` fill named (``:name``) or positional (``?``) parameters, as in PySpark. Raises IcesqlError and its kin, and Spark's
         own errors.
         """
+        if not isinstance(text, str):
+            raise unfit("run statement", "it", "text", text)
         with self._lock, self.telling():
             self._begin()
             self.is_inside = True
@@ -113,6 +116,7 @@ class Session:
 
         return run_text(self, text, args)
 
+    @checked_call
     def run_script(self, script: str | Path, variables: Mapping[str, str] | None = None) -> list[DataFrame]:
         """Run a file (a Path, or a string that ends in ``.sql``) or the text of several statements; one DataFrame each, which shows what
         its statement found, whatever comes after it.
@@ -124,6 +128,7 @@ class Session:
         with self.frames.pinned():
             return list(run_script(self, script, variables or {}))
 
+    @checked_call
     def call(self, procedure: str, **arguments: Any) -> DataFrame:
         """``session.call("rewrite_manifests", table="db.t")``. A name may be qualified; the current catalog, else ``local``, is the
         default."""
@@ -162,6 +167,7 @@ class Session:
         return tuple(planning.report for planning in self.frames.reports)
 
     # -- tables --------------------------------------------------------------------------------------------------
+    @checked_call
     def table(self, name: str) -> SessionTable:
         """A table by its dotted name: schema, snapshots, scan, builders, and ``to_df()``. Raises NotFoundError."""
         from icesql.parser.identifiers import parse_name
@@ -180,16 +186,19 @@ class Session:
 
         return Reader(self)
 
+    @checked_call
     def catalog(self, name: str | None = None) -> Catalog:
         """One of the session's catalogs; the current one by default. Raises NotFoundError."""
         return self.names.catalog(name)
 
+    @checked_call
     def write_to(self, frame: DataFrame, name: str) -> Writer:
         """A writer with DataFrameWriterV2's verbs: ``session.write_to(df, "db.t").append()``."""
         from icesql.session.writer import Writer
 
         return Writer(self, frame, name)
 
+    @checked_call
     def merge_into(self, frame: DataFrame, name: str, condition: Column) -> MergeWriter:
         """A writer with MergeIntoWriter's verbs: ``session.merge_into(df, "db.t", F.col("t.id") == df.id).whenMatched().delete()``."""
         from icesql.session.merge_writer import MergeWriter
