@@ -14,6 +14,7 @@ from icesql.errors import CorruptMetadataError, UnsupportedError
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.metadata_checks import check_metadata
 from icesql.spec.metadata_json import metadata_from_json, metadata_to_json
+from icesql.spec.schema import Schema
 
 _T = TypeVar("_T")
 
@@ -22,12 +23,21 @@ def unreadable(metadata: TableMetadata, before: TableMetadata | None) -> str | N
     """Why metadata built on ``before`` could not be read again; ``None`` where it can be."""
     try:
         check_metadata(metadata)
-        metadata_from_json(metadata_to_json(_new_parts(metadata, before)), metadata.location)
+        written = _new_parts(metadata, before)
+        return _difference(written, metadata_from_json(metadata_to_json(written), metadata.location))
     except (CorruptMetadataError, UnsupportedError) as error:
         return error.message
     except (TypeError, AttributeError, ValueError, OverflowError, RecursionError) as error:  # a value that has no JSON form
         return f"{type(error).__name__}: {error}"
-    return None
+
+
+def _difference(written: TableMetadata, read: TableMetadata) -> str | None:
+    """Values that JSON takes and gives back as others, such as bytes as the default of a text column."""
+    for given, schema in zip(written.schemas, read.schemas, strict=True):
+        for one, other in zip(given.fields, schema.fields, strict=True):
+            if one != other and repr(one) != repr(other):  # NaN is not equal to itself
+                return f"column {one.name} would become another: {other}"
+    return None if written.properties == read.properties else "its properties would become others"
 
 
 def _new_parts(metadata: TableMetadata, before: TableMetadata | None) -> TableMetadata:
@@ -40,12 +50,18 @@ def _new_parts(metadata: TableMetadata, before: TableMetadata | None) -> TableMe
     held = metadata.snapshots_by_id
     return replace(
         metadata,
+        schemas=_schemas(metadata, before),
         snapshots=(*(held[one] for one in named if one is not None and one not in ids), *fresh),
         snapshot_log=_fresh(metadata.snapshot_log, before.snapshot_log),
         metadata_log=_fresh(metadata.metadata_log, before.metadata_log),
         statistics=_fresh(metadata.statistics, before.statistics),
         partition_statistics=_fresh(metadata.partition_statistics, before.partition_statistics),
     )
+
+
+def _schemas(metadata: TableMetadata, before: TableMetadata) -> tuple[Schema, ...]:
+    fresh = _fresh(metadata.schemas, before.schemas)
+    return fresh if metadata.schema in fresh else (metadata.schema, *fresh)
 
 
 def _fresh(now: tuple[_T, ...], before: tuple[_T, ...]) -> tuple[_T, ...]:

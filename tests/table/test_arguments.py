@@ -43,7 +43,10 @@ RIGHT_WHERE = {"None": "None", "3.5": "float", "True": "bool"}
 
 # Parameters that take any value, and why.
 ANYTHING = {
-    ("add_column", "default"): "a default is a value of the column's own type; values that do not fit are refused with the metadata",
+    (
+        "add_column",
+        "default",
+    ): "a default is a value of the column's own type; metadata with one that does not fit is not committed (tested below)",
     ("add_required_column", "default"): "as above",
     ("update_column_default", "default"): "as above",
 }
@@ -260,6 +263,22 @@ def test_a_location_must_be_text(table: Table) -> None:
 def test_an_annotation_without_a_rule_is_a_fault_of_ours() -> None:
     with pytest.raises(TypeError, match="no rule"):
         rule_of(type[int])
+
+
+@pytest.mark.parametrize(
+    ("kind", "shown"),
+    [
+        (kind, shown)
+        for kind in ("long", "string", "date", "decimal(9, 2)", "binary", "double", "uuid", "fixed[3]", "timestamp")
+        for shown in ("object()", "bytes", "[1]", "a pyarrow expression")
+        if (kind, shown) != ("binary", "bytes")
+    ],
+)
+def test_a_default_of_the_wrong_type_is_never_committed(catalog: Catalog, kind: str, shown: str) -> None:
+    table = catalog.create_table("db.v3", SCHEMA, properties={"format-version": "3"})
+    with pytest.raises((InvalidArgumentError, ValidationError)):
+        table.update_schema().add_column("c", kind, default=WRONG[shown]).commit()
+    assert catalog.load_table("db.v3").metadata_location == table.metadata_location
 
 
 # -- metadata that could not be read again -----------------------------------------------------------------------------
