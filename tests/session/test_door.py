@@ -72,6 +72,7 @@ WRONG: list[Any] = [None, object(), 3.5, b"x", True, [1], pc.field("id") > 1]
 @pytest.mark.parametrize("value", WRONG, ids=[type(value).__name__ for value in WRONG])
 def test_names_and_filters_of_a_session_are_checked(ice: Session, value: Any) -> None:
     frame, before = ice.spark.range(1), ice.table("d.db.t").metadata_location
+    given: Any = object() if value is None else value  # no filter is every row, no branch is main
     calls = [
         lambda: ice.sql(value),
         lambda: ice.table(value),
@@ -83,9 +84,9 @@ def test_names_and_filters_of_a_session_are_checked(ice: Session, value: Any) ->
         lambda: ice.write_to(frame, "d.db.t").overwrite(value),
         lambda: ice.write_to(frame, "d.db.t").tableProperty("k", value),
         lambda: ice.merge_into(frame, "d.db.t", value),
-        lambda: ice.table("d.db.t").append(frame, branch=value) if value is not None else ice.sql(value),
+        lambda: ice.table("d.db.t").append(frame, branch=given),
         lambda: ice.table("d.db.t").append(value),
-        lambda: ice.table("d.db.t").overwrite(frame, value) if value is not None else ice.sql(value),
+        lambda: ice.table("d.db.t").overwrite(frame, given),
     ]
     for call in calls:
         with pytest.raises(InvalidArgumentError, match=" must be "):
