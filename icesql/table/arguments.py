@@ -276,7 +276,7 @@ def _items(item: Any, words: str, kinds: Any, made: Callable[[Iterable[Any]], An
     rule = rule_of(item)
 
     def fit(value: Any) -> Any:
-        if not isinstance(value, kinds) or isinstance(value, str | bytes | bytearray | Mapping):
+        if not isinstance(value, kinds) or isinstance(value, str | bytes | bytearray):
             raise _UnfitError
         return made([rule.fit(one) for one in value])
 
