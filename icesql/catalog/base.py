@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from icesql.catalog.names import Identifier, Namespace, dotted, identifier_of, strip_trailing_slash
+from icesql.catalog.names import Identifier, Namespace, dotted, identifier_of, namespace_of, strip_trailing_slash
 from icesql.catalog.surroundings import check_places
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnsupportedError, nearest
 from icesql.expr.tree import Expression
@@ -18,6 +18,7 @@ from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import UNPARTITIONED, PartitionSpec
 from icesql.spec.schema import Schema
 from icesql.spec.sorting import UNSORTED, SortOrder
+from icesql.table.arguments import checked
 from icesql.table.metadata.create import new_metadata
 from icesql.table.operations import TableOperations, TableVersion
 from icesql.table.removal import Claim, NoSurroundings, Surroundings
@@ -33,6 +34,7 @@ FilterParser: TypeAlias = Callable[[str], Expression]
 __all__ = ["Catalog", "FilterParser", "Identifier", "Namespace", "dotted", "identifier_of"]
 
 
+@checked
 class Catalog(ABC):
     """A named catalog. ``properties`` are its configuration without the ``spark.sql.catalog.<name>.`` prefix.
 
@@ -41,6 +43,10 @@ class Catalog(ABC):
 
     def __init__(self, name: str, properties: Mapping[str, str], io: FileIO, parse_filter: FilterParser | None = None) -> None:
         self.name, self.properties, self.io, self.parse_filter = name, dict(properties), io, parse_filter
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        checked(cls)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
@@ -66,53 +72,53 @@ class Catalog(ABC):
 
     # -- namespaces ----------------------------------------------------------------------------------------------
     @abstractmethod
-    def list_namespaces(self, parent: Namespace = ()) -> list[Namespace]:
+    def list_namespaces(self, parent: Namespace | str = ()) -> list[Namespace]:
         """Direct children of ``parent``. Raises NotFoundError if it does not exist."""
 
     @abstractmethod
-    def namespace_exists(self, namespace: Namespace) -> bool: ...
+    def namespace_exists(self, namespace: Namespace | str) -> bool: ...
 
     @abstractmethod
-    def create_namespace(self, namespace: Namespace, properties: Mapping[str, str] | None = None) -> None:
+    def create_namespace(self, namespace: Namespace | str, properties: Mapping[str, str] | None = None) -> None:
         """Raises AlreadyExistsError; UnsupportedError where the catalog keeps no properties and some are given."""
 
     @abstractmethod
-    def drop_namespace(self, namespace: Namespace) -> None:
+    def drop_namespace(self, namespace: Namespace | str) -> None:
         """Raises NotFoundError; ValidationError ``Namespace ... is not empty``."""
 
     @abstractmethod
-    def namespace_properties(self, namespace: Namespace) -> dict[str, str]:
+    def namespace_properties(self, namespace: Namespace | str) -> dict[str, str]:
         """Raises NotFoundError."""
 
     @abstractmethod
     def update_namespace_properties(
-        self, namespace: Namespace, *, removals: Iterable[str] = (), updates: Mapping[str, str] | None = None
+        self, namespace: Namespace | str, *, removals: Iterable[str] = (), updates: Mapping[str, str] | None = None
     ) -> None: ...
 
     # -- tables --------------------------------------------------------------------------------------------------
     @abstractmethod
-    def list_tables(self, namespace: Namespace) -> list[Identifier]: ...
+    def list_tables(self, namespace: Namespace | str) -> list[Identifier]: ...
 
     @abstractmethod
-    def table_exists(self, identifier: Identifier) -> bool: ...
+    def table_exists(self, identifier: Identifier | str) -> bool: ...
 
     @abstractmethod
-    def operations(self, identifier: Identifier) -> TableOperations:
+    def operations(self, identifier: Identifier | str) -> TableOperations:
         """A handle; the table need not exist yet."""
 
     @abstractmethod
-    def default_location(self, identifier: Identifier) -> str: ...
+    def default_location(self, identifier: Identifier | str) -> str: ...
 
     @abstractmethod
-    def drop_table(self, identifier: Identifier, *, purge: bool = False) -> None:
+    def drop_table(self, identifier: Identifier | str, *, purge: bool = False) -> None:
         """Raises NotFoundError. ``purge`` deletes every reachable file, and is refused when ``gc.enabled`` is false."""
 
     @abstractmethod
-    def rename_table(self, source: Identifier, target: Identifier) -> None:
+    def rename_table(self, source: Identifier | str, target: Identifier | str) -> None:
         """Raises NotFoundError, AlreadyExistsError; UnsupportedError in file-system catalogs."""
 
     @abstractmethod
-    def register_table(self, identifier: Identifier, metadata_location: str) -> Table:
+    def register_table(self, identifier: Identifier | str, metadata_location: str) -> Table:
         """Raises AlreadyExistsError, CorruptMetadataError."""
 
     def check_identifier(self, identifier: Identifier) -> None:
@@ -256,23 +262,28 @@ class Catalog(ABC):
     # -- views (catalogs that store them) --------------------------------------------------------------------------
     supports_views: bool = False
 
-    def list_views(self, namespace: Namespace) -> list[Identifier]:
+    def list_views(self, namespace: Namespace | str) -> list[Identifier]:
+        namespace = namespace_of(namespace)
         return []
 
-    def load_view(self, identifier: Identifier) -> ViewMetadata:
+    def load_view(self, identifier: Identifier | str) -> ViewMetadata:
         """Raises NotFoundError; UnsupportedError where views are not stored."""
+        identifier = identifier_of(identifier)
         raise self._no_views()
 
-    def commit_view(self, identifier: Identifier, base: ViewMetadata | None, metadata: ViewMetadata) -> None:
+    def commit_view(self, identifier: Identifier | str, base: ViewMetadata | None, metadata: ViewMetadata) -> None:
         """Create (``base`` is ``None``) or replace a view. Raises AlreadyExistsError, CommitFailedError."""
+        identifier = identifier_of(identifier)
         raise self._no_views()
 
-    def drop_view(self, identifier: Identifier) -> None:
+    def drop_view(self, identifier: Identifier | str) -> None:
         """Raises NotFoundError."""
+        identifier = identifier_of(identifier)
         raise self._no_views()
 
-    def rename_view(self, source: Identifier, target: Identifier) -> None:
+    def rename_view(self, source: Identifier | str, target: Identifier | str) -> None:
         """Raises NotFoundError, AlreadyExistsError."""
+        source, target = identifier_of(source), identifier_of(target)
         raise self._no_views()
 
     def _no_views(self) -> UnsupportedError:

@@ -11,7 +11,16 @@ from icesql.catalog.base import Catalog, FilterParser
 from icesql.catalog.drop import check_folder, dropping
 from icesql.catalog.hadoop_operations import ATOMIC_SCHEMES, HadoopTableOperations
 from icesql.catalog.hadoop_versions import same_table
-from icesql.catalog.names import Identifier, Namespace, check_folder_names, dotted, join_location, strip_trailing_slash
+from icesql.catalog.names import (
+    Identifier,
+    Namespace,
+    check_folder_names,
+    dotted,
+    identifier_of,
+    join_location,
+    namespace_of,
+    strip_trailing_slash,
+)
 from icesql.catalog.surroundings import FolderSurroundings, check_claims
 from icesql.catalog.table_operations import read_table_metadata
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnsupportedError, ValidationError, nearest
@@ -47,7 +56,8 @@ class HadoopCatalog(Catalog):
     def _is_table(self, levels: tuple[str, ...]) -> bool:
         return self.operations(levels).current_version() is not None
 
-    def namespace_exists(self, namespace: Namespace) -> bool:
+    def namespace_exists(self, namespace: Namespace | str) -> bool:
+        namespace = namespace_of(namespace)
         if not namespace:
             return True
         try:
@@ -62,11 +72,13 @@ class HadoopCatalog(Catalog):
             hint = nearest(dotted(namespace), (dotted((*namespace[:-1], sibling)) for sibling in siblings))
             raise NotFoundError(f"Cannot find namespace: Namespace does not exist: {dotted(namespace)}.{hint}", namespace=namespace)
 
-    def list_namespaces(self, parent: Namespace = ()) -> list[Namespace]:
+    def list_namespaces(self, parent: Namespace | str = ()) -> list[Namespace]:
+        parent = namespace_of(parent)
         self._require_namespace(parent)
         return [child for child in self._children(parent) if not self._is_table(child)]
 
-    def create_namespace(self, namespace: Namespace, properties: Mapping[str, str] | None = None) -> None:
+    def create_namespace(self, namespace: Namespace | str, properties: Mapping[str, str] | None = None) -> None:
+        namespace = namespace_of(namespace)
         if not namespace:
             raise InvalidArgumentError("Cannot create namespace with invalid name: the name is empty")
         check_folder_names(namespace)
@@ -76,7 +88,8 @@ class HadoopCatalog(Catalog):
             raise AlreadyExistsError(f"Cannot create namespace: Namespace already exists: {dotted(namespace)}", namespace=namespace)
         self.io.make_folder(self._folder(namespace))
 
-    def drop_namespace(self, namespace: Namespace) -> None:
+    def drop_namespace(self, namespace: Namespace | str) -> None:
+        namespace = namespace_of(namespace)
         if not namespace:
             raise InvalidArgumentError("Cannot drop namespace: the name is empty")
         self._require_namespace(namespace)
@@ -85,13 +98,15 @@ class HadoopCatalog(Catalog):
             raise ValidationError(f"Cannot drop namespace: Namespace {dotted(namespace)} is not empty.", namespace=namespace)
         self.io.delete_folder(folder)
 
-    def namespace_properties(self, namespace: Namespace) -> dict[str, str]:
+    def namespace_properties(self, namespace: Namespace | str) -> dict[str, str]:
+        namespace = namespace_of(namespace)
         self._require_namespace(namespace)
         return {"location": self._folder(namespace)}
 
     def update_namespace_properties(
-        self, namespace: Namespace, *, removals: Iterable[str] = (), updates: Mapping[str, str] | None = None
+        self, namespace: Namespace | str, *, removals: Iterable[str] = (), updates: Mapping[str, str] | None = None
     ) -> None:
+        namespace = namespace_of(namespace)
         self._require_namespace(namespace)
         if updates:
             raise UnsupportedError(f"Cannot set namespace properties {dotted(namespace)} : setProperties is not supported")
@@ -102,16 +117,19 @@ class HadoopCatalog(Catalog):
     def check_identifier(self, identifier: Identifier) -> None:
         check_folder_names(identifier)
 
-    def list_tables(self, namespace: Namespace) -> list[Identifier]:
+    def list_tables(self, namespace: Namespace | str) -> list[Identifier]:
+        namespace = namespace_of(namespace)
         if not namespace:
             raise NotFoundError("Missing database in table identifier: ")
         self._require_namespace(namespace)
         return [child for child in self._children(namespace) if self._is_table(child)]
 
-    def table_exists(self, identifier: Identifier) -> bool:
+    def table_exists(self, identifier: Identifier | str) -> bool:
+        identifier = identifier_of(identifier)
         return self._is_table(identifier)
 
-    def operations(self, identifier: Identifier) -> HadoopTableOperations:
+    def operations(self, identifier: Identifier | str) -> HadoopTableOperations:
+        identifier = identifier_of(identifier)
         self.check_identifier(identifier)
         return HadoopTableOperations(self.io, self.full_name(identifier), self._folder(identifier), self.surroundings(identifier))
 
@@ -131,7 +149,8 @@ class HadoopCatalog(Catalog):
     def _check_places(self, identifier: Identifier, metadata: TableMetadata, *, is_chosen: bool) -> None:
         super()._check_places(identifier, metadata, is_chosen=False)
 
-    def default_location(self, identifier: Identifier) -> str:
+    def default_location(self, identifier: Identifier | str) -> str:
+        identifier = identifier_of(identifier)
         return self._folder(identifier)
 
     def table_location(self, identifier: Identifier, location: str | None) -> str:
@@ -140,8 +159,9 @@ class HadoopCatalog(Catalog):
             raise InvalidArgumentError(f"Cannot set a custom location for a path-based table. Expected {expected} but got {location}")
         return expected
 
-    def drop_table(self, identifier: Identifier, *, purge: bool = False) -> None:
+    def drop_table(self, identifier: Identifier | str, *, purge: bool = False) -> None:
         """The folder goes, purge or not; ``purge`` also deletes reachable files that lie elsewhere."""
+        identifier = identifier_of(identifier)
         operations = self.operations(identifier)
         try:
             version = operations.load()
@@ -174,11 +194,13 @@ class HadoopCatalog(Catalog):
         except OSError:
             logger.warning("Cannot delete all files of dropped table %s: %s", operations.name, hidden, exc_info=True)
 
-    def rename_table(self, source: Identifier, target: Identifier) -> None:
+    def rename_table(self, source: Identifier | str, target: Identifier | str) -> None:
+        source, target = identifier_of(source), identifier_of(target)
         raise UnsupportedError(f"Cannot rename Hadoop tables: {dotted(source)}")
 
-    def register_table(self, identifier: Identifier, metadata_location: str) -> Table:
+    def register_table(self, identifier: Identifier | str, metadata_location: str) -> Table:
         """Version 1 at the new place holds the metadata given; its files stay where they are, as in Java."""
+        identifier = identifier_of(identifier)
         if not metadata_location:
             raise InvalidArgumentError("Cannot register an empty metadata file location as a table")
         operations = self.operations(identifier)

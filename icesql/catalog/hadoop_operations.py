@@ -80,7 +80,7 @@ class HadoopTableOperations:
         extension = _extension(base, logged)
         target = join_location(self.metadata_folder, f"v{number + 1}{extension}")
         temporary = join_location(self.metadata_folder, f"{uuid.uuid4()}{extension}")
-        write_new_metadata(self._io, self._name, temporary, logged)
+        write_new_metadata(self._io, self._name, temporary, logged, base)
         self._check_not_stale(base, number, temporary)
         self._rename(base, logged, temporary, target)
         self._withdraw_if_lost(base, logged, target, number + 1)

@@ -15,8 +15,10 @@ from icesql.catalog.metastore import MetastoreCatalog
 from icesql.catalog.surroundings import allowed_locations
 from icesql.errors import InvalidArgumentError, UnsupportedError
 from icesql.io.file_systems import load_file_io
+from icesql.table.arguments import checked_call
 
 
+@checked_call
 def load_catalog(name: str, properties: Mapping[str, str] | None = None, parse_filter: FilterParser | None = None) -> Catalog:
     """The catalog that ``properties`` (without the ``spark.sql.catalog.<name>.`` prefix) describe; without any, the embedded default.
 

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING
 from icesql.catalog.base import Catalog, FilterParser
 from icesql.catalog.commit_status import settle
 from icesql.catalog.drop import dropping
-from icesql.catalog.names import Identifier, Namespace, check_dotless_names, check_folder_names, dotted, join_location, strip_trailing_slash
+from icesql.catalog.names import (
+    Identifier,
+    Namespace,
+    check_dotless_names,
+    check_folder_names,
+    dotted,
+    identifier_of,
+    join_location,
+    namespace_of,
+    strip_trailing_slash,
+)
 from icesql.catalog.pointer_operations import PointerOperations, StagedCommit, first_known, swap_together
 from icesql.catalog.pointers import Kind, PointerStore, Swap, SwapUncertainError
 from icesql.catalog.surroundings import PointerSurroundings, check_places, is_untouched, overlaps_any
@@ -59,16 +69,19 @@ class MetastoreCatalog(Catalog):
         self.store.close()
 
     # -- namespaces ----------------------------------------------------------------------------------------------
-    def list_namespaces(self, parent: Namespace = ()) -> list[Namespace]:
+    def list_namespaces(self, parent: Namespace | str = ()) -> list[Namespace]:
+        parent = namespace_of(parent)
         known = self.store.namespaces()
         if parent and parent not in known:
             raise _no_namespace(parent, known)
         return sorted({name[: len(parent) + 1] for name in known if len(name) > len(parent) and name[: len(parent)] == parent})
 
-    def namespace_exists(self, namespace: Namespace) -> bool:
+    def namespace_exists(self, namespace: Namespace | str) -> bool:
+        namespace = namespace_of(namespace)
         return not namespace or namespace in self.store.namespaces()
 
-    def create_namespace(self, namespace: Namespace, properties: Mapping[str, str] | None = None) -> None:
+    def create_namespace(self, namespace: Namespace | str, properties: Mapping[str, str] | None = None) -> None:
+        namespace = namespace_of(namespace)
         self._check_namespace(namespace)
         if self.namespace_exists(namespace):
             raise AlreadyExistsError(f"Cannot create namespace: Namespace already exists: {dotted(namespace)}", namespace=namespace)
@@ -82,7 +95,8 @@ class MetastoreCatalog(Catalog):
         check_folder_names(namespace)
         check_dotless_names(namespace)
 
-    def drop_namespace(self, namespace: Namespace) -> None:
+    def drop_namespace(self, namespace: Namespace | str) -> None:
+        namespace = namespace_of(namespace)
         self._require_namespace(namespace)
         for kind in Kind:
             if held := self.store.names(kind, namespace):
@@ -97,13 +111,15 @@ class MetastoreCatalog(Catalog):
         if not namespace or namespace not in known:
             raise _no_namespace(namespace, known)
 
-    def namespace_properties(self, namespace: Namespace) -> dict[str, str]:
+    def namespace_properties(self, namespace: Namespace | str) -> dict[str, str]:
+        namespace = namespace_of(namespace)
         self._require_namespace(namespace)
         return {_LOCATION: self._namespace_location(namespace), **self.store.namespace_properties(namespace)}
 
     def update_namespace_properties(
-        self, namespace: Namespace, *, removals: Iterable[str] = (), updates: Mapping[str, str] | None = None
+        self, namespace: Namespace | str, *, removals: Iterable[str] = (), updates: Mapping[str, str] | None = None
     ) -> None:
+        namespace = namespace_of(namespace)
         self._require_namespace(namespace)
         removed, updated = set(removals), dict(updates or {})
         if both := sorted(removed & updated.keys()):
@@ -115,15 +131,18 @@ class MetastoreCatalog(Catalog):
         return join_location(self.warehouse, *namespace)
 
     # -- tables --------------------------------------------------------------------------------------------------
-    def list_tables(self, namespace: Namespace) -> list[Identifier]:
+    def list_tables(self, namespace: Namespace | str) -> list[Identifier]:
+        namespace = namespace_of(namespace)
         if namespace:
             self._require_namespace(namespace)
         return self.store.names(Kind.TABLE, namespace)
 
-    def table_exists(self, identifier: Identifier) -> bool:
+    def table_exists(self, identifier: Identifier | str) -> bool:
+        identifier = identifier_of(identifier)
         return self.store.find(Kind.TABLE, identifier) is not None
 
-    def operations(self, identifier: Identifier) -> PointerOperations:
+    def operations(self, identifier: Identifier | str) -> PointerOperations:
+        identifier = identifier_of(identifier)
         return PointerOperations(self.io, self.full_name(identifier), self.store, identifier, self.surroundings(identifier))
 
     def surroundings(self, identifier: Identifier) -> PointerSurroundings:
@@ -145,14 +164,16 @@ class MetastoreCatalog(Catalog):
         check_folder_names(identifier)
         check_dotless_names(identifier)
 
-    def default_location(self, identifier: Identifier) -> str:
+    def default_location(self, identifier: Identifier | str) -> str:
         """Below the namespace's ``location`` property where it has one, else ``<warehouse>/<namespace levels>/<table>``."""
+        identifier = identifier_of(identifier)
         configured = self.store.namespace_properties(identifier[:-1]).get(_LOCATION)
         base = strip_trailing_slash(configured) if configured else self._namespace_location(identifier[:-1])
         return join_location(base, identifier[-1])
 
-    def drop_table(self, identifier: Identifier, *, purge: bool = False) -> None:
+    def drop_table(self, identifier: Identifier | str, *, purge: bool = False) -> None:
         """``purge`` raises CommitFailedError, with nothing removed, if the name no longer leads to the version whose files were listed."""
+        identifier = identifier_of(identifier)
         version = self.load_table(identifier).version if purge else None
         with dropping(self.io, self.full_name(identifier), version, self.surroundings(identifier)):
             self._remove(Kind.TABLE, identifier, None if version is None else version.metadata_location)
@@ -181,7 +202,8 @@ class MetastoreCatalog(Catalog):
         moved = target is not None and self.store.find(kind, target, settled=True) == expected
         return Outcome.COMMITTED if moved else Outcome.UNKNOWN
 
-    def rename_table(self, source: Identifier, target: Identifier) -> None:
+    def rename_table(self, source: Identifier | str, target: Identifier | str) -> None:
+        source, target = identifier_of(source), identifier_of(target)
         self.check_identifier(target)
         location = self.store.find(Kind.TABLE, source)
         if location is None:
@@ -197,7 +219,8 @@ class MetastoreCatalog(Catalog):
             look = first_known(error.recorded, lambda: self._look_for(kind, source, location, target))
             settle(look, {}, f"rename {kind.value.lower()} {self.full_name(source)}", error)
 
-    def register_table(self, identifier: Identifier, metadata_location: str) -> Table:
+    def register_table(self, identifier: Identifier | str, metadata_location: str) -> Table:
+        identifier = identifier_of(identifier)
         self.check_identifier(identifier)
         if not metadata_location:
             raise InvalidArgumentError("Cannot register an empty metadata file location as a table")
@@ -232,12 +255,14 @@ class MetastoreCatalog(Catalog):
         return [by_name[identifier] for identifier, _, _ in commits]
 
     # -- views ---------------------------------------------------------------------------------------------------
-    def list_views(self, namespace: Namespace) -> list[Identifier]:
+    def list_views(self, namespace: Namespace | str) -> list[Identifier]:
+        namespace = namespace_of(namespace)
         if namespace:
             self._require_namespace(namespace)
         return self.store.names(Kind.VIEW, namespace)
 
-    def load_view(self, identifier: Identifier) -> ViewMetadata:
+    def load_view(self, identifier: Identifier | str) -> ViewMetadata:
+        identifier = identifier_of(identifier)
         return read_view_metadata(self.io, self._view_location(identifier))
 
     def _view_location(self, identifier: Identifier) -> str:
@@ -251,8 +276,9 @@ class MetastoreCatalog(Catalog):
         name = dotted(identifier)
         return NotFoundError(f"Cannot find view: View does not exist: {name}.{nearest(name, known)}", view=name)
 
-    def commit_view(self, identifier: Identifier, base: ViewMetadata | None, metadata: ViewMetadata) -> None:
+    def commit_view(self, identifier: Identifier | str, base: ViewMetadata | None, metadata: ViewMetadata) -> None:
         """Create (``base`` is ``None``) or move a view. Raises AlreadyExistsError, CommitFailedError, CommitStateUnknownError."""
+        identifier = identifier_of(identifier)
         self.check_identifier(identifier)
         previous = None if base is None else self._view_location(identifier)
         if previous is not None and read_view_metadata(self.io, previous) != base:
@@ -279,8 +305,9 @@ class MetastoreCatalog(Catalog):
         except SwapUncertainError as error:
             settle(first_known(error.recorded, look), properties, f"commit {dotted(swap.identifier)}", error)
 
-    def drop_view(self, identifier: Identifier) -> None:
+    def drop_view(self, identifier: Identifier | str) -> None:
         """As Java's catalogs do, its last metadata file goes with it unless ``gc.enabled`` is false; one that cannot be read stays."""
+        identifier = identifier_of(identifier)
         location = self._view_location(identifier)
         try:
             view = read_view_metadata(self.io, location)
@@ -292,7 +319,8 @@ class MetastoreCatalog(Catalog):
             claims = own_claims(view.location, view.properties)
             RemovalGate(self.io, dotted(identifier), claims, self.surroundings(identifier)).remove_old_metadata([location])
 
-    def rename_view(self, source: Identifier, target: Identifier) -> None:
+    def rename_view(self, source: Identifier | str, target: Identifier | str) -> None:
+        source, target = identifier_of(source), identifier_of(target)
         self.check_identifier(target)
         self._rename(Kind.VIEW, source, target, self._view_location(source))
 

@@ -21,26 +21,41 @@ def identifier_of(name: Identifier | str) -> Identifier:
 
     Raises InvalidArgumentError for an empty name or level.
     """
-    levels = _split(name) if isinstance(name, str) else tuple(name)
+    levels = _levels(name, "table identifier")
     if not levels or not all(levels):
         raise InvalidArgumentError(f"Cannot read table identifier: a level is empty: {name!r}")
     return levels
 
 
-def _split(text: str) -> tuple[str, ...]:
+def namespace_of(name: Namespace | str) -> Namespace:
+    """``"db.sub"`` or ``("db", "sub")`` as a tuple, as ``identifier_of``; ``()`` is the root. Raises InvalidArgumentError."""
+    return _levels(name, "namespace")
+
+
+def _levels(name: tuple[str, ...] | str, noun: str) -> tuple[str, ...]:
+    if isinstance(name, str):
+        return _split(name, noun)
+    if not isinstance(name, tuple | list) or not all(isinstance(level, str) for level in name):
+        raise InvalidArgumentError(
+            f"Cannot read {noun}: a name must be text or a tuple of text, not {type(name).__name__}: {name!r}", value=name
+        )
+    return tuple(name)
+
+
+def _split(text: str, noun: str) -> tuple[str, ...]:
     levels: list[str] = []
     position = 0
     while True:
         match = _QUOTED.match(text, position) or _PLAIN.match(text, position)
         if match is None:
-            raise InvalidArgumentError(f"Cannot read table identifier: a level is empty or a back-tick is open: {text!r}")
+            raise InvalidArgumentError(f"Cannot read {noun}: a level is empty or a back-tick is open: {text!r}")
         part = match.group()
         levels.append(part[1:-1].replace("``", "`") if part.startswith("`") else part)
         position = match.end()
         if position == len(text):
             return tuple(levels)
         if text[position] != ".":
-            raise InvalidArgumentError(f"Cannot read table identifier: expected '.' at position {position}: {text!r}")
+            raise InvalidArgumentError(f"Cannot read {noun}: expected '.' at position {position}: {text!r}")
         position += 1
 
 

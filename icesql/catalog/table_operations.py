@@ -22,10 +22,12 @@ from icesql.errors import (
     IcesqlError,
     InvalidArgumentError,
     NotFoundError,
+    ValidationError,
 )
 from icesql.io.files import FileIO
 from icesql.io.metadata_files import read_metadata, write_metadata
 from icesql.spec.metadata import TableMetadata
+from icesql.spec.metadata_readback import unreadable
 from icesql.spec.properties import (
     METADATA_COMPRESSION,
     METADATA_DELETE_AFTER_COMMIT_ENABLED,
@@ -164,7 +166,7 @@ class MetastoreTableOperations(ABC):
             check_places(self._name, self.surroundings, metadata, own_claims(base.metadata.location, base.metadata.properties))
         logged = with_metadata_log(base, metadata)
         location = next_metadata_location(logged, None if base is None else base.metadata_location)
-        write_new_metadata(self._io, self._name, location, logged)
+        write_new_metadata(self._io, self._name, location, logged, base)
         return TableVersion(logged, location)
 
     def discard(self, staged: TableVersion) -> None:
@@ -173,8 +175,12 @@ class MetastoreTableOperations(ABC):
             self._io.delete(str(staged.metadata_location))
 
 
-def write_new_metadata(io: FileIO, name: str, location: str, metadata: TableMetadata) -> None:
-    """Write a metadata file that no one refers to yet. Raises CommitFailedError, with nothing left behind, when the store refuses."""
+def write_new_metadata(io: FileIO, name: str, location: str, metadata: TableMetadata, base: TableVersion | None) -> None:
+    """Write a metadata file that no one refers to yet. With nothing left behind it raises CommitFailedError when the store refuses, and
+    ValidationError for metadata that could not be read again."""
+    why = unreadable(metadata, None if base is None else base.metadata)
+    if why is not None:
+        raise ValidationError(f"Cannot commit table {name}: its metadata could not be read again: {why}", table=name)
     try:
         write_metadata(io, location, metadata)
     except OSError as error:

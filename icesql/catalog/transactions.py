@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from icesql.catalog.names import Identifier, identifier_of
 from icesql.errors import CommitFailedError
+from icesql.table.arguments import checked
 from icesql.table.commit import RetryPolicy, failed_for_certain, finish
 from icesql.table.operations import TableVersion
 from icesql.table.transaction import Transaction
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from icesql.catalog.base import Catalog
 
 
+@checked
 class CatalogTransaction:
     """Staged changes to tables of one catalog. As a context manager it commits at the end of the block, and gives up when the block raises.
 

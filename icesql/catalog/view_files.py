@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from icesql.catalog.names import join_location
 from icesql.catalog.table_operations import metadata_extension, metadata_folder, version_number
+from icesql.errors import CorruptMetadataError, ValidationError
 from icesql.io.files import FileIO
 from icesql.io.metadata_files import compress, is_compressed, read_json_bytes
 
@@ -28,7 +29,12 @@ def read_view_metadata(io: FileIO, location: str) -> ViewMetadata:
 
 
 def write_view_metadata(io: FileIO, location: str, metadata: ViewMetadata) -> None:
-    from icesql.spec.views_json import view_to_json
+    """Raises ValidationError, with nothing written, for metadata that could not be read again."""
+    from icesql.spec.views_json import view_from_json, view_to_json
 
-    data = view_to_json(metadata)
+    try:
+        data = view_to_json(metadata)
+        view_from_json(data, location)
+    except (CorruptMetadataError, TypeError, AttributeError, ValueError) as error:
+        raise ValidationError(f"Cannot commit view: its metadata could not be read again: {error}") from error
     io.write(location, compress(data) if is_compressed(location) else data, overwrite=False)

@@ -16,6 +16,7 @@ from icesql.errors import InvalidArgumentError
 from icesql.magic.progress import CellOutput, shown_progress
 from icesql.magic.pruning_svg import pruning_svg
 from icesql.parser.script import split
+from icesql.parser.tokens import Kind, Token, tokenize
 from icesql.session.connecting import connect
 from icesql.session.interrupt import interruptible
 from icesql.session.output.pruning_line import pruning_line
@@ -56,18 +57,53 @@ class Result:
 
 
 def substituted(text: str, variables: Mapping[str, Any]) -> str:
-    """``{name}`` -> the literal of that variable; other braces stay. Raises InvalidArgumentError for a value without a literal."""
+    """``{name}`` -> the literal of that variable; other braces stay, and so do comments.
 
-    def literal(match: re.Match[str]) -> str:
-        if match[1] not in variables:
-            return match[0]
-        try:
-            return sql_text(variables[match[1]])
-        except InvalidArgumentError as error:
-            kind = type(variables[match[1]]).__name__
-            raise InvalidArgumentError(f"Cannot put variable into SQL: no literal for {kind}: {match[1]}") from error
+    Raises InvalidArgumentError for a value without a literal, and for a variable inside quotes, which its literal's own quotes would end.
+    """
+    pieces, kept = [], 0
+    tokens = tokenize(text)
+    for position, token in enumerate(tokens):
+        if token.kind in (Kind.STRING, Kind.QUOTED):
+            _check_quoted(token.text, variables)
+        name = _named_at(tokens, position)
+        if name in variables:
+            end = tokens[position + 2].end
+            pieces += [text[kept : token.start], _apart(text[: token.start], _literal(name, variables[name]), text[end:])]
+            kept = end
+    return "".join([*pieces, text[kept:]])
 
-    return _VARIABLE.sub(literal, text)
+
+def _named_at(tokens: Sequence[Token], position: int) -> str:
+    """The name in ``{name}`` that begins at a token; ``""`` where none does."""
+    if tokens[position].key != "{":
+        return ""
+    opening, name, closing = tokens[position : position + 3] if position + 3 <= len(tokens) else (tokens[position],) * 3
+    is_whole = name.kind is Kind.WORD and closing.key == "}" and opening.end == name.start and name.end == closing.start
+    return name.text if is_whole else ""
+
+
+def _check_quoted(quoted: str, variables: Mapping[str, Any]) -> None:
+    for name in _VARIABLE.findall(quoted):
+        if name in variables:
+            raise InvalidArgumentError(
+                f"Cannot put variable into SQL: {{{name}}} stands inside quotes: {quoted}. Write it without them, as it becomes a whole "
+                f"literal, or put the whole text into a variable"
+            )
+
+
+def _literal(name: str, value: Any) -> str:
+    try:
+        return sql_text(value)
+    except InvalidArgumentError as error:
+        raise InvalidArgumentError(f"Cannot put variable into SQL: no literal for {type(value).__name__}: {name}") from error
+
+
+def _apart(before: str, literal: str, after: str) -> str:
+    """The literal with blanks where it would run into its neighbours: ``5-{v}`` with -1 must not begin a comment."""
+    left = "" if not before or before[-1].isspace() or before[-1] in "(,[" else " "
+    right = "" if not after or after[0].isspace() or after[0] in "),];" else " "
+    return f"{left}{literal}{right}"
 
 
 def session_of(variables: dict[str, Any]) -> Session:

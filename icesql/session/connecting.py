@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import logging
 import os
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from icesql.errors import IcesqlError, InvalidArgumentError, UnsupportedError
+from icesql.session.own_folder import own_folder, own_folder_path
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -122,7 +124,9 @@ def start_spark(conf: Mapping[str, Any], *, master: str | None = None, app_name:
 
 def _folders() -> dict[str, str]:
     """Spark's own tables and Derby's log out of the way of the working folder; a quiet log, unless SPARK_CONF_DIR has settings for it."""
-    scratch = Path.home() / ".icesql"
+    scratch = own_folder_path()
+    with contextlib.suppress(OSError):  # Spark says so itself where it needs the folder
+        own_folder()
     options = [f"-Dderby.system.home={scratch / 'derby'}"]
     settings = os.environ.get("SPARK_CONF_DIR")
     if settings is None or not (Path(settings) / "log4j2.properties").exists():

@@ -8,8 +8,10 @@ from icesql.catalog.base import Catalog
 from icesql.catalog.config import DEFAULT_CATALOG, catalog_configurations, text
 from icesql.catalog.loading import load_catalog
 from icesql.parser.filters import parse_filter
+from icesql.table.arguments import checked_call
 
 
+@checked_call
 def connect_catalog(name: str = DEFAULT_CATALOG, **properties: object) -> Catalog:
     """The catalog ``name``, configured by keyword arguments (``type="sql"``, ``uri=...``, ``warehouse=...``) over the environment
     (``ICESQL_CATALOG__NAME__KEY``); without either, the embedded one: SQLite under ``./warehouse``.

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from icesql.session.state.session_state import SessionState
+from icesql.table.arguments import checked_call, unfit
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -48,6 +49,8 @@ class Session:
         ``args`` fill named (``:name``) or positional (``?``) parameters, as in PySpark. Raises IcesqlError and its kin, and Spark's
         own errors.
         """
+        if not isinstance(text, str):
+            raise unfit("run statement", "it", "text", text)
         with self.statement():
             return self._run(text, args)
 
@@ -85,6 +88,7 @@ class Session:
         frame: DataFrame = run_query(self.state, text, references)
         return frame
 
+    @checked_call
     def run_script(self, script: str | Path, variables: Mapping[str, str] | None = None) -> list[DataFrame]:
         """Run a file (a Path, or a string that ends in ``.sql``) or the text of several statements; one DataFrame each, which shows what
         its statement found, whatever comes after it.
@@ -96,6 +100,7 @@ class Session:
         with self.state.plans.pinned():
             return list(run_script(self, script, variables or {}))
 
+    @checked_call
     def call(self, procedure: str, **arguments: Any) -> DataFrame:
         """``session.call("rewrite_manifests", table="db.t")``. A name may be qualified; the current catalog, else ``local``, is the
         default."""
@@ -141,6 +146,7 @@ class Session:
         return self.state.watched_by(watcher)
 
     # -- tables --------------------------------------------------------------------------------------------------
+    @checked_call
     def table(self, name: str) -> SessionTable:
         """A table by its dotted name: schema, snapshots, scan, builders, and ``to_df()``. Raises NotFoundError."""
         from icesql.parser.identifiers import parse_name
@@ -161,16 +167,19 @@ class Session:
         """The names of the session's catalogs."""
         return self.state.catalogs.names
 
+    @checked_call
     def catalog(self, name: str | None = None) -> Catalog:
         """One of the session's catalogs; the current one by default. Raises NotFoundError."""
         return self.state.names.catalog(name)
 
+    @checked_call
     def write_to(self, frame: DataFrame, name: str) -> Writer:
         """A writer with DataFrameWriterV2's verbs: ``session.write_to(df, "db.t").append()``."""
         from icesql.session.dataframe_api.writer import Writer
 
         return Writer(self, frame, name)
 
+    @checked_call
     def merge_into(self, frame: DataFrame, name: str, condition: Column) -> MergeWriter:
         """A writer with MergeIntoWriter's verbs: ``session.merge_into(df, "db.t", F.col("t.id") == df.id).whenMatched().delete()``."""
         from icesql.session.dataframe_api.merge_writer import MergeWriter

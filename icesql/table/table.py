@@ -14,6 +14,7 @@ from icesql.spec.partitioning import PartitionSpec
 from icesql.spec.schema import Schema
 from icesql.spec.snapshots import MAIN, Snapshot, SnapshotRef
 from icesql.spec.sorting import SortOrder
+from icesql.table.arguments import checked
 from icesql.table.operations import Change, TableOperations, TableVersion
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class Home(Protocol):
     parse_filter: Callable[[str], Expression] | None
 
 
+@checked
 class Table:
     """Shows one version, ``version``; ``refresh`` and this object's own commits move it, other writers' commits do not.
 

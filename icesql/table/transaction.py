@@ -11,6 +11,7 @@ from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import UNPARTITIONED, PartitionSpec
 from icesql.spec.schema import Schema
 from icesql.spec.sorting import UNSORTED, SortOrder
+from icesql.table.arguments import checked
 from icesql.table.commit import abandon, attempt_until_committed, check_same_table, failed_for_certain, finish, prepare, stage_of
 from icesql.table.metadata import update_values as u
 from icesql.table.metadata.builder import MetadataBuilder
@@ -24,6 +25,7 @@ from icesql.table.snapshot.producer import SnapshotProducer
 Replacement = Callable[[TableMetadata], tuple[u.Update, ...]]
 
 
+@checked
 @dataclass(slots=True)
 class Transaction:
     """Staged changes to one table. ``metadata`` shows the table as it would be; nothing is visible to others before ``commit``.

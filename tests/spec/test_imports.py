@@ -8,7 +8,7 @@ from pathlib import Path
 
 import icesql.spec
 
-DRIVER_ONLY = {"metadata_wire", "metadata_json", "snapshots_json"}
+DRIVER_ONLY = {"metadata_wire", "metadata_json", "metadata_readback", "snapshots_json"}
 SPEC = Path(icesql.spec.__file__).parent
 
 

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import InvalidArgumentError
 from icesql.session.run.ddl.table_properties import is_iceberg
 from icesql.session.views.named_reads import read_named
+from icesql.table.arguments import checked
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
 
 
+@checked
 class Reader:
     """Options: ``versionAsOf``, ``timestampAsOf``, ``branch``, and those of scans (``start-snapshot-id``, ``split-size`` ...)."""
 

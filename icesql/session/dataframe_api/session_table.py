@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from icesql.expr.tree import Expression
 from icesql.session.resolve.resolved import Readable
 from icesql.session.resolve.time_travel import read_point
 from icesql.session.run.dml.write_target import target_of
+from icesql.spec.snapshots import MAIN
+from icesql.table.arguments import checked
 from icesql.table.table import Table
 
 if TYPE_CHECKING:
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
     from icesql.table.operations import TableVersion
 
 
+@checked
 class SessionTable(Table):
     """All that ``Table`` offers; ``append`` and ``overwrite`` take DataFrames too. A branch, tag or snapshot in the name is what
     ``to_df`` reads."""
@@ -33,30 +37,38 @@ class SessionTable(Table):
             point = read_point(table, None, "", session.microseconds, session.wap_branch)
             return session.plans.scan(table, point, dict(options or {}), follow=True).under_name(table.parts)
 
-    def append(self, rows: Any, **settings: Any) -> TableVersion:
+    def append(self, rows: Any, *, branch: str | None = None, summary: Mapping[str, str] | None = None) -> TableVersion:
         """An Arrow table, or a DataFrame whose columns match by name."""
         if not _is_frame(rows):
-            return super().append(rows, **settings)
+            return super().append(rows, branch=MAIN if branch is None else branch, summary=summary)
         from icesql.session.dataframe_api.writer import write_rows
 
         with self._session.statement() as session:
-            write_rows(session, target_of(session, self._resolved, _options(settings)), rows, "append")
+            write_rows(session, target_of(session, self._resolved, _options(branch, summary)), rows, "append")
         return self.refresh().version
 
-    def overwrite(self, rows: Any, where: Any = None, **settings: Any) -> TableVersion:
+    def overwrite(
+        self,
+        rows: Any,
+        where: Expression | str | None = None,
+        *,
+        branch: str | None = None,
+        summary: Mapping[str, str] | None = None,
+    ) -> TableVersion:
         """An Arrow table or a DataFrame takes the place of the rows that match ``where``, of all rows without it."""
         if not _is_frame(rows):
-            return super().overwrite(rows, where, **settings)
+            return super().overwrite(rows, where, branch=MAIN if branch is None else branch, summary=summary)
         from icesql.session.dataframe_api.writer import write_rows
 
         with self._session.statement() as session:
-            write_rows(session, target_of(session, self._resolved, _options(settings)), rows, "overwrite", self.expression(where))
+            target = target_of(session, self._resolved, _options(branch, summary))
+            write_rows(session, target, rows, "overwrite", self.expression(where))
         return self.refresh().version
 
 
-def _options(settings: Mapping[str, Any]) -> dict[str, str]:
-    summary = {f"snapshot-property.{key}": str(value) for key, value in (settings.get("summary") or {}).items()}
-    return {**({"branch": settings["branch"]} if settings.get("branch") else {}), **summary}
+def _options(branch: str | None, summary: Mapping[str, str] | None) -> dict[str, str]:
+    told = {f"snapshot-property.{key}": value for key, value in (summary or {}).items()}
+    return {**({} if branch is None else {"branch": branch}), **told}
 
 
 def _is_frame(rows: Any) -> bool:

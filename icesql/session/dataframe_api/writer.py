@@ -23,8 +23,11 @@ from icesql.spark.read.filters import exact_filter
 from icesql.spark.row_level.checks import require_deterministic
 from icesql.spark.row_level.target import Target
 from icesql.spark.write.store_assignment import assigned_frame
+from icesql.table.arguments import checked
 
 if TYPE_CHECKING:
+    from pyspark.sql import Column
+
     from icesql.session.session import Session
     from icesql.session.state.session_state import SessionState
 
@@ -51,6 +54,7 @@ def write_rows(session: SessionState, target: WriteTarget, frame: Any, verb: str
     row_commits.commit_rows(session, target, builder, write(session, target, rows))
 
 
+@checked
 class Writer:
     """``session.write_to(df, "db.t").option("branch", "audit").append()``; made by ``Session.write_to`` and, enabled, ``df.writeTo``."""
 
@@ -92,7 +96,7 @@ class Writer:
     def append(self) -> None:
         self._write("append")
 
-    def overwrite(self, condition: Any) -> None:
+    def overwrite(self, condition: Column | str) -> None:
         """Replace the rows for which the condition (a Column or SQL text) is true; if that is all of them and the option
         ``overwrite-mode`` is ``dynamic``, those of the partitions that get rows."""
         with self._session.statement() as state:

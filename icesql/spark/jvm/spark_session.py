@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
+
+from icesql.spark.jvm.bridge import bridge_of
 
 
 def is_classic(spark: Any) -> bool:
@@ -41,6 +44,13 @@ def setting_keys(spark: SparkSession) -> Any:
 def system_property(spark: SparkSession, name: str) -> str | None:
     value = spark._jvm.java.lang.System.getProperty(name)
     return None if value is None else str(value)
+
+
+def redacted(spark: SparkSession, properties: Mapping[str, str]) -> dict[str, str]:
+    """The properties as Spark shows them: ``*********(redacted)`` for those whose key or value ``spark.redaction.regex`` or
+    ``spark.sql.redaction.options.regex`` finds."""
+    bridge = bridge_of(spark)
+    return dict(bridge.as_java(_state(spark).conf().redactOptions(bridge.scala_map(dict(properties)))))
 
 
 # -- the session catalog -----------------------------------------------------------------------------------------------

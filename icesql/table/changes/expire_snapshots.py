@@ -15,6 +15,7 @@ from icesql.io.manifest_lists import RepeatedManifests
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.properties import GC_ENABLED, MAX_REF_AGE_MS, MAX_SNAPSHOT_AGE_MS, MIN_SNAPSHOTS_TO_KEEP, property_as_int
 from icesql.spec.snapshots import MAIN, Snapshot, SnapshotRef
+from icesql.table.arguments import checked
 from icesql.table.commit import commit, stage_of
 from icesql.table.manifests.reachable import (
     ContentFiles,
@@ -76,6 +77,7 @@ class ExpireResult:
     failures: tuple[tuple[str, str], ...] = ()
 
 
+@checked
 class ExpireSnapshots(MetadataChange):
     """Raises ValidationError at once where ``gc.enabled`` is false."""
 

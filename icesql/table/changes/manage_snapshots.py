@@ -8,6 +8,7 @@ from typing import Any
 from icesql.errors import ValidationError
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import MAIN, RefType
+from icesql.table.arguments import checked
 from icesql.table.changes.append import AppendFiles
 from icesql.table.changes.cherry_pick import CherryPick, snapshot_of_wap_id
 from icesql.table.changes.ref_editor import RefEditor
@@ -20,6 +21,7 @@ from icesql.table.operations import Change, ChangeSet, TableOperations, TableVer
 Step = Callable[[RefEditor], None]
 
 
+@checked
 class ManageSnapshots:
     """Steps run in order when the commit applies them, each on what the steps before it left. No snapshot id means the current one."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from icesql.expr.tree import FALSE, TRUE, AlwaysFalse, Expression
 from icesql.spec.files import DataFile
 from icesql.spec.snapshots import Operation
@@ -42,7 +44,7 @@ class OverwriteFiles(SnapshotUpdate):
         self._removed.append(file)
         return self
 
-    def delete_files(self, data_files: list[DataFile], delete_files: list[DataFile]) -> OverwriteFiles:
+    def delete_files(self, data_files: Iterable[DataFile], delete_files: Iterable[DataFile]) -> OverwriteFiles:
         self._removed.extend(data_files)
         self._removed_deletes.extend(delete_files)
         return self

@@ -10,6 +10,7 @@ from icesql.expr.tree import Reference
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.sorting import NullOrder, SortDirection, SortField, SortOrder
 from icesql.spec.transforms import IDENTITY
+from icesql.table.arguments import checked
 from icesql.table.commit import commit
 from icesql.table.metadata import update_values as u
 from icesql.table.metadata.compatibility import check_term
@@ -17,6 +18,7 @@ from icesql.table.metadata.requirements import requirements_for
 from icesql.table.operations import ChangeSet, MetadataChange, TableOperations, TableVersion
 
 
+@checked
 @dataclass(slots=True)
 class ReplaceSortOrder(MetadataChange):
     """No fields leave the table unsorted. Terms are ``Reference(column, transform)`` or a plain column name."""

@@ -19,6 +19,7 @@ from icesql.spec.files import EntryStatus, ManifestContent, ManifestFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import PartitionSpec
 from icesql.spec.snapshots import MAIN, Operation
+from icesql.table.arguments import checked
 from icesql.table.commit import commit
 from icesql.table.manifests.access import latest_snapshot, manifests_of, schema_for_spec
 from icesql.table.manifests.factory import ManifestFactory, target_size_bytes
@@ -36,6 +37,7 @@ class _Rewrite:
     entries: int = 0
 
 
+@checked
 class RewriteManifests:
     """After ``commit``, ``rewritten`` and ``added`` are the manifests replaced and made; both empty if nothing had to be done."""
 

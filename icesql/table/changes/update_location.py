@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from icesql.spec.metadata import TableMetadata
+from icesql.table.arguments import unfit
 from icesql.table.commit import commit
 from icesql.table.metadata import update_values as u
 from icesql.table.operations import ChangeSet, MetadataChange, TableOperations, TableVersion
@@ -15,6 +16,10 @@ class UpdateLocation(MetadataChange):
     location: str
     operations: TableOperations
     base: TableVersion | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.location, str):
+            raise unfit("set location of table", "location", "text", self.location)
 
     def apply(self, metadata: TableMetadata) -> ChangeSet:
         wanted = self.location.rstrip("/") or self.location

@@ -19,6 +19,7 @@ from icesql.spec.properties import (
     whole_number,
 )
 from icesql.spec.schema import Schema
+from icesql.table.arguments import checked
 from icesql.table.commit import commit
 from icesql.table.metadata import update_values as u
 from icesql.table.operations import ChangeSet, MetadataChange, TableOperations, TableVersion
@@ -39,6 +40,7 @@ RESERVED_PROPERTIES = frozenset(
 )
 
 
+@checked
 @dataclass(slots=True)
 class UpdateProperties(MetadataChange):
     """Collects property changes. Reserved properties are silently passed over, as the reference does."""

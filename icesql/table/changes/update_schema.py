@@ -16,7 +16,9 @@ from icesql.spec.properties import (
     PARQUET_COLUMN_STATS_ENABLED_PREFIX,
 )
 from icesql.spec.schema import Schema
+from icesql.spec.type_texts import type_of
 from icesql.spec.types import NestedField, Type
+from icesql.table.arguments import checked
 from icesql.table.changes.schema_editor import ROOT, SchemaEditor
 from icesql.table.changes.union_by_name import union_by_name
 from icesql.table.commit import commit
@@ -34,6 +36,7 @@ _COLUMN_PROPERTIES = (
 Step = Callable[[SchemaEditor], None]
 
 
+@checked
 class UpdateSchema(MetadataChange):
     """Names are dotted paths; ``list.element.x`` and ``map.value.x`` reach into lists and maps. Each call checks at once.
 
@@ -102,7 +105,7 @@ class UpdateSchema(MetadataChange):
     def add_column(
         self,
         name: str | tuple[str, ...],
-        type_: Type,
+        type_: Type | str,
         *,
         doc: str | None = None,
         required: bool = False,
@@ -110,6 +113,7 @@ class UpdateSchema(MetadataChange):
         parent: str | None = None,
     ) -> UpdateSchema:
         """Add a column, or a field to the struct ``parent`` (a list or map means its element or value). A tuple is a whole path.
+        A type may be text: ``"long"``, ``"struct<a: int>"`` (``icesql.spec.type_texts``).
 
         ``default`` (internal form, format version 3) is what older rows show and newer ones are written with where nothing is given.
         """
@@ -117,11 +121,11 @@ class UpdateSchema(MetadataChange):
             parent, name = ".".join(name[:-1]) or None, name[-1]
         elif parent is None and "." in name:
             raise InvalidArgumentError(f"Cannot add column with ambiguous name: {name}, use addColumn(parent, name, type)", column=name)
-        leaf = name
+        leaf, type_ = name, type_of(type_)
         return self._step(lambda e: e.add(parent, leaf, type_, required=required, doc=doc, default=default))
 
     def add_required_column(
-        self, name: str | tuple[str, ...], type_: Type, *, doc: str | None = None, default: object = None, parent: str | None = None
+        self, name: str | tuple[str, ...], type_: Type | str, *, doc: str | None = None, default: object = None, parent: str | None = None
     ) -> UpdateSchema:
         return self.add_column(name, type_, doc=doc, required=True, default=default, parent=parent)
 
@@ -132,8 +136,9 @@ class UpdateSchema(MetadataChange):
         """``new_name`` is the new leaf name, without the path."""
         return self._step(lambda e: e.rename(name, new_name))
 
-    def update_column_type(self, name: str, type_: Type) -> UpdateSchema:
-        """Widen a primitive column. Spec: "Schema Evolution"."""
+    def update_column_type(self, name: str, type_: Type | str) -> UpdateSchema:
+        """Widen a primitive column; the type may be text. Spec: "Schema Evolution"."""
+        type_ = type_of(type_)
         return self._step(lambda e: e.set_type(name, type_))
 
     def make_column_optional(self, name: str) -> UpdateSchema:

@@ -15,6 +15,7 @@ from icesql.expr.tree import Reference
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import PartitionField, PartitionSpec
 from icesql.spec.transforms import IDENTITY, VOID, Transform
+from icesql.table.arguments import checked
 from icesql.table.commit import commit
 from icesql.table.metadata import update_values as u
 from icesql.table.metadata.compatibility import check_partition_name, check_partition_source, check_term, describe
@@ -180,6 +181,7 @@ class SpecEditor:
 Step = Callable[[SpecEditor], None]
 
 
+@checked
 class UpdatePartitionSpec(MetadataChange):
     """A term is ``Reference(column, transform)``; ``remove_field`` takes a partition field's name or a term."""
 

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from icesql.errors import InvalidArgumentError
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import MAIN
+from icesql.table.arguments import checked
 from icesql.table.commit import commit
 from icesql.table.operations import ChangeSet, TableOperations, TableVersion
 from icesql.table.snapshot.produce import ProduceSnapshot
@@ -16,6 +17,7 @@ from icesql.table.snapshot.producer import SnapshotProducer
 Self = TypeVar("Self", bound="SnapshotUpdate")
 
 
+@checked
 class SnapshotUpdate:
     """Base of the builders. A builder without operations only yields ``change()``; with them it is also a Change and can ``commit``."""
 
@@ -24,6 +26,10 @@ class SnapshotUpdate:
         self._branch, self._stage_only, self._owns_files = MAIN, False, False
         self._summary: dict[str, str] = {}
         self._producer: SnapshotProducer | None = None
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        checked(cls)
 
     def change(self) -> ProduceSnapshot:
         """The write as a value. Raises InvalidArgumentError where the builder's settings contradict each other."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from icesql.session.resolve.resolved import CHANGES, Readable
 from icesql.session.rewrite.places import quote
+from icesql.spark.jvm.spark_session import redacted
 from icesql.spec import types as t
 from icesql.spec.java_sets import hash_set_order
 from icesql.spec.metadata import TableMetadata
@@ -16,6 +17,9 @@ from icesql.spec.schema import Schema
 from icesql.spec.snapshots import Snapshot
 from icesql.spec.sorting import NullOrder, SortOrder
 from icesql.spec.transforms import Transform
+
+if TYPE_CHECKING:
+    from icesql.session.state.session_state import SessionState
 
 MAX_FIELDS = 25  # spark.sql.debug.maxToStringFields
 HIDDEN_PROPERTIES = ("comment", "collation", "location", "provider", "owner")
@@ -99,8 +103,13 @@ def table_properties(found: Readable) -> dict[str, str]:
     return properties
 
 
-def properties_text(found: Readable) -> str:
-    return "[" + ",".join(f"{k}={v}" for k, v in sorted(table_properties(found).items())) + "]"
+def properties_text(session: SessionState, found: Readable) -> str:
+    return "[" + ",".join(f"{k}={v}" for k, v in sorted(shown_properties(session, found).items())) + "]"
+
+
+def shown_properties(session: SessionState, found: Readable) -> dict[str, str]:
+    """``table_properties`` without secrets."""
+    return redacted(session.spark, table_properties(found))
 
 
 def type_text(type_: Any) -> str:

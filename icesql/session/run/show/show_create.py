@@ -27,7 +27,7 @@ def create_table_text(session: SessionState, found: Readable) -> str:
     if found.metadata_table == CHANGES:
         return text
     text += "USING iceberg\n"
-    properties = describing.table_properties(found)
+    properties = describing.shown_properties(session, found)
     options = {key.removeprefix(_OPTION): value for key, value in properties.items() if key.startswith(_OPTION)}
     text += listed("OPTIONS", options)
     if found.metadata_table is None:

@@ -146,7 +146,7 @@ def _information(session: SessionState, found: Readable) -> str:
         f"Location: {metadata.location}",
         "Provider: iceberg",
         *([f"Owner: {metadata.properties['owner']}"] if "owner" in metadata.properties else []),
-        f"Table Properties: [{', '.join(describing.properties_text(found))}]",
+        f"Table Properties: [{', '.join(describing.properties_text(session, found))}]",
         f"Schema: {to_spark_schema(metadata.schema).treeString()}",
         "",
     ]
@@ -154,7 +154,7 @@ def _information(session: SessionState, found: Readable) -> str:
 
 
 def _show_properties(session: SessionState, statement: s.ShowTableProperties, found: Readable) -> Any:
-    properties = describing.table_properties(found)
+    properties = describing.shown_properties(session, found)
     if statement.key is None:
         return PROPERTIES.frame(session.spark, sorted(properties.items()))
     missing = f"Table {_full_name(found)} does not have property: {statement.key}"
@@ -273,7 +273,7 @@ def _detail_rows(session: SessionState, found: Readable, fields: Sequence[Any]) 
         rows += [("Location", metadata.location, ""), ("Provider", "iceberg", "")]
     if "owner" in stored:
         rows.append(("Owner", stored["owner"], ""))
-    rows.append(("Table Properties", describing.properties_text(found), ""))
+    rows.append(("Table Properties", describing.properties_text(session, found), ""))
     rows.append(("Statistics", _statistics(session, found, fields), None))
     return rows
 

@@ -13,6 +13,7 @@ from icesql.session.run.show import describing
 from icesql.session.run.show.show_create import listed
 from icesql.session.sql_errors import not_for_v2
 from icesql.session.state.names import Address
+from icesql.spark.jvm.spark_session import redacted
 
 if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
@@ -28,7 +29,7 @@ def show_view(session: SessionState, statement: Any, stored: StoredView) -> Any:
 
     match statement:
         case s.ShowCreateTable():
-            return run_show.CREATE_STATEMENT.frame(session.spark, [(create_view_text(address, view),)])
+            return run_show.CREATE_STATEMENT.frame(session.spark, [(create_view_text(session, address, view),)])
         case s.ShowTableProperties():
             return _properties(session, statement, address, view)
         case s.ShowColumns():
@@ -41,17 +42,18 @@ def show_view(session: SessionState, statement: Any, stored: StoredView) -> Any:
 def _properties(session: SessionState, statement: s.ShowTableProperties, address: Address, view: ViewMetadata) -> Any:
     from icesql.session.run.show import tables as run_show
 
-    properties = _shown_properties(view)
+    properties = _shown_properties(session, view)
     if statement.key is None:
         return run_show.PROPERTIES.frame(session.spark, sorted(properties.items()))
     value = properties.get(statement.key, f"View {address.dotted} does not have property: {statement.key}")
     return run_show.PROPERTIES.frame(session.spark, [(statement.key, value)])
 
 
-def _shown_properties(view: ViewMetadata) -> dict[str, str]:
-    """The stored properties but those that have a place of their own, and what the metadata says beside them."""
+def _shown_properties(session: SessionState, view: ViewMetadata) -> dict[str, str]:
+    """The stored properties but those that have a place of their own, and what the metadata says beside them; no secrets."""
     stored = {k: v for k, v in view.properties.items() if k not in (*describing.HIDDEN_PROPERTIES, *_HIDDEN)}
-    return {**stored, "provider": "iceberg", "location": view.location, "format-version": str(view.format_version)}
+    told = {"provider": "iceberg", "location": view.location, "format-version": str(view.format_version)}
+    return {**redacted(session.spark, stored), **told}
 
 
 def _describe(session: SessionState, statement: s.DescribeTable, address: Address, view: ViewMetadata) -> Any:
@@ -65,7 +67,7 @@ def _describe(session: SessionState, statement: s.DescribeTable, address: Addres
         return run_show.describe_column(session, statement.column, address.parts, fields)
     rows: list[tuple[str, str, str | None]] = [(f.name, describing.type_text(f.dataType), f.metadata.get("comment", "")) for f in fields]
     if statement.extended:
-        properties = "[" + quoted_pairs(dict(sorted(_shown_properties(view).items()))) + "]"
+        properties = "[" + quoted_pairs(dict(sorted(_shown_properties(session, view).items()))) + "]"
         rows += [
             ("", "", ""),
             ("# Detailed View Information", "", ""),
@@ -78,12 +80,12 @@ def _describe(session: SessionState, statement: s.DescribeTable, address: Addres
     return run_show.DESCRIPTION.frame(session.spark, rows)
 
 
-def create_view_text(address: Address, view: ViewMetadata) -> str:
+def create_view_text(session: SessionState, address: Address, view: ViewMetadata) -> str:
     """The statement that would make the view again."""
     columns = ",\n  ".join(field.name + (f" COMMENT {quoted_string(field.doc)}" if field.doc else "") for field in view.schema.fields)
     text = f"CREATE VIEW {describing.quoted_if_needed(*address.parts)} (\n  {columns})\n"
     if view.properties.get("comment"):
         text += f"COMMENT {quoted_string(view.properties['comment'])}\n"
-    text += listed("TBLPROPERTIES", _shown_properties(view))
+    text += listed("TBLPROPERTIES", _shown_properties(session, view))
     sql = view.current_version.sql_for(SPARK_DIALECT)
     return text + f"AS\n{sql.sql if sql else ''}\n"
