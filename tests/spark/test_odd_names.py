@@ -14,7 +14,7 @@ NAMES = ("a`b", "x.y", "`q`", "it's")
 
 
 def test_names_that_spark_takes_for_syntax(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("icesql.spark.write.is_small", lambda *given: False)  # so that tasks write
+    monkeypatch.setattr("icesql.spark.write.data_files.is_small", lambda *given: False)  # so that tasks write
     session = icesql.connect(spark, catalogs={"local": {"type": "hadoop", "warehouse": str(tmp_path)}})
     names = ["`" + name.replace("`", "``") + "`" for name in NAMES]
     columns = ", ".join(f"{name} int" for name in names)

@@ -16,7 +16,7 @@ VALUES = {0: "0.0", 1: "'-0.0'", 2: "double('nan')", 3: "NULL", 4: "1.5"}
 
 @pytest.mark.parametrize("small", [True, False])
 def test_both_zeros_are_partitions(spark: Any, tmp_path: Path, small: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("icesql.spark.write.is_small", lambda *given: small)
+    monkeypatch.setattr("icesql.spark.write.data_files.is_small", lambda *given: small)
     session = icesql.connect(spark, catalogs={"local": {"type": "hadoop", "warehouse": str(tmp_path)}})
     session.sql("CREATE TABLE local.db.zeros (id int, x double, f float) USING iceberg PARTITIONED BY (x, f)")
     which = " ".join(f"WHEN {k} THEN CAST({v} AS DOUBLE)" for k, v in VALUES.items())
