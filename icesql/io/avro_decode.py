@@ -248,6 +248,11 @@ def _decimal(schema: Any) -> Decoder:
     return decode
 
 
+def from_unscaled_bytes(scale: int, raw: bytes) -> Decimal:
+    """The decimal of a big-endian number. Raises ValueError for one of more bytes than a budget allows."""
+    return _unscaled(raw, scale)
+
+
 def _unscaled(raw: bytes, scale: int) -> Decimal:
     if len(raw) > budgets.DECIMAL_BYTES:
         raise ValueError(f"decimal of {len(raw)} bytes")
