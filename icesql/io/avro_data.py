@@ -11,7 +11,7 @@ import pyarrow as pa
 from icesql.errors import CorruptMetadataError, InvalidArgumentError, UnsupportedError
 from icesql.io.arrow_types import internal_values, to_arrow_schema
 from icesql.io.avro_container import AvroFileBuilder, AvroRecords, corrupt
-from icesql.io.avro_flat import are_flat, flat_arrays
+from icesql.io.avro_flat import can_walk, flat_arrays, is_flat
 from icesql.io.avro_rows import rows, to_arrays
 from icesql.io.avro_shapes import pruned, shape_of
 from icesql.io.compact_arrays import compacted
@@ -178,26 +178,45 @@ def avro_batches(
     try:
         whole = shape_of(schema)
         struct, shape = pruned(struct_from_avro(schema), whole, wanted.as_struct())
-        flat = are_flat(struct, shape, records)
+        flat = _flat_fields(records, struct, shape)
     except UnsupportedError as error:
         raise UnsupportedError(f"Cannot read Avro file {location}: {error}", location=location) from error
     except (CorruptMetadataError, StopIteration, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise corrupt(location, f"schema is not readable: {error!r}") from error
     arrow, position = to_arrow_schema(struct), 0
-    parts = flat_arrays if flat else _row_arrays
-    for length, arrays in parts(records, whole, struct, shape, location, batch_rows):
+    for length, arrays in _arrays(records, whole, struct, shape, flat, location, batch_rows):
         batch = _batch(arrays, arrow, length)
         for start in range(0, length, batch_rows):
             yield position + start, batch.slice(start, batch_rows)
         position += length
 
 
-def _row_arrays(
-    records: AvroRecords, whole: Any, struct: StructType, shape: Any, location: str, batch_rows: int
+def _flat_fields(records: AvroRecords, struct: StructType, shape: Any) -> tuple[int, ...]:
+    """The fields that the native module decodes."""
+    if not can_walk(records):
+        return ()
+    return tuple(i for i, (f, part) in enumerate(zip(struct.fields, shape["fields"], strict=True)) if is_flat(f.type, part["type"]))
+
+
+def _arrays(
+    records: AvroRecords, whole: Any, struct: StructType, shape: Any, flat: tuple[int, ...], location: str, batch_rows: int
 ) -> Iterator[tuple[int, list[pa.Array]]]:
-    found = rows(records, whole, shape, location)
-    while part := list(islice(found, batch_rows)):
-        yield len(part), to_arrays(part, struct, shape, location)
+    """(rows, one array a field): flat fields by the native module, others by rows."""
+    others = tuple(i for i in range(len(struct.fields)) if i not in flat)
+    other_struct, other_shape = _of_fields(struct, shape, others)
+    found = rows(records, whole, other_shape, location) if others or not can_walk(records) else iter(())
+    if not flat and (struct.fields or not can_walk(records)):
+        while part := list(islice(found, batch_rows)):
+            yield len(part), to_arrays(part, other_struct, other_shape, location)
+        return
+    for length, columns in flat_arrays(records, whole, *_of_fields(struct, shape, flat), location, batch_rows):
+        nested = to_arrays(list(islice(found, length)), other_struct, other_shape, location) if others else []
+        by_place = dict(zip((*flat, *others), (*columns, *nested), strict=True))
+        yield length, [by_place[i] for i in range(len(struct.fields))]
+
+
+def _of_fields(struct: StructType, shape: Any, places: tuple[int, ...]) -> tuple[StructType, Any]:
+    return StructType(tuple(struct.fields[i] for i in places)), {**shape, "fields": [shape["fields"][i] for i in places]}
 
 
 def _batch(arrays: list[pa.Array], arrow: pa.Schema, length: int) -> pa.RecordBatch:

@@ -56,14 +56,14 @@ _MOST_RAW = 64
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 
 
-def are_flat(struct: StructType, shape: Any, records: AvroRecords) -> bool:
-    """Whether the native module can decode these columns of a file."""
-    if native is None or sys.byteorder != "little" or max((count for count, _, _ in records.blocks), default=0) > MOST_BLOCK_ROWS:
-        return False
-    return all(_is_flat(f.type, without_null(part["type"])) for f, part in zip(struct.fields, shape["fields"], strict=True))
+def can_walk(records: AvroRecords) -> bool:
+    """Whether the native module can walk over the blocks of a file."""
+    return native is not None and sys.byteorder == "little" and max((n for n, _, _ in records.blocks), default=0) <= MOST_BLOCK_ROWS
 
 
-def _is_flat(type_: Type, shape: Any) -> bool:
+def is_flat(type_: Type, shape: Any) -> bool:
+    """Whether the native module can make columns of a type and a shape."""
+    shape = without_null(shape)
     kind, logical = kind_of(shape), shape.get("logical") if isinstance(shape, dict) else None
     match type_:
         case DecimalType():

@@ -1,8 +1,10 @@
 """Rows of Avro data files, decoded by fastavro, as Arrow arrays.
 
 Containers stay by hand (``icesql.io.avro_container``): fastavro inflates a block to any size, while ours end at the file's budget. fastavro
-is given the inflated blocks, and a schema of just the fields that are needed. Where fastavro is missing, on executors that have pyarrow
-and numpy alone, and for schemas whose values of no bytes must be counted, ``icesql.io.avro_objects`` decodes the rows.
+is given the inflated blocks, and a schema of just the fields that are needed if they are half of all or fewer: resolving two schemas costs
+half as much again. Where fastavro is missing, on executors that have pyarrow and numpy alone, and for schemas whose values of no bytes must
+be counted, ``icesql.io.avro_objects`` decodes the rows. Measured with structs, lists and maps, rows a second of a core that became Arrow:
+fastavro 1.13 90,000, our native objects 145,000.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from icesql.io.arrow_types import to_arrow_type
 from icesql.io.avro_container import SYNC_LENGTH, AvroRecords, corrupt, write_long
 from icesql.io.avro_decode import DAMAGE, from_unscaled_bytes
 from icesql.io.avro_objects import record_decoder
-from icesql.io.avro_shapes import is_bounded, kind_of, parts_of_pair, without_null
+from icesql.io.avro_shapes import is_bounded, kind_of, leaves, parts_of_pair, without_null
 from icesql.spec.types import ListType, MapType, StructType, Type, UUIDType, VariantType
 
 Convert: TypeAlias = Callable[[Any], Any]
@@ -39,7 +41,7 @@ def rows(records: AvroRecords, shape: Any, needed: Any, location: str) -> Iterat
 def _rows(fastavro: Any, records: AvroRecords, shape: Any, needed: Any, location: str) -> Iterator[dict[str, Any]]:
     stream = _Container(records, _header(fastavro, shape))
     try:
-        yield from fastavro.reader(stream, None if needed == shape else needed)
+        yield from fastavro.reader(stream, needed if 2 * leaves(needed) <= leaves(shape) else None)
     except MemoryError:
         raise
     except Exception as error:  # fastavro lets through whatever its parts raise

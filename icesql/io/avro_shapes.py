@@ -73,6 +73,20 @@ def parts_of_pair(shape: Any) -> tuple[Any, Any]:
     return shape["fields"][0]["type"], shape["fields"][1]["type"]
 
 
+def leaves(shape: Any) -> int:
+    """How many values without parts a shape has."""
+    if isinstance(shape, list):
+        return sum(map(leaves, shape)) - shape.count("null")
+    match kind_of(shape):
+        case "record":
+            return sum(leaves(field["type"]) for field in shape["fields"])
+        case "array":
+            return leaves(shape["items"])
+        case "map":
+            return 1 + leaves(shape["values"])
+    return 1
+
+
 # -- projection --------------------------------------------------------------------------------------------------------
 def pruned(struct: StructType, shape: Any, wanted: StructType) -> tuple[StructType, Any]:
     """The fields that ``wanted`` has, at any depth, and their shape."""

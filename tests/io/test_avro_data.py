@@ -67,7 +67,7 @@ def values_of(file: DataFile, field: NestedField) -> list[Any]:
 def decoding_by(way: str) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if way != "columns":
-            patch.setattr(avro_data, "are_flat", lambda *_: False)
+            patch.setattr(avro_data, "can_walk", lambda _: False)
         if way == "our own rows":
             patch.setitem(sys.modules, "fastavro", None)
         yield
