@@ -143,6 +143,9 @@ def test_a_struct_with_a_list_is_a_key(tmp_path: Path) -> None:
         with decoding_by(way):
             (batch,) = read_data_file(IO, file, Schema((NestedField(1, "m", type_),)))
             assert batch.to_pylist() == [{"m": [({"l": [1, 2]}, 3)]}]
+    schema, table = Schema((NestedField(1, "m", type_),)), pa.Table.from_batches([batch, batch])
+    (ours,) = written(tmp_path, "avro", schema, table)
+    assert pa.Table.from_batches(list(read_data_file(IO, ours, schema))).to_pylist() == table.to_pylist()
 
 
 NOON = datetime.datetime(2024, 2, 29, 12, 0, 0, 123_000, datetime.timezone.utc)
