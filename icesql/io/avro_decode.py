@@ -7,6 +7,9 @@ field id (by name where the writer left ids out); Iceberg's arrays of key and va
 A decoder takes (data, position) and returns (value, position). It raises IndexError, ValueError, struct.error or UnicodeDecodeError on
 damage;
 callers turn these into CorruptMetadataError.
+
+By hand for executors, which have pyarrow and numpy alone, and for values of no bytes, which must be counted. Of manifest entries fastavro
+1.13, compiled, made 14,000 a second of a core, these functions 24,000. Rows of data files are fastavro's where it is installed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Flat columns of Avro data files, decoded by the native module straight into Arrow arrays: no object is made of any value.
+"""Flat columns of Avro data files, and structs of such, decoded by the native module straight into Arrow: no object is made of any value.
 
 By hand because rows cost too much: of a file of six columns (long, int, double, string, timestamp, decimal) 215,000 rows a second of a core
-became Arrow by fastavro 1.13, and 4,000,000 by this module; of one of the columns 330,000 and 7,000,000. Nested columns are read by
+became Arrow by fastavro 1.13, and 4,000,000 by this module; of one of the columns 330,000 and 7,000,000. Lists and maps are read by
 ``icesql.io.avro_rows``, with fastavro.
 """
 
@@ -66,6 +66,8 @@ def is_flat(type_: Type, shape: Any) -> bool:
     shape = without_null(shape)
     kind, logical = kind_of(shape), shape.get("logical") if isinstance(shape, dict) else None
     match type_:
+        case StructType(fields=fields):
+            return bool(fields) and all(is_flat(field.type, part["type"]) for field, part in zip(fields, shape["fields"], strict=True))
         case DecimalType():
             return kind == "fixed" and logical == "decimal" and shape["decimal-scale"] == type_.scale and 0 < shape["size"] <= 16
         case UUIDType() | FixedType():
@@ -80,56 +82,70 @@ def is_flat(type_: Type, shape: Any) -> bool:
 
 
 # -- the program -------------------------------------------------------------------------------------------------------
+Path: TypeAlias = tuple[str, ...]
+
+
 @dataclass(slots=True)
 class _Program:
-    """Nodes as in ``icesql.io.manifest_program``: they keep the fields of ``names`` and walk over all others."""
+    """Nodes as in ``icesql.io.manifest_program``: they keep what is needed and walk over all else. ``slots`` has the slot of each value by
+    its path; that of a struct is a mark, which is set in the rows that have the struct."""
 
-    names: dict[str, int]
     nodes: list[int] = field(default_factory=list)
-    slots: dict[str, int] = field(default_factory=dict)
+    slots: dict[Path, int] = field(default_factory=dict)
     ints: int = 0
     spans: int = 0
+    marks: int = 0
 
-    def emit(self, shape: Any, name: str | None = None, *, is_root: bool = False) -> int:
+    def emit(self, shape: Any, needed: Any, path: Path = ()) -> int:
+        """``needed``: what is kept of the shape, or ``None``."""
         if isinstance(shape, list):
-            return self._node([UNION, len(shape)], [(branch, name) for branch in shape])
+            inner = None if needed is None else without_null(needed)
+            return self._node([UNION, len(shape)], [(branch, None if branch == "null" else inner, path) for branch in shape])
         kind = kind_of(shape)
         match kind:
             case "record":
-                names = [f["name"] if is_root and f["name"] in self.names else None for f in shape["fields"]]
-                return self._node([RECORD, len(names), -1], list(zip((f["type"] for f in shape["fields"]), names, strict=True)))
+                return self._record(shape, needed, path)
             case "array":
-                return self._node([ARRAY], [(shape["items"], None)])
+                return self._node([ARRAY], [(shape["items"], None, path)])
             case "map":
-                return self._node([MAP], [(shape["values"], None)])
+                return self._node([MAP], [(shape["values"], None, path)])
             case "fixed" | "float" | "double":
-                return self._leaf([RAW, self._span(name), _RAW_SIZES.get(kind) or shape["size"]])
+                return self._leaf([RAW, self._span(needed, path), _RAW_SIZES.get(kind) or shape["size"]])
         op = _OPS[kind]
-        return self._leaf([NULL] if op == NULL else [op, self._span(name) if op == BYTES else self._int(name)])
+        return self._leaf([NULL] if op == NULL else [op, self._span(needed, path) if op == BYTES else self._int(needed, path)])
+
+    def _record(self, shape: Any, needed: Any, path: Path) -> int:
+        kept = {} if needed is None else {part["name"]: part["type"] for part in needed["fields"]}
+        mark = -1
+        if needed is not None and path:
+            mark = self.slots[path] = self.marks
+            self.marks += 2
+        parts = [(part["type"], kept.get(part["name"]), (*path, part["name"])) for part in shape["fields"]]
+        return self._node([RECORD, len(parts), mark], parts)
 
     def _leaf(self, node: list[int]) -> int:
         self.nodes += node
         return len(self.nodes) - len(node)
 
-    def _node(self, head: list[int], children: list[tuple[Any, str | None]]) -> int:
+    def _node(self, head: list[int], children: list[tuple[Any, Any, Path]]) -> int:
         place = self._leaf(head + [0] * len(children))
-        for i, (shape, name) in enumerate(children):
-            self.nodes[place + len(head) + i] = self.emit(shape, name)
+        for i, child in enumerate(children):
+            self.nodes[place + len(head) + i] = self.emit(*child)
         return place
 
-    def _int(self, name: str | None) -> int:
-        if name is None:
+    def _int(self, needed: Any, path: Path) -> int:
+        if needed is None:
             return -1
-        self.slots[name] = self.ints
+        self.slots[path] = self.ints
         self.ints += 1
-        return self.slots[name]
+        return self.slots[path]
 
-    def _span(self, name: str | None) -> int:
-        if name is None:
+    def _span(self, needed: Any, path: Path) -> int:
+        if needed is None:
             return -1
-        self.slots[name] = self.spans
+        self.slots[path] = self.spans
         self.spans += 1
-        return self.slots[name]
+        return self.slots[path]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,22 +155,23 @@ class _Columns:
     present: Bytes
     offsets: npt.NDArray[np.int64]
     lengths: npt.NDArray[np.int32]
+    marks: npt.NDArray[np.int64]
+    slots: dict[Path, int]
 
 
 def flat_arrays(
     records: AvroRecords, whole: Any, struct: StructType, shape: Any, location: str, batch_rows: int
 ) -> Iterator[tuple[int, list[pa.Array]]]:
     """(rows, one array a field) for blocks of at least ``batch_rows`` rows together. Raises CorruptMetadataError."""
-    program = _Program({part["name"]: i for i, part in enumerate(shape["fields"])})
-    program.emit(whole, is_root=True)
+    program = _Program()
+    program.emit(whole, shape)
     nodes = np.array(program.nodes, np.int32)
     for blocks in _groups(records.blocks, batch_rows):
         columns = _decoded(records.buffer, blocks, nodes, program, location)
         try:
             yield (
                 sum(count for count, _, _ in blocks),
-                [_array(f.type, columns, program.slots.get(part["name"], -1), part["type"])
-                 for f, part in zip(struct.fields, shape["fields"], strict=True)],
+                [_array(f.type, columns, (part["name"],), part["type"]) for f, part in zip(struct.fields, shape["fields"], strict=True)],
             )  # fmt: skip
         except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, ValueError) as error:
             raise corrupt(location, f"damaged record: {error}", blocks[0][1]) from error
@@ -178,12 +195,14 @@ def _decoded(buffer: bytes, blocks: list[tuple[int, int, int]], nodes: Any, prog
     made = _Columns(
         buffer, np.zeros((ints, rows), np.int64), np.zeros((ints, rows), np.uint8),
         np.zeros((spans, rows), np.int64), np.full((spans, rows), -1, np.int32),
+        np.full((max(1, program.marks), rows), -1, np.int64), program.slots,
     )  # fmt: skip
-    marks, none = np.zeros((1, rows), np.int64), np.zeros(0, np.int64)
+    none = np.zeros(0, np.int64)
     try:
         native.decode_rows(
-            buffer, np.array(blocks, np.int64).reshape(-1, 3), nodes, none, rows, made.ints, made.present, made.offsets, made.lengths, marks
-        )
+            buffer, np.array(blocks, np.int64).reshape(-1, 3), nodes, none, rows,
+            made.ints, made.present, made.offsets, made.lengths, made.marks,
+        )  # fmt: skip
     except ValueError as error:
         why, place = error.args if len(error.args) == 2 else (str(error), None)
         raise corrupt(location, f"damaged record: {why}", place) from error
@@ -191,9 +210,12 @@ def _decoded(buffer: bytes, blocks: list[tuple[int, int, int]], nodes: Any, prog
 
 
 # -- arrays ------------------------------------------------------------------------------------------------------------
-def _array(type_: Type, columns: _Columns, slot: int, shape: Any) -> pa.Array:
+def _array(type_: Type, columns: _Columns, path: Path, shape: Any) -> pa.Array:
+    if isinstance(type_, StructType):
+        return _struct(type_, columns, path, without_null(shape))
     if isinstance(type_, UnknownType):
         return pa.nulls(columns.ints.shape[1])
+    slot = columns.slots[path]
     if isinstance(type_, (BooleanType, *_INT32, *_INT64)):
         return _integers(type_, columns.ints[slot], columns.present[slot] != 0)
     offsets, lengths = columns.offsets[slot], columns.lengths[slot]
@@ -202,6 +224,13 @@ def _array(type_: Type, columns: _Columns, slot: int, shape: Any) -> pa.Array:
     kind = without_null(shape)
     size = _RAW_SIZES.get(kind_of(kind)) or kind["size"]
     return _fixed(type_, _gathered(columns.buffer, offsets, size), lengths >= 0)
+
+
+def _struct(type_: StructType, columns: _Columns, path: Path, shape: Any) -> pa.Array:
+    parts = zip(type_.fields, shape["fields"], strict=True)
+    children = [_array(field.type, columns, (*path, part["name"]), part["type"]) for field, part in parts]
+    absent = columns.marks[columns.slots[path]] < 0
+    return pa.StructArray.from_arrays(children, fields=list(to_arrow_type(type_)), mask=pa.array(absent) if absent.any() else None)
 
 
 def _integers(type_: Type, values: npt.NDArray[np.int64], valid: npt.NDArray[np.bool_]) -> pa.Array:
