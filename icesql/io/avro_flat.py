@@ -53,6 +53,7 @@ _TEXT, _BLOB = (StringType,), (BinaryType, GeometryType, GeographyType)
 _OPS = {"null": NULL, "boolean": BOOL, "int": VARINT, "long": VARINT, "enum": VARINT, "bytes": BYTES, "string": BYTES}
 _RAW_SIZES = {"float": 4, "double": 8}
 _MOST_RAW = 64
+_GROUP_BYTES = 256 << 20  # an Arrow array of texts has less than 2 GB
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 
 
@@ -162,7 +163,7 @@ class _Columns:
 def flat_arrays(
     records: AvroRecords, whole: Any, struct: StructType, shape: Any, location: str, batch_rows: int
 ) -> Iterator[tuple[int, list[pa.Array]]]:
-    """(rows, one array a field) for blocks of at least ``batch_rows`` rows together. Raises CorruptMetadataError."""
+    """(rows, one array a field) for blocks of about ``batch_rows`` rows together. Raises CorruptMetadataError."""
     program = _Program()
     program.emit(whole, shape)
     nodes = np.array(program.nodes, np.int32)
@@ -179,13 +180,13 @@ def flat_arrays(
 
 def _groups(blocks: tuple[tuple[int, int, int], ...], rows: int) -> Iterator[list[tuple[int, int, int]]]:
     group: list[tuple[int, int, int]] = []
-    held = 0
+    held = size = 0
     for block in blocks:
         group.append(block)
-        held += block[0]
-        if held >= rows:
+        held, size = held + block[0], size + block[2] - block[1]
+        if held >= rows or size >= _GROUP_BYTES:
             yield group
-            group, held = [], 0
+            group, held, size = [], 0, 0
     if group:
         yield group
 

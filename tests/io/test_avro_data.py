@@ -18,12 +18,13 @@ import pytest
 from hypothesis import given
 
 from icesql.errors import CorruptMetadataError
-from icesql.io import avro_data, avro_rows
+from icesql.io import avro_data, avro_flat, avro_rows
 from icesql.io.arrow_types import internal_values, to_arrow_schema
 from icesql.io.avro_shapes import is_bounded, shape_of
 from icesql.io.data_files import read_data_file
 from icesql.io.file_systems import LocalFileIO
 from icesql.spec.files import DataFile
+from icesql.spec.metadata_columns import POS
 from icesql.spec.schema import Schema
 from icesql.spec.types import (
     DecimalType,
@@ -211,3 +212,17 @@ def test_values_of_no_bytes_are_counted_where_they_may_repeat() -> None:
             },
         )
     )
+
+
+def test_positions_go_on_from_group_to_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However blocks are put together: by rows, or by bytes."""
+    fields = [{"name": "a", "type": "long", "field-id": 1}]
+    out = io.BytesIO()
+    fastavro.writer(out, {"type": "record", "name": "r", "fields": fields}, [{"a": i} for i in range(5000)], sync_interval=100)
+    file, schema = stored(tmp_path, out.getvalue(), 5000), Schema((NestedField(1, "a", LongType()), POS))
+    for most in (1, 300, 1 << 28):
+        monkeypatch.setattr(avro_flat, "_GROUP_BYTES", most)
+        for batch_rows in (7, 1000, 9000):
+            batches = list(read_data_file(IO, file, schema, batch_rows=batch_rows))
+            assert max(batch.num_rows for batch in batches) <= batch_rows
+            assert [tuple(row.values()) for batch in batches for row in batch.to_pylist()] == [(i, i) for i in range(5000)]
