@@ -122,6 +122,21 @@ def queries(work: Turns) -> None:
     work.run("count(*)", "select count(*) from local.db.li", 9, 3)
 
 
+def avro(work: Turns) -> None:
+    """A table whose data files are Avro: flat columns, and nested ones."""
+    flat = "l_orderkey, l_linenumber, l_quantity, l_shipdate, l_shipmode, l_comment"
+    create = "create or replace table local.db.{} using iceberg tblproperties('write.format.default'='avro') as select {} from src_lineitem where l_orderkey < {}"
+    work.run("ctas six columns, Avro", create.format("flat", flat, CHANGED_KEYS))
+    most = (
+        "select max(l_orderkey), max(l_linenumber), sum(l_quantity), max(l_shipdate), max(l_shipmode), count(l_comment) from local.db.flat"
+    )
+    work.run("scan of six columns, Avro", most, 5, 2)
+    work.run("scan of one column, Avro", "select max(l_orderkey) from local.db.flat", 5, 2)
+    nested = "l_orderkey, named_struct('number', l_linenumber, 'mode', l_shipmode) s, array(l_quantity, l_tax) a"
+    work.do(create.format("nested", nested, CHANGED_KEYS // 5))
+    work.run("scan of nested columns, Avro", "select max(l_orderkey), max(s.mode), sum(a[0]) from local.db.nested", 5, 2)
+
+
 def row_level(mode: str, version: int, work: Turns) -> None:
     """DELETE, UPDATE and MERGE of 1 % of the rows in 4 buckets, each from the table as it was written."""
     label = ("cow" if mode == "copy-on-write" else "mor") + f" v{version}"
@@ -151,6 +166,7 @@ PARTS: dict[str, Callable[[Turns], None]] = {
     "statements": statements,
     "writes": writes,
     "queries": queries,
+    "avro": avro,
     "copy-on-write": partial(row_level, "copy-on-write", 2),
     "merge-on-read-v2": partial(row_level, "merge-on-read", 2),
     "merge-on-read-v3": partial(row_level, "merge-on-read", 3),

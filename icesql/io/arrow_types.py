@@ -257,8 +257,22 @@ def internal_values(type_: Type, array: pa.Array | pa.ChunkedArray) -> list[Any]
         case MapType(key=key, value=item):
             keys, items = internal_values(key, array.keys), internal_values(item, array.items)
             pairs = _spans(array, list(zip(keys, items, strict=True)))
-            return [None if row is None else dict(row) for row in pairs]
+            return [None if row is None else _map_of(row) for row in pairs]
     return list(array.to_pylist())
+
+
+class Entries(tuple[tuple[Any, Any], ...]):
+    """A map whose keys have no hash, such as structs with lists."""
+
+    def items(self) -> Iterable[tuple[Any, Any]]:
+        return self
+
+
+def _map_of(pairs: list[tuple[Any, Any]]) -> dict[Any, Any] | Entries:
+    try:
+        return dict(pairs)
+    except TypeError:
+        return Entries(pairs)
 
 
 def _spans(array: pa.Array, values: list[Any]) -> list[Any]:

@@ -1,4 +1,9 @@
-"""The pure Python twin of the native module ``_avro_columns``: same arguments, same results, same errors, about a hundred times slower."""
+"""The pure Python twin of the native module ``_avro_columns``: same arguments, same results, same errors, about twenty times slower.
+
+By hand although fastavro is there: of manifests with statistics of ten columns fastavro 1.13, compiled, decoded 12,000 to 14,000 entries
+a second of a core (12,500 with a schema of eight columns alone), this module 19,000 to 20,000 and the native one 370,000 and more.
+Executors that get icesql as a zip have no fastavro at all.
+"""
 
 from __future__ import annotations
 

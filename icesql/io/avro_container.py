@@ -1,6 +1,9 @@
 """Avro object container files: header, blocks, codecs. Avro specification: "Object Container Files".
 
 Reading trusts nothing: every damaged byte ends in CorruptMetadataError naming the file and the place.
+
+By hand because fastavro inflates a block to whatever it says, while here a file ends at its budget (``icesql.io.inflate``), and because
+manifests are copied block by block as bytes. fastavro's ``block_reader`` is no faster: 20,000 entries took 8 ms of a core, here 6 ms.
 """
 
 from __future__ import annotations

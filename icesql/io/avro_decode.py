@@ -7,6 +7,9 @@ field id (by name where the writer left ids out); Iceberg's arrays of key and va
 A decoder takes (data, position) and returns (value, position). It raises IndexError, ValueError, struct.error or UnicodeDecodeError on
 damage;
 callers turn these into CorruptMetadataError.
+
+By hand for executors, which have pyarrow and numpy alone, and for values of no bytes, which must be counted. Of manifest entries fastavro
+1.13, compiled, made 14,000 a second of a core, these functions 24,000. Rows of data files are fastavro's where it is installed.
 """
 
 from __future__ import annotations
@@ -246,6 +249,11 @@ def _decimal(schema: Any) -> Decoder:
         return _unscaled(raw, scale), position
 
     return decode
+
+
+def from_unscaled_bytes(scale: int, raw: bytes) -> Decimal:
+    """The decimal of a big-endian number. Raises ValueError for one of more bytes than a budget allows."""
+    return _unscaled(raw, scale)
 
 
 def _unscaled(raw: bytes, scale: int) -> Decimal:

@@ -1,4 +1,7 @@
-"""Decoders of whole Avro records: native where the module was built, else those of ``icesql.io.avro_decode``. Both give the same values."""
+"""Decoders of whole Avro records: native where the module was built, else those of ``icesql.io.avro_decode``. Both give the same values.
+
+By hand because manifests need it: fastavro 1.13 decoded 14,000 entries a second of a core, ``read_manifest`` makes 35,000 to 50,000.
+"""
 
 from __future__ import annotations
 

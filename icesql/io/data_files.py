@@ -76,7 +76,7 @@ def _batches(
         case "orc":
             yield from _orc(io, location, schema, mapping)
         case "avro":
-            yield from _avro(io, location, mapping, batch_rows)
+            yield from _avro(io, location, schema, mapping, batch_rows)
         case other:
             raise UnsupportedError(f"Cannot read data file: unknown file format {other}: {location}", location=location)
 
@@ -100,7 +100,9 @@ def _orc(io: FileIO, location: str, schema: Schema, mapping: NameMapping | None)
             yield position, batch, read_schema
 
 
-def _avro(io: FileIO, location: str, mapping: NameMapping | None, batch_rows: int) -> Iterator[tuple[int, pa.RecordBatch, pa.Schema]]:
+def _avro(
+    io: FileIO, location: str, wanted: Schema, mapping: NameMapping | None, batch_rows: int
+) -> Iterator[tuple[int, pa.RecordBatch, pa.Schema]]:
     from icesql.io.avro_container import corrupt, read_records
     from icesql.io.avro_data import avro_batches, with_ids
     from icesql.spec.avro_schema import has_field_ids
@@ -112,7 +114,7 @@ def _avro(io: FileIO, location: str, mapping: NameMapping | None, batch_rows: in
         schema = with_ids(written, None if has_field_ids(written) else mapping)
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise corrupt(location, f"schema is not readable: {error!r}") from error
-    for position, batch in avro_batches(records, schema, location, batch_rows=batch_rows):
+    for position, batch in avro_batches(records, schema, wanted, location, batch_rows=batch_rows):
         yield position, batch, batch.schema
 
 

@@ -1,5 +1,8 @@
 """Data files and manifest entries to Avro bytes, specialised to a format version and a partition type. The schemas are
-``icesql.io.manifest_schemas``."""
+``icesql.io.manifest_schemas``.
+
+By hand because fastavro 1.13 wrote 8,000 entries with statistics of ten columns a second of a core, and these functions write 38,000.
+"""
 
 from __future__ import annotations
 

@@ -21,6 +21,7 @@ import zstandard
 
 from icesql.errors import IcesqlError
 from icesql.io.avro_container import SYNC_LENGTH, write_bytes, write_long
+from icesql.io.data_files import read_data_file
 from icesql.io.deletion_vectors import BLOB_TYPE, MAGIC, read_dv, read_dv_bitmap
 from icesql.io.file_systems import ArrowFileIO
 from icesql.io.manifest_columns import read_manifest_columns
@@ -34,7 +35,7 @@ from icesql.spec.metadata import TableMetadata
 from icesql.spec.metadata_json import metadata_to_json, metadata_to_object
 from icesql.spec.partitioning import PartitionSpec
 from icesql.spec.schema import Schema
-from icesql.spec.types import LongType, NestedField, StructType
+from icesql.spec.types import IntegerType, ListType, LongType, NestedField, StructType, UnknownType
 
 IO = ArrowFileIO()
 PIECE = 16 << 20
@@ -242,12 +243,20 @@ def _dv(path: str, count: int, read: Callable[[Any, DataFile], Any]) -> int:
     return len(read(IO, file))
 
 
+def _data(path: str, wanted: Schema) -> int:
+    file = DataFile(file_path=path, file_format="avro", record_count=1, file_size_in_bytes=1)
+    return sum(batch.num_rows for batch in read_data_file(IO, file, wanted))
+
+
+NOTHING, MORE = Schema(()), Schema((NestedField(9000, "more", ListType(9001, UnknownType())), NestedField(0, "status", IntegerType())))
 READERS: dict[str, Callable[[str, int], int]] = {
     "metadata": _metadata,
     "manifest": _manifest,
     "manifest in Python": lambda path, count: _manifest(path, -1),
     "list": lambda path, count: len(read_manifest_list(IO, path, use_cache=False)),
     "puffin": lambda path, count: sum(len(read_blob(IO, path, blob)) for blob in read_puffin(IO, path).blobs),
+    "data, no column": lambda path, count: _data(path, NOTHING),
+    "data, its columns": lambda path, count: _data(path, MORE),
     "vector": lambda path, count: _dv(path, count, read_dv),
     "vector on executors": lambda path, count: _dv(path, count, read_dv_bitmap),
 }

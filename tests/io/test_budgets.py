@@ -76,7 +76,9 @@ def _odd(schema: dict[str, Any], type_: Any, blocks: Callable[[], tuple[tuple[in
     return lambda: avro(with_field(schema, type_), *blocks())
 
 
-for _reader, _schema in (("manifest", ENTRY), ("manifest in Python", ENTRY), ("list", LIST)):
+for _reader, _schema in (
+    ("manifest", ENTRY), ("manifest in Python", ENTRY), ("list", LIST), ("data, no column", ENTRY), ("data, its columns", ENTRY),
+):  # fmt: skip
     for _name, (_words, _type, _blocks) in ODD.items():
         bomb(_reader, _name, _words, _odd(_schema, _type, _blocks))
 bomb("manifest", "a schema of many values", "JSON values", lambda: avro(b"[" + b"[]," * 10_000_000 + b"1]"))

@@ -18,7 +18,7 @@ TASK = """
 import pickle
 import sys
 sys.path.insert(0, {archive!r})
-ABSENT = set("fastavro isal zstandard cramjam pyroaring msgspec orjson mmh3 sqlglot pyspark sqlalchemy pandas fsspec".split())
+ABSENT = set("fastavro isal zstandard cramjam pyroaring msgspec mmh3 sqlglot pyspark sqlalchemy pandas fsspec".split())
 
 class Absent:
     def find_spec(self, name, path=None, target=None):

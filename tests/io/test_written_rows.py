@@ -60,8 +60,8 @@ def maybe(values: Values) -> Values:
 class Types:
     """Draws types with fresh field ids, each with a strategy of its values in internal form."""
 
-    def __init__(self, draw: Callable[[Any], Any]) -> None:
-        self._draw, self._last_id = draw, 100
+    def __init__(self, draw: Callable[[Any], Any], *, structs_are_keys: bool = False) -> None:
+        self._draw, self._last_id, self._structs_are_keys = draw, 100, structs_are_keys
 
     def next_id(self) -> int:
         self._last_id += 1
@@ -90,9 +90,18 @@ class Types:
         return StructType(tuple(fields)), st.tuples(*values)
 
     def _map(self, depth: int) -> tuple[Type, Values]:
-        key = self._draw(st.sampled_from([type_ for type_ in PRIMITIVES if str(type_) in ("string", "int", "date")]))
+        key, keys = self._key()
         type_, values = self.any(depth - 1)
-        return MapType(self.next_id(), key, self.next_id(), type_), st.dictionaries(PRIMITIVES[key], maybe(values), max_size=3)
+        return MapType(self.next_id(), key, self.next_id(), type_), st.dictionaries(keys, maybe(values), max_size=3)
+
+    def _key(self) -> tuple[Type, Values]:
+        simple = [type_ for type_ in PRIMITIVES if str(type_) in ("string", "int", "date")]
+        key: Type = self._draw(st.sampled_from(simple))
+        if not self._structs_are_keys or self._draw(st.booleans()):
+            return key, PRIMITIVES[key]
+        other = self._draw(st.sampled_from(simple))
+        fields = NestedField(self.next_id(), "a", key), NestedField(self.next_id(), "b", other)
+        return StructType(fields), st.tuples(maybe(PRIMITIVES[key]), maybe(PRIMITIVES[other]))
 
 
 def sliced(draw: Callable[[Any], Any], array: pa.Array) -> pa.Array:
@@ -129,9 +138,9 @@ def laid_out(draw: Callable[[Any], Any], array: pa.Array) -> pa.ChunkedArray:
 
 
 @st.composite
-def tables(draw: Callable[[Any], Any], *, depth: int = 3) -> tuple[Schema, list[tuple[Any, ...]], pa.Table]:
+def tables(draw: Callable[[Any], Any], *, depth: int = 3, structs_are_keys: bool = False) -> tuple[Schema, list[tuple[Any, ...]], pa.Table]:
     """(schema, rows in internal form, the rows as Arrow)."""
-    types = Types(draw)
+    types = Types(draw, structs_are_keys=structs_are_keys)
     columns = [types.any(depth) for _ in range(draw(st.integers(1, 3)))]
     schema = Schema(tuple(NestedField(i, f"c{i}", type_) for i, (type_, _) in enumerate(columns, 1)))
     few = draw(st.lists(st.tuples(*(maybe(values) for _, values in columns)), min_size=1, max_size=8))
