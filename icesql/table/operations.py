@@ -1,7 +1,7 @@
 """The two contracts that every commit goes through: what a catalog offers a table, and what a change offers the commit loop.
 
-    Change.apply(metadata) -> Updates         (pure towards the table; may write new, immutable files)
-    TableOperations.commit(base, updates)     (the atomic swap)
+    Change.apply(metadata) -> ChangeSet       (pure towards the table; may write new, immutable files)
+    TableOperations.commit(base, metadata)    (the atomic swap; ``metadata`` is the base with the updates folded in)
 
 ``icesql.table.commit.commit`` is the loop between them: refresh, apply, swap, retry with the table's ``commit.retry.*`` properties.
 """

@@ -1,4 +1,4 @@
-"""Reading what Spark's Parquet reader cannot: Avro and ORC files, Parquet files without field ids, and types it lacks (design decision 2).
+"""Reading what Spark's Parquet reader cannot: Avro and ORC files, Parquet files without field ids, and types it lacks.
 
 Still planned lazily: a relation gives one row a file, the pickled task, and ``mapInArrow`` turns tasks into rows. Filters are not pushed
 through ``mapInArrow``: ``second_path_filters`` finds those of a statement, and a caller that knows a filter passes it as ``where``.

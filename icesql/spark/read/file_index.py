@@ -1,4 +1,4 @@
-"""A Spark ``FileIndex`` implemented in Python: Spark asks for files at physical planning, with the final filters (decision 2).
+"""A Spark ``FileIndex`` implemented in Python: Spark asks for files at physical planning, with the final filters.
 
 Beside files an index may give *constants*: columns whose value is the same in every row of a file (its location, partition
 values, deleted positions, ...). Spark treats them as partition columns, so the vectorised reader adds them at no cost.

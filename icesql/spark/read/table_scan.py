@@ -1,4 +1,4 @@
-"""A table as a DataFrame. Files are chosen when Spark plans the query, from the filters Catalyst pushed (design decision 2).
+"""A table as a DataFrame. Files are chosen when Spark plans the query, from the filters Catalyst pushed.
 
 Position deletes are tested in the relation of all files, which Spark compiles with what follows; files with equality deletes are a side of
 their own in a union, and so are files that Spark cannot read itself.

@@ -1,6 +1,6 @@
 """A DataFrame written into data files of a table: nothing is committed here.
 
-Large results go through ``mapInArrow`` tasks, each of which writes its files to their final names (spikes of design decision 3). A small
+Large results go through ``mapInArrow`` tasks, each of which writes its files to their final names. A small
 one comes to the driver as one Arrow table and is written there: starting a Python worker would cost more than the work.
 """
 
