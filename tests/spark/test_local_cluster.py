@@ -99,7 +99,7 @@ def expected() -> dict[str, list[int]]:
 def test_executors_get_icesql_with_the_first_job(found: dict[str, Any]) -> None:
     assert all(told.startswith("ModuleNotFoundError: No module named 'icesql'") for told in found["before"])
     assert all(re.search(r"\bicesql-[0-9a-f]+\.zip\b", told) for told in found["after"])
-    assert all(len(absent) == 12 for absent in found["absent"])
+    assert all(len(absent) == 11 for absent in found["absent"])
 
 
 @pytest.mark.parametrize(
