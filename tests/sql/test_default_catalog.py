@@ -28,6 +28,6 @@ def test_sessions_over_one_spark_session_share_the_setting(spark: Any, tmp_path:
     again = type(beneath)(beneath.sparkContext, beneath._jsparkSession)  # as SparkSession.getActiveSession() makes it
     catalogs = {"here": {"type": "hadoop", "warehouse": str(tmp_path)}}
     assert [icesql.connect(each, catalogs=catalogs).state.names.current_catalog for each in (beneath, again)] == ["here", "here"]
-    assert icesql.connect(again).names.current_catalog == "spark_catalog"  # it has no catalog of that name
-    assert icesql.connect(spark, catalogs=catalogs).names.current_catalog == "spark_catalog"
+    assert icesql.connect(again).state.names.current_catalog == "spark_catalog"  # it has no catalog of that name
+    assert icesql.connect(spark, catalogs=catalogs).state.names.current_catalog == "spark_catalog"
     assert beneath.sql("SELECT current_catalog()").collect() == [("spark_catalog",)]

@@ -154,7 +154,7 @@ class Writer:
 
 
 def _text_filter(session: SessionState, table: Readable, condition: str) -> Expression:
-    where = file_filter(session, table.table, condition)
+    where = file_filter(session, table.table, condition, exact_names=True)
     if where is None:
         raise SqlError(f"Cannot overwrite: the condition is no filter of files: {condition}")
     return where

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from icesql.errors import IcesqlError, SqlError
+from icesql.errors import IcesqlError, NotFoundError, SqlError
 from icesql.expr.binding import bind
 from icesql.expr.tree import Expression
 from icesql.parser.edits import Edit, rewrite
@@ -19,19 +19,22 @@ if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
 
 
-def file_filter(session: SessionState, table: Table, where: str) -> Expression | None:
+def file_filter(session: SessionState, table: Table, where: str, *, exact_names: bool = False) -> Expression | None:
     """A bound predicate; ``None`` for one that is no filter of files (null, ``rand() > 0.5``).
 
     What our own parser does not know (functions of constants, casts, times as text) Spark folds. Names are compared as the session does,
-    and may be qualified by the table's. Raises Spark's error for a column that is not there or a condition that it refuses, SqlError for a
+    and may be qualified by the table's; ``exact_names``: a column in another case is not found, as in the runtime's overwrites by a
+    filter. Raises NotFoundError for such, Spark's error for a column that is not there or a condition that it refuses, SqlError for a
     condition that is not deterministic.
     """
     if where.strip(" ()").upper() == "NULL":
         return None
     where = _with_constants(session, table, _unqualified(session, table, where))
     try:
-        return bind(table.schema, parse_filter(where), case_sensitive=session.is_case_sensitive)
-    except IcesqlError:
+        return bind(table.schema, parse_filter(where), case_sensitive=exact_names or session.is_case_sensitive)
+    except IcesqlError as error:
+        if exact_names and isinstance(error, NotFoundError):
+            raise
         return _by_spark(session, table, where)
 
 

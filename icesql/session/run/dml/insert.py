@@ -228,7 +228,7 @@ def _row_commit(session: SessionState, statement: s.Insert, target: WriteTarget,
 
 def _replaced_rows(session: SessionState, target: WriteTarget, where: str) -> Expression:
     """The condition of REPLACE WHERE. Raises SqlError for one that is no filter of files."""
-    expression = file_filter(session, target.table, where)
+    expression = file_filter(session, target.table, where, exact_names=True)
     if expression is None:
         raise SqlError(f"Cannot overwrite: cannot translate expression to source filter: {where}")
     return expression
