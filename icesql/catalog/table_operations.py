@@ -6,7 +6,6 @@ A catalog adds ``current_location`` and ``swap``. File-system tables name their 
 from __future__ import annotations
 
 import contextlib
-import logging
 import re
 import uuid
 from abc import ABC, abstractmethod
@@ -36,12 +35,10 @@ from icesql.spec.properties import (
     property_as_int,
 )
 from icesql.spec.snapshots import MetadataLogEntry
+from icesql.table.after_commit import after_commit
 from icesql.table.operations import TableVersion
 from icesql.table.removal import Surroundings, gate_of, own_claims
 
-logger = logging.getLogger(__name__)
-
-PREVIOUS_VERSIONS_MAX_DEFAULT = 100
 
 _EXTENSIONS = {"none": ".metadata.json", "gzip": ".gz.metadata.json"}
 _NUMBERED = re.compile(r"(\d+)-")
@@ -94,10 +91,8 @@ def delete_old_metadata(
     old = [entry.metadata_file for entry in base.metadata.metadata_log if entry.metadata_file not in kept]
     if not old:
         return
-    try:  # oldest first: hadoop_operations relies on no younger one going before
+    with after_commit(f"remove old metadata files of table {name}"):
         gate_of(io, name, metadata, surroundings).remove_old_metadata(old)
-    except Exception:
-        logger.warning("Cannot remove old metadata files of table %s", name, exc_info=True)
 
 
 def read_table_metadata(io: FileIO, name: str, location: str, *, use_cache: bool = True) -> TableMetadata:
