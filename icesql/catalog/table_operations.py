@@ -39,7 +39,6 @@ from icesql.table.after_commit import after_commit
 from icesql.table.operations import TableVersion
 from icesql.table.removal import Surroundings, gate_of, own_claims
 
-
 _EXTENSIONS = {"none": ".metadata.json", "gzip": ".gz.metadata.json"}
 _NUMBERED = re.compile(r"(\d+)-")
 
