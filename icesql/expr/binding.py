@@ -171,8 +171,8 @@ def _bind_not_in(literals: tuple[object, ...], term: BoundReference) -> Expressi
 
 
 def _values(literals: tuple[object, ...], term: BoundReference) -> tuple[tuple[object, ...], bool]:
-    """The literals the column can hold, each once and in order where they have one, and whether NaN is among them."""
-    found: dict[object, None] = {}
+    """The literals the column can hold, without duplicates and sorted where they can be, and whether NaN is among them."""
+    values: dict[object, None] = {}
     has_nan = False
     for raw in literals:
         if _floor(term.type, raw) is not None:
@@ -181,8 +181,8 @@ def _values(literals: tuple[object, ...], term: BoundReference) -> tuple[tuple[o
         if isinstance(value, float) and math.isnan(value):
             has_nan = True
         elif value is not ABOVE_MAX and value is not BELOW_MIN:
-            found[value] = None
-    return tuple(found), has_nan
+            values[value] = None
+    return tuple(values), has_nan
 
 
 def compare(op: Op, term: BoundReference, raw: object) -> Expression:

@@ -20,7 +20,7 @@ ValueFunction = Callable[[Any], "bool | None"]
 def row_evaluator(schema: Schema | StructType, expression: Expression, *, case_sensitive: bool = True) -> RowFunction:
     """A function from a row (a tuple in the order of the struct's fields, nested structs as tuples) to True, False or None for null.
 
-    The tree may be unbound. What binding folds away (literals beyond the type) gives False where null is meant; both mean "not kept".
+    The tree may be unbound. A leaf that binding folds away (a literal beyond the type) gives False in place of null: both mean "not kept".
     """
     owner = schema if isinstance(schema, Schema) else Schema(schema.fields)
     return _compile(owner, bind(owner, expression, case_sensitive=case_sensitive))
@@ -69,8 +69,8 @@ def _either(left: RowFunction, right: RowFunction) -> RowFunction:
 
 def _inverted(child: RowFunction) -> RowFunction:
     def inverted(row: Sequence[Any]) -> bool | None:
-        found = child(row)
-        return None if found is None else not found
+        answer = child(row)
+        return None if answer is None else not answer
 
     return inverted
 
@@ -80,18 +80,18 @@ def _accessor(schema: Schema, term: BoundReference) -> Callable[[Sequence[Any]],
     transform = None if term.transform is None else transform_function(term.transform, term.field.type)
 
     def value(row: Sequence[Any]) -> Any:
-        found: Any = row
+        nested: Any = row
         for position in path:
-            if found is None:
+            if nested is None:
                 return None
-            found = found[position]
-        return found if transform is None else transform(found)
+            nested = nested[position]
+        return nested if transform is None else transform(nested)
 
     return value
 
 
 def _positions(schema: Schema, field_id: int) -> tuple[int, ...]:
-    """Places to step through from the row to the field, outermost first."""
+    """Tuple positions from the row to the field, outermost first."""
     path: list[int] = []
     while True:
         parent = schema.parents.get(field_id)

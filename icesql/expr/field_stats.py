@@ -1,6 +1,6 @@
-"""What is known of a column over a set of rows, and what follows for a predicate: may some row match, must every row match.
+"""Statistics of a column over a set of rows, and what they prove of a predicate: may some row match, must every row match.
 
-Both data-file metrics and partition summaries reduce to ``FieldStats``; the vectorised twin is
+Data-file metrics and partition summaries both become ``FieldStats``; the vectorised form is
 ``icesql.table.manifests.column_predicates``.
 """
 
@@ -14,7 +14,7 @@ from icesql.expr.tree import Op, Predicate
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldStats:
-    """Certain facts only; a false flag means "not known". Bounds hold for all values but nulls and NaN, ``None`` where not known."""
+    """Proven facts only; a false flag means "not known". Bounds hold for all values but nulls and NaN, ``None`` where not known."""
 
     no_nulls: bool = False
     only_nulls: bool = False

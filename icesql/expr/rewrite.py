@@ -107,7 +107,7 @@ def _fold_not(child: Expression) -> Expression:
 
 
 def satisfied(expression: Expression, test: Callable[[Predicate], bool]) -> bool:
-    """What a tree without NOT comes to where ``test`` answers its leaves; of AND and OR no more leaves are asked than need be."""
+    """The value of a tree without NOT if ``test`` answers its leaves; leaves of AND and OR that cannot change it are not tested."""
     match expression:
         case And(left=left, right=right):
             return satisfied(left, test) and satisfied(right, test)
@@ -124,7 +124,7 @@ def satisfied(expression: Expression, test: Callable[[Predicate], bool]) -> bool
 
 
 def with_not(expression: Not) -> AssertionError:
-    """For trees that binding has freed of NOT: a NOT that is there all the same is a fault here, and must not skip a file."""
+    """Raises for a NOT in a tree that binding must have freed of it: guessing here could skip a file."""
     return AssertionError(f"NOT in a bound tree: {expression}")
 
 

@@ -1,7 +1,7 @@
-"""One bound leaf through one partition transform, inclusively and strictly. ``None`` means: nothing can be said.
+"""The projection of one bound leaf through one partition transform, inclusive and strict. ``None`` means: nothing is known.
 
-Order-preserving transforms move a bound to the neighbouring value first (``x < 10`` is ``x <= 9`` for exact types), so that the projected
-comparison is as narrow as it can be.
+For order-preserving transforms the literal is first replaced by the neighbouring value (``x < 10`` is ``x <= 9`` for exact types), so that
+the projected comparison is as narrow as possible.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _computable(leaf: Predicate, field: PartitionField) -> bool:
 
 
 class _Projection:
-    """One leaf with what its cases share: the transform as a function and the type's neighbours."""
+    """One leaf, its transform as a function, and the neighbours of its literal."""
 
     __slots__ = ("apply", "field", "leaf", "target", "type")
 
@@ -135,7 +135,7 @@ class _Projection:
                 return self.inequality_strict()
 
     def _moved(self, by: int) -> object | None:
-        """The neighbour of the literal, ``None`` where the type ends."""
+        """The neighbour of the literal, ``None`` at the end of the type's range."""
         value = self.leaf.literal
         if isinstance(self.type, DecimalType):
             return from_unscaled(unscaled(value, self.type.scale) + by, self.type.scale)  # type: ignore[arg-type]
@@ -174,7 +174,7 @@ class _Projection:
         return above if wrapped is None else and_(above, self.compare(Op.NOT_EQ, wrapped))
 
     def _wrapped(self) -> object | None:
-        """The partition value of the type's smallest values if truncation wraps around there."""
+        """The partition value of the type's smallest values, if truncation wraps around there."""
         limits = _limits(self.type)
         if limits is None or limits[0] % self.width == 0:
             return None

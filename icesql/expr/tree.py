@@ -86,7 +86,7 @@ class Predicate:
     """``op`` applied to a term. ``literals``: none for the unary operators, one for comparisons and prefixes, one or more for IN / NOT IN.
 
     Unbound literals are plain Python values (also ISO strings for dates and times); bound ones are in the term type's internal form.
-    Never ``None``: comparing with null is written ``AlwaysFalse`` (or kept out) by whoever builds the tree.
+    Never ``None``: a comparison with null is written ``AlwaysFalse`` (or left out) by whoever builds the tree.
     """
 
     op: Op

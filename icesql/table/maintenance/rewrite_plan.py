@@ -22,7 +22,7 @@ Task = TypeVar("Task")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileGroup(Generic[Task]):
-    """Files that are rewritten together, of one partition; ``reason`` says why."""
+    """Files of one partition that are rewritten together; ``reason`` says why."""
 
     partition: PartitionKey
     tasks: tuple[Task, ...]
@@ -68,7 +68,7 @@ def _file_bytes(task: FileScanTask) -> int:
 
 
 class _SizeCriteria(Generic[Task]):
-    """Files by size; groups by count and bytes. ``None`` = not worth it, else the reason."""
+    """Chooses files by size and groups by count and bytes. A reason of ``None`` means: not worth a rewrite."""
 
     def __init__(self, options: RewriteOptions) -> None:
         self.options = options
@@ -91,8 +91,8 @@ class _DataCriteria(_SizeCriteria[FileScanTask]):
         return super().file_reason(task, size) or self._deletes_reason(task)
 
     def group_reason(self, tasks: Sequence[FileScanTask], size: int) -> str | None:
-        found = super().group_reason(tasks, size)
-        return found or next((reason for task in tasks if (reason := self._deletes_reason(task))), None)
+        size_reason = super().group_reason(tasks, size)
+        return size_reason or next((reason for task in tasks if (reason := self._deletes_reason(task))), None)
 
     def _deletes_reason(self, task: FileScanTask) -> str | None:
         if task.delete_files and len(task.delete_files) >= self.options.delete_file_threshold:
@@ -157,7 +157,7 @@ def _group(key: PartitionKey, tasks: Sequence[Task], total: int, options: Rewrit
 
 
 def expected_output_files(total: int, options: RewriteOptions) -> int:
-    """How many files so many bytes become, without a tiny one at the end."""
+    """The number of files that so many bytes are written to, without a tiny last one."""
     target = options.target_file_size_bytes
     if total < target:
         return 1

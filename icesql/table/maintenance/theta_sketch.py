@@ -87,11 +87,11 @@ def hashes_of(type_: Type, values: pa.Array) -> Hashes:
         return _hash_rows(data.reshape(len(distinct), width))
     texts = _variable(type_, distinct)
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
-    found = []
+    hashes = []
     for length in np.unique(lengths).tolist():
         same = [text for text in texts if len(text) == length] if len(texts) < 64 else [texts[i] for i in np.flatnonzero(lengths == length)]
-        found.append(_hash_rows(np.frombuffer(b"".join(same), np.uint8).reshape(len(same), length)))
-    return np.concatenate(found)
+        hashes.append(_hash_rows(np.frombuffer(b"".join(same), np.uint8).reshape(len(same), length)))
+    return np.concatenate(hashes)
 
 
 def _fixed_width(type_: Type, values: pa.Array) -> tuple[int, Any]:
@@ -117,8 +117,8 @@ def _variable(type_: Type, values: pa.Array) -> list[bytes]:
         from icesql.spec.values import to_bytes
 
         return [to_bytes(type_, value) for value in internal_values(type_, values)]
-    found: list[bytes] = values.cast(pa.large_binary()).to_pylist()
-    return found
+    binary: list[bytes] = values.cast(pa.large_binary()).to_pylist()
+    return binary
 
 
 # -- MurmurHash3 x64 128, many values of one length at a time ------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The requirements of the REST protocol: what must hold of the table a change is folded on."""
+"""The requirements of the REST protocol: what must hold of the table before updates are folded."""
 
 from __future__ import annotations
 
@@ -122,14 +122,16 @@ def _differs(what: str, expected: object, actual: object) -> str:
 
 
 def requirements_for(base: TableMetadata | None, updates: Iterable[u.Update], *, replace: bool = False) -> tuple[Requirement, ...]:
-    """What the reference asks a catalog to check for these updates on ``base`` (``None``: create). ``replace`` leaves refs and ids free."""
+    """The requirements the reference sends with these updates on ``base`` (``None``: create). With ``replace``, refs and ids may have
+    changed.
+    """
     if base is None:
         return (AssertCreate(),)
-    found: dict[Requirement, None] = {AssertTableUuid(base.table_uuid): None}
+    requirements: dict[Requirement, None] = {AssertTableUuid(base.table_uuid): None}
     for update in updates:
         for requirement in _implied(base, update, replace):
-            found.setdefault(requirement)
-    return tuple(found)
+            requirements.setdefault(requirement)
+    return tuple(requirements)
 
 
 def _implied(base: TableMetadata, update: u.Update, replace: bool) -> tuple[Requirement, ...]:
