@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from icesql.errors import InvalidArgumentError
+from icesql.errors import InvalidArgumentError, unknown_case
 from icesql.expr.binding import bind, is_floating
 from icesql.expr.tree import AlwaysFalse, AlwaysTrue, And, BoundReference, Expression, Not, Op, Or, Predicate
 from icesql.spec.schema import Schema
@@ -43,6 +43,8 @@ def _compile(schema: Schema, expression: Expression) -> RowFunction:
             return lambda row: test(value_of(row))
         case Predicate():
             raise InvalidArgumentError(f"Cannot evaluate predicate: it is not bound: {expression}")
+        case _:
+            raise unknown_case(expression)
 
 
 def _both(left: RowFunction, right: RowFunction) -> RowFunction:
@@ -116,6 +118,8 @@ def value_test(leaf: Predicate) -> ValueFunction:
         case Op.LT | Op.LT_EQ | Op.GT | Op.GT_EQ | Op.EQ | Op.NOT_EQ | Op.IN | Op.NOT_IN | Op.STARTS_WITH | Op.NOT_STARTS_WITH:
             test = _test_of_present(leaf)
             return lambda value: None if value is None else test(value)
+        case _:
+            raise unknown_case(leaf.op)
 
 
 def _test_of_present(leaf: Predicate) -> Callable[[Any], bool]:
@@ -149,3 +153,5 @@ def _test_of_present(leaf: Predicate) -> Callable[[Any], bool]:
             return lambda value: not value.startswith(literal)
         case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN:
             raise AssertionError(f"a test of present values was asked for {leaf.op}")
+        case _:
+            raise unknown_case(leaf.op)

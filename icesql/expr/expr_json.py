@@ -15,7 +15,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from icesql.errors import InvalidArgumentError
+from icesql.errors import InvalidArgumentError, unknown_case
 from icesql.expr.rewrite import FLIPPED, map_leaves, push_not
 from icesql.expr.tree import (
     FALSE,
@@ -75,6 +75,8 @@ def _write(expression: Expression, operands: bool) -> Any:
             return {"type": "not", "child": _write(child, operands)}
         case Predicate():
             return _write_operands(expression) if operands else _write_term(expression)
+        case _:
+            raise unknown_case(expression)
 
 
 def _write_term(leaf: Predicate) -> dict[str, Any]:

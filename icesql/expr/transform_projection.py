@@ -6,6 +6,7 @@ the projected comparison is as narrow as possible.
 
 from __future__ import annotations
 
+from icesql.errors import unknown_case
 from icesql.expr.tree import FALSE, TRUE, BoundReference, Expression, Op, Predicate, and_, or_
 from icesql.spec.decimals import from_unscaled, unscaled
 from icesql.spec.partitioning import PartitionField
@@ -118,8 +119,12 @@ class _Projection:
                 return self._at_least(self._moved(1))
             case Op.GT_EQ:
                 return self._at_least(self.leaf.literal)
-            case _:
+            case Op.EQ | Op.IN | Op.NOT_EQ | Op.NOT_IN:
                 return self.equality_inclusive()
+            case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN | Op.STARTS_WITH | Op.NOT_STARTS_WITH:
+                return None
+            case _:
+                raise unknown_case(self.leaf.op)
 
     def truncated_number_strict(self) -> Expression | None:
         match self.leaf.op:
@@ -131,8 +136,12 @@ class _Projection:
                 return self._above(self.leaf.literal)
             case Op.GT_EQ:
                 return self._above(self._moved(-1))
-            case _:
+            case Op.EQ | Op.IN | Op.NOT_EQ | Op.NOT_IN:
                 return self.inequality_strict()
+            case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN | Op.STARTS_WITH | Op.NOT_STARTS_WITH:
+                return None
+            case _:
+                raise unknown_case(self.leaf.op)
 
     def _moved(self, by: int) -> object | None:
         """The neighbour of the literal, ``None`` at the end of the type's range."""
@@ -196,8 +205,10 @@ class _Projection:
                 return self._prefix_inclusive()
             case Op.NOT_STARTS_WITH:
                 return self._not_prefix_inclusive()
-            case _:
+            case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN | Op.EQ | Op.NOT_EQ | Op.IN | Op.NOT_IN:
                 return self.equality_inclusive()
+            case _:
+                raise unknown_case(self.leaf.op)
 
     def truncated_text_strict(self) -> Expression | None:
         match self.leaf.op:
@@ -212,8 +223,10 @@ class _Projection:
                 return self._prefix_strict()
             case Op.NOT_STARTS_WITH:
                 return self._not_prefix_strict()
-            case _:
+            case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN | Op.EQ | Op.NOT_EQ | Op.IN | Op.NOT_IN:
                 return self.inequality_strict()
+            case _:
+                raise unknown_case(self.leaf.op)
 
     def _prefix_inclusive(self) -> Expression:
         prefix = self.apply(self.leaf.literal)
@@ -256,8 +269,10 @@ class _Projection:
                 return self.compare(Op.GT_EQ, self.apply(self.leaf.literal))
             case Op.EQ | Op.IN:
                 return self.among(self._with_late(self.images()))
-            case _:
+            case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN | Op.NOT_EQ | Op.NOT_IN | Op.STARTS_WITH | Op.NOT_STARTS_WITH:
                 return None
+            case _:
+                raise unknown_case(self.leaf.op)
 
     def _time_at_most(self, value: object | None) -> Expression:
         if value is None:
@@ -283,8 +298,10 @@ class _Projection:
                 return self._time_above(self._moved(-1))
             case Op.NOT_EQ | Op.NOT_IN:
                 return self.among(self._with_late(self.images()), negated=True)
-            case _:
+            case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN | Op.EQ | Op.IN | Op.STARTS_WITH | Op.NOT_STARTS_WITH:
                 return None
+            case _:
+                raise unknown_case(self.leaf.op)
 
     def _time_above(self, value: object | None) -> Expression | None:
         if value is None:

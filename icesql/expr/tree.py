@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
+from icesql.errors import unknown_case
 from icesql.spec.transforms import Transform
 from icesql.spec.types import NestedField, Type
 
@@ -138,3 +139,5 @@ def not_(child: Expression) -> Expression:
             return inner
         case And() | Or() | Predicate():
             return Not(child)
+        case _:
+            raise unknown_case(child)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from icesql.errors import InvalidArgumentError, ValidationError
+from icesql.errors import InvalidArgumentError, ValidationError, unknown_case
 from icesql.spec.assign_ids import Counter, assign_fresh_type
 from icesql.spec.promotion import can_promote
 from icesql.spec.schema import Schema
@@ -235,7 +235,10 @@ class SchemaEditor:
                 return self._list(type_)
             case MapType():
                 return self._map(type_)
-        return type_
+            case PrimitiveType():
+                return type_
+            case _:
+                raise unknown_case(type_)
 
     def _list(self, type_: ListType) -> Type:
         if type_.element_id in self.deletes:

@@ -57,6 +57,8 @@ def _union_type(editor: SchemaEditor, name: str, known: Type, wanted: Type) -> N
             if not _same_key(known.key, wanted.key, editor.format_version):
                 raise InvalidArgumentError(f"Cannot change column type: {name}.key: {known.key} -> {wanted.key}", column=name)
             _union_part(editor, f"{name}.value", known.value_field, wanted.value_field)
+        case _:
+            pass  # ``_update`` has compared them
 
 
 def _union_part(editor: SchemaEditor, name: str, known: NestedField, wanted: NestedField) -> None:

@@ -261,7 +261,8 @@ def default_name(column: str, transform: Transform) -> str:
             return f"{column}_trunc_{transform.width}"
         case "void":
             return f"{column}_null"
-    return f"{column}_{transform.name}"
+        case _:
+            return f"{column}_{transform.name}"
 
 
 def term_text(term: Reference) -> str:

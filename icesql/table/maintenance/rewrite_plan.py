@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from icesql.errors import unknown_case
 from icesql.spec.files import DataFile
 from icesql.table.maintenance.rewrite_options import SPLIT_OVERHEAD_BYTES, JobOrder, RewriteOptions
 from icesql.table.scan.delete_index import PartitionKey, partition_key
@@ -192,7 +193,10 @@ def _ordered(groups: list[FileGroup[Task]], order: JobOrder) -> list[FileGroup[T
             return sorted(groups, key=lambda group: group.input_bytes, reverse=order is JobOrder.BYTES_DESC)
         case JobOrder.FILES_ASC | JobOrder.FILES_DESC:
             return sorted(groups, key=lambda group: len(group.tasks), reverse=order is JobOrder.FILES_DESC)
-    return groups
+        case JobOrder.NONE:
+            return groups
+        case _:
+            raise unknown_case(order)
 
 
 def _told(group_reason: str, file_reasons: Counter[str | None]) -> str:

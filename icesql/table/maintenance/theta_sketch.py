@@ -96,11 +96,10 @@ def hashes_of(type_: Type, values: pa.Array) -> Hashes:
 
 def _fixed_width(type_: Type, values: pa.Array) -> tuple[int, Any]:
     """(bytes a value, all bytes) of types whose single-value bytes all have one width; ``(0, None)`` for others."""
-    match type_:
-        case BooleanType():
-            return 1, np.asarray(values.to_numpy(zero_copy_only=False), np.uint8)
-        case IntegerType() | DateType():
-            return 4, np.ascontiguousarray(values.cast(pa.int32()).to_numpy(zero_copy_only=False).astype("<i4")).view(np.uint8)
+    if isinstance(type_, BooleanType):
+        return 1, np.asarray(values.to_numpy(zero_copy_only=False), np.uint8)
+    if isinstance(type_, IntegerType | DateType):
+        return 4, np.ascontiguousarray(values.cast(pa.int32()).to_numpy(zero_copy_only=False).astype("<i4")).view(np.uint8)
     kind = values.type
     if pa.types.is_float32(kind):
         return 4, np.ascontiguousarray(values.to_numpy(zero_copy_only=False).astype("<f4")).view(np.uint8)

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from icesql.errors import unknown_case
 from icesql.expr.binding import is_floating
 from icesql.expr.evaluate import value_test
 from icesql.expr.metrics import has_ordered_bounds
@@ -62,6 +63,8 @@ def fold(expression: Expression, leaf_mask: LeafMask, count: int) -> Mask:
             return np.zeros(count, bool)
         case Not():
             raise with_not(expression)
+        case _:
+            raise unknown_case(expression)
 
 
 # -- partition tuples --------------------------------------------------------------------------------------------
@@ -103,6 +106,8 @@ def _compare_exact(leaf: Predicate, values: npt.NDArray[Any]) -> Mask:
     compare = _COMPARISONS.get(leaf.op)
     if compare is not None:
         return _compared(compare, values, leaf.literal)
+    if leaf.op not in (Op.IN, Op.NOT_IN):
+        raise AssertionError(f"no comparison of integers: {leaf}")
     is_member = np.isin(values, np.array(leaf.literals, np.int64))
     return is_member if leaf.op is Op.IN else ~is_member
 
@@ -250,6 +255,8 @@ def _may_match(leaf: Predicate, stats: _Stats, type_: Type) -> Mask:
             return ~stats.only_nans
         case Op.LT | Op.LT_EQ | Op.GT | Op.GT_EQ | Op.EQ | Op.NOT_EQ | Op.IN | Op.NOT_IN | Op.STARTS_WITH | Op.NOT_STARTS_WITH:
             return _value_may_match(leaf, stats, type_)
+        case _:
+            raise unknown_case(leaf.op)
 
 
 def _value_may_match(leaf: Predicate, stats: _Stats, type_: Type) -> Mask:
@@ -278,6 +285,8 @@ def _values_may_match(op: Op, literals: list[Any], lower: _Bound, upper: _Bound)
             return ~(_starts(literals[0], lower) & _starts(literals[0], upper))
         case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN:
             return np.ones(len(lower.valid), bool)  # bounds say nothing of them
+        case _:
+            raise unknown_case(op)
 
 
 def _unless(bound: _Bound, compare: Callable[[Any, Any], Any], literal: Any) -> Mask:

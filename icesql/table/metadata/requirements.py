@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from icesql.errors import CommitFailedError
+from icesql.errors import CommitFailedError, unknown_case
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import MAIN
 from icesql.table.metadata import update_values as u
@@ -99,6 +99,8 @@ def _problem(requirement: Requirement, metadata: TableMetadata | None) -> str | 
             return _changed("default partition spec changed", expected, metadata.default_spec_id)
         case AssertDefaultSortOrderId(default_sort_order_id=expected):
             return _changed("default sort order changed", expected, metadata.default_sort_order_id)
+        case _:
+            raise unknown_case(requirement)
 
 
 def _ref_problem(name: str, snapshot_id: int | None, metadata: TableMetadata) -> str | None:
@@ -155,7 +157,26 @@ def _implied(base: TableMetadata, update: u.Update, replace: bool) -> tuple[Requ
             return (AssertDefaultSpecId(base.default_spec_id), *_branches(base))
         case u.RemoveSchemas():
             return (AssertCurrentSchemaId(base.current_schema_id), *_branches(base))
-    return ()
+        case (
+            u.AssignUuid()
+            | u.UpgradeFormatVersion()
+            | u.AddSortOrder()
+            | u.AddSnapshot()
+            | u.RemoveSnapshots()
+            | u.RemoveSnapshotRef()
+            | u.SetLocation()
+            | u.SetProperties()
+            | u.RemoveProperties()
+            | u.SetStatistics()
+            | u.RemoveStatistics()
+            | u.SetPartitionStatistics()
+            | u.RemovePartitionStatistics()
+            | u.AddEncryptionKey()
+            | u.RemoveEncryptionKey()
+        ):
+            return ()
+        case _:
+            raise unknown_case(update)
 
 
 def _branches(base: TableMetadata) -> tuple[Requirement, ...]:

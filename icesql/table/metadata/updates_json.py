@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from icesql.errors import InvalidArgumentError
+from icesql.errors import InvalidArgumentError, unknown_case
 from icesql.spec.json_faults import (
     JsonFault,
     array_field,
@@ -91,6 +91,8 @@ def _update_fields(update: u.Update) -> Node:
             return {"encryption-key": encrypted_key_to_json(key)}
         case u.RemoveEncryptionKey(key_id=key_id):
             return {"key-id": key_id}
+        case _:
+            raise unknown_case(update)
 
 
 _ACTIONS: dict[type[Any], str] = {
@@ -202,6 +204,8 @@ def requirement_to_json(requirement: r.Requirement) -> Node:
             return {"type": "assert-default-spec-id", "default-spec-id": number}
         case r.AssertDefaultSortOrderId(default_sort_order_id=number):
             return {"type": "assert-default-sort-order-id", "default-sort-order-id": number}
+        case _:
+            raise unknown_case(requirement)
 
 
 def requirement_from_json(node: Any) -> r.Requirement:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from icesql.errors import NotFoundError, nearest
+from icesql.errors import NotFoundError, nearest, unknown_case
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema
-from icesql.spec.types import ListType, MapType, NestedField, StructType, Type
+from icesql.spec.types import ListType, MapType, NestedField, PrimitiveType, StructType, Type
 from icesql.table.scan.metadata_columns import NAMES, metadata_column
 
 
@@ -65,7 +65,10 @@ def _prune_type(type_: Type, wanted: set[int]) -> Type | None:
                 return type_
             value = _prune(type_.value_field, wanted)
             return None if value is None else MapType(type_.key_id, type_.key, type_.value_id, value.type, type_.value_required)
-    return None
+        case PrimitiveType():
+            return None
+        case _:
+            raise unknown_case(type_)
 
 
 def with_columns(schema: Schema, field_ids: Iterable[int], source: Schema) -> Schema:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from icesql.errors import UnsupportedError
+from icesql.errors import UnsupportedError, unknown_case
 from icesql.expr.expr_json import expression_from_json, expression_to_json
 from icesql.expr.tree import FALSE, TRUE, AlwaysFalse, AlwaysTrue, Expression
 from icesql.spec.files import DataFile
@@ -199,6 +199,8 @@ def _validation_to_json(validation: CommitValidation, metadata: TableMetadata) -
             node["file-paths"] = sorted(paths)
             if validation.ignore_equality_deletes:
                 node["ignore-equality-deletes"] = True
+        case _:
+            raise unknown_case(validation)
     return node
 
 
@@ -216,6 +218,8 @@ def _type_of(validation: CommitValidation) -> str:
             return "not-allowed-new-deletes-for-data-files"
         case NotAllowedKnownDataFiles():
             return "not-allowed-known-data-files"
+        case _:
+            raise unknown_case(validation)
 
 
 def _validations(node: Node, metadata: TableMetadata) -> tuple[CommitValidation, ...]:
@@ -251,7 +255,8 @@ def _validation(node: Node, metadata: TableMetadata) -> CommitValidation:
             return NotAllowedNewDeletesForDataFiles(file_paths=_paths(node), filter=filter_, ignore_equality_deletes=ignore)
         case "not-allowed-known-data-files":
             return NotAllowedKnownDataFiles(file_paths=_paths(node))
-    raise JsonFault(f"unknown validation: {kind}", "type")
+        case _:
+            raise JsonFault(f"unknown validation: {kind}", "type")
 
 
 def _paths(node: Node) -> frozenset[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from icesql.errors import ValidationError
+from icesql.errors import ValidationError, unknown_case
 from icesql.expr.describe import describe
 from icesql.expr.manifests import manifest_evaluator
 from icesql.expr.metrics import inclusive_metrics
@@ -71,6 +71,8 @@ class Validator:
                     self._no_new_deletes_for(validation)
                 case NotAllowedKnownDataFiles(file_paths=paths):
                     self._no_known_data_files(paths)
+                case _:
+                    raise unknown_case(validation)
 
     # -- the walk ------------------------------------------------------------------------------------------------
     def _since_base(self) -> list[Snapshot]:

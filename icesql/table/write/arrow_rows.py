@@ -76,7 +76,8 @@ def _array(array: Any, wanted: Type, path: str) -> Any:
             return _list(array, wanted, path)
         case MapType() if pa.types.is_map(array.type):
             return _map(array, wanted, path)
-    return _leaf(array, wanted, path)
+        case _:
+            return _leaf(array, wanted, path)
 
 
 def _struct(array: pa.StructArray, wanted: StructType, path: str) -> pa.Array:
