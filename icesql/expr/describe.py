@@ -8,7 +8,6 @@ from uuid import UUID
 
 from icesql.errors import unknown_case
 from icesql.expr.tree import AlwaysFalse, AlwaysTrue, And, BoundReference, Expression, Not, Op, Or, Predicate, Term
-from icesql.spec.human import human_value
 from icesql.spec.transforms import Transform
 from icesql.spec.types import (
     BinaryType,
@@ -23,6 +22,7 @@ from icesql.spec.types import (
     Type,
     UUIDType,
 )
+from icesql.spec.values.human import human_value
 
 _SYMBOLS = {Op.LT: "<", Op.LT_EQ: "<=", Op.GT: ">", Op.GT_EQ: ">=", Op.EQ: "=", Op.NOT_EQ: "!="}
 _SHOWN_LITERALS = 20

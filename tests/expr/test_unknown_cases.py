@@ -24,7 +24,7 @@ from icesql.expr.residuals import residual
 from icesql.expr.rewrite import conjuncts, leaves, map_leaves, push_not, satisfied
 from icesql.expr.transform_projection import inclusive_leaf, strict_leaf
 from icesql.expr.tree import And, BoundReference, Expression, Not, Op, Or, Predicate, Reference, not_
-from icesql.io.arrow_filter import row_mask
+from icesql.io.arrow.filter import row_mask
 from icesql.spec.files import DataFile, FileContent
 from icesql.spec.partitioning import PartitionField, PartitionSpec
 from icesql.spec.schema import Schema
