@@ -30,7 +30,7 @@ from icesql.spec.partitioning import PartitionField, PartitionSpec
 from icesql.spec.schema import Schema
 from icesql.spec.transforms import parse_transform
 from icesql.spec.types import LongType, NestedField, StringType
-from icesql.spec.values import to_bytes
+from icesql.spec.values.binary import to_bytes
 from icesql.table.manifests.column_predicates import fold
 
 ID, TEXT = NestedField(1, "id", LongType()), NestedField(2, "text", StringType())
