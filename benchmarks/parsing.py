@@ -45,7 +45,9 @@ def statements() -> dict[str, list[str]]:
     from tests.parser.pairs_file import all_pairs
     from tests.sql.case_files import read_cases
 
-    cases = [step.sql for path in sorted((ROOT / "tests" / "sql" / "cases").glob("*.sql")) for case in read_cases(path) for step in case.steps]
+    cases = [
+        step.sql for path in sorted((ROOT / "tests" / "sql" / "cases").glob("*.sql")) for case in read_cases(path) for step in case.steps
+    ]
     return {"case files": list(dict.fromkeys(cases)), "pairs": list(dict.fromkeys(text for _, text, _ in all_pairs()))}
 
 
@@ -71,7 +73,9 @@ def main(*others: str) -> None:
         print(f"{len(texts)} statements of the {name}, milliseconds of CPU")
         for checkout in checkouts:
             first = statistics.median(first for first, _ in runs[checkout])
-            print(f"  {checkout}: median {statistics.median(best[checkout]):.3f}, mean {statistics.fmean(best[checkout]):.3f}, loading {first:.0f}")
+            print(
+                f"  {checkout}: median {statistics.median(best[checkout]):.3f}, mean {statistics.fmean(best[checkout]):.3f}, loading {first:.0f}"
+            )
         for other in checkouts[1:]:
             more = sorted(ours - theirs for ours, theirs in zip(best[ROOT], best[other], strict=True))
             print(f"  more than {other}: median {statistics.median(more):+.3f}, of nine in ten at most {more[len(more) * 9 // 10]:+.3f}")

@@ -89,6 +89,7 @@ class CreateTable(Columns):
         if self.at_end:
             if self.previous.key == "AS":
                 self.no_alternative()
+            self.expect_end()
             return None
         if self.token.key not in (*QUERY_STARTS, "("):
             self.no_alternative()

@@ -14,6 +14,7 @@ from icesql.parser.text.tokens import Kind
 
 EXPLAIN_MODES = ("EXTENDED", "CODEGEN", "COST", "FORMATTED", "LOGICAL", "PRUNING")
 _SET_PAIR = re.compile(r"(`(?:[^`]|``)+`|[\w.:\-/]+)\s*(?:=\s*(.*))?", re.DOTALL)
+_QUERY_WORDS = frozenset({"SELECT", "VALUES", "TABLE", "FROM", "WITH"})
 _NOT_CONFIGURATION = ("TIME", "VAR", "VARIABLE", "ROLE", "CATALOG")
 
 
@@ -38,6 +39,8 @@ class SessionStatements(Reader):
         if self.token.is_identifier and self.peek().key == "=>":
             name = self.identifier()
             self.next()
+        if self.token.key in _QUERY_WORDS:  # a subquery has brackets of its own
+            self.no_alternative()
         value = self.expression_in(self.expression_until(","))
         self.commented(value, first)
         return value if name is None else exp.Kwarg(this=name, expression=value)
