@@ -5,7 +5,7 @@ from __future__ import annotations
 from icesql.expr.tree import Reference
 from icesql.parser.constants import Constant
 from icesql.parser.dialect.filter_tree import And, Between, Comparison, In, IsNan, IsNull, IsTruth, Like, Node, Not, Operand, Or, Truth
-from icesql.parser.dialect.reader import MAX_DEPTH
+from icesql.parser.dialect.token_reader import MAX_DEPTH
 from icesql.parser.folding import Constants
 from icesql.parser.frozen.columns import ColumnValues
 from icesql.parser.text.names import Span
