@@ -174,11 +174,11 @@ class Filters(Constants):
         if special is not None:
             return special
         self.position = mark
-        found = self.constant_or_none()
-        if found is None:
+        constant = self.constant_or_none()
+        if constant is None:
             self.position = mark
             self.fail(f"Cannot use filter: a literal is needed here: {self.token.text}")
-        return found
+        return constant
 
     def _floating_word(self) -> Constant | None:
         """``double('NaN')`` and ``cast('Infinity' as float)``."""

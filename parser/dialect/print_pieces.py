@@ -21,12 +21,12 @@ class PrintPieces(Spark.Generator):
         """As ``words``; a line each where the output is pretty."""
         return str(self.sep()).join(str(piece) for piece in pieces if piece not in _NO_WORDS)
 
-    def flat(self, found: Iterable[Any]) -> str:
-        return ", ".join(self.sql(node) for node in found)
+    def flat(self, listed_nodes: Iterable[Any]) -> str:
+        return ", ".join(self.sql(node) for node in listed_nodes)
 
-    def listed(self, found: Iterable[Any], *, wrap: bool = False) -> str:
+    def listed(self, listed_nodes: Iterable[Any], *, wrap: bool = False) -> str:
         """``(a, b)``; ``wrap``: a line each where the output is pretty."""
-        pieces = [self.sql(node) for node in found]
+        pieces = [self.sql(node) for node in listed_nodes]
         if not (wrap and self.pretty and len(pieces) > 1):
             return f"({', '.join(pieces)})"
         inner = ",\n".join(self._indented(piece) for piece in pieces)
@@ -39,8 +39,8 @@ class PrintPieces(Spark.Generator):
         """``words`` and the node, or nothing where there is no node."""
         return f"{words} {self.sql(node)}" if node else ""
 
-    def pairs(self, words: str, found: list[Any] | None) -> str:
-        return f"{words} {self.listed(found, wrap=True)}" if found else ""
+    def pairs(self, words: str, listed_nodes: list[Any] | None) -> str:
+        return f"{words} {self.listed(listed_nodes, wrap=True)}" if listed_nodes else ""
 
     def verbatim_sql(self, node: Any) -> str:
         return str(node.this)

@@ -57,15 +57,15 @@ class Reader(TokenReader):
         parser.reads_stock, parser.known_tables = reads_stock, self.tables_in_text()
         try:
             (query,) = parser.parse(self.stock_tokens(tokens) if reads_stock else tokens, self.sql)
-            found = pick(query)
-            if found is None or found.find(exp.Command):
+            tree = pick(query)
+            if tree is None or tree.find(exp.Command):
                 return text
-            put_tables_back(found, self.sql, self.tables_in_text(), self.expression_in)
+            put_tables_back(tree, self.sql, self.tables_in_text(), self.expression_in)
         except (ParseError, SqlError, *OWN_FAILURES):
             return text
         for token in self.tokens[first:last]:
             token.comments = []  # sqlglot has read them
-        return place(found, span.start, span.end)
+        return place(tree, span.start, span.end)
 
     def stock_tokens(self, tokens: Sequence[Any]) -> list[Any]:
         """The tokens as sqlglot's grammar reads them; ``put_tables_back`` is for its tree."""
@@ -88,25 +88,25 @@ class Reader(TokenReader):
     # -- property lists --------------------------------------------------------------------------------------------------
     def properties(self) -> list[Any]:
         """``('k' = 'v', a.b = 5, c true)``: Property nodes, values as text. Raises SqlError for a key without a value or given twice."""
-        found: dict[str, Any] = {}
+        properties: dict[str, Any] = {}
         missing: list[str] = []
         self.expect("(")
-        while not self.at(")") or not (found or missing):
-            if found or missing:
+        while not self.at(")") or not (properties or missing):
+            if properties or missing:
                 self.expect(",")
             first, key = self.position, self._property_key()
-            if key in found:
+            if key in properties:
                 self.fail(spark_message("DUPLICATE_KEY", f"Found duplicate keys `{key}`."))
             value = self._property_value()
             if value is None:
                 missing.append(key)
             else:
                 pair = exp.Property(this=exp.Literal.string(key), value=exp.Literal.string(value))
-                found[key] = self.commented(pair, first)
+                properties[key] = self.commented(pair, first)
         self.expect(")")
         if missing:
             self.fail(f"Operation not allowed: Values must be specified for key(s): [{','.join(missing)}].")
-        return list(found.values())
+        return list(properties.values())
 
     def property_keys(self) -> list[Any]:
         """``('k', a.b)``."""

@@ -110,8 +110,8 @@ class TokenReader(Spark.Parser):
                 self.mismatch(key)
 
     def expect_any(self, *keys: str) -> str:
-        found = self.accept_any(*keys)
-        return found if found is not None else self.mismatch(*keys)
+        keyword = self.accept_any(*keys)
+        return keyword if keyword is not None else self.mismatch(*keys)
 
     def expect_end(self) -> None:
         """Nothing may follow but one ``;``."""
@@ -218,19 +218,19 @@ class TokenReader(Spark.Parser):
 
     # -- lists -----------------------------------------------------------------------------------------------------------
     def listed(self, rule: Callable[[], Value]) -> list[Value]:
-        found = [rule()]
+        values = [rule()]
         while self.accept(","):
-            found.append(rule())
-        return found
+            values.append(rule())
+        return values
 
     def in_brackets(self, rule: Callable[[], Value], *, optional: bool = False) -> list[Value]:
         """``(a, b)``, or where brackets are optional also ``a, b``."""
         if optional and not self.at("("):
             return self.listed(rule)
         self.expect("(")
-        found = self.listed(rule)
+        values = self.listed(rule)
         self.expect(")")
-        return found
+        return values
 
     # -- pieces of text --------------------------------------------------------------------------------------------------
     def verbatim(self, start: int, end: int | None = None) -> Any:
