@@ -53,7 +53,7 @@ class AvroFileWriter:
 
     @property
     def size(self) -> int:
-        """Bytes so far, those of the block that is not full left out."""
+        """Bytes so far: a block ends with each ``write``."""
         return self._buffer.tell()
 
     def write(self, table: pa.Table) -> None:
@@ -62,10 +62,10 @@ class AvroFileWriter:
         for batch in table.to_batches():
             for row in _records(self._schema.as_struct(), self._avro, list(map(compacted, batch.columns)), batch.num_rows):
                 self._writer.write(row)
+        self._writer.flush()
 
     def close(self) -> tuple[Metrics, int]:
         """(metrics, length in bytes). Raises CorruptMetadataError for a file whose blocks count other rows than were given."""
-        self._writer.flush()
         data = self._buffer.getvalue()
         self._given.check(avro_counts(data))
         self._sink.write(data)
