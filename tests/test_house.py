@@ -46,3 +46,18 @@ def test_the_session_asks_the_jvm_through_its_own_room() -> None:
         if _JVM.search(line)
     ]
     assert not found
+
+
+_KEY = re.compile(r"(?:write|commit|read|history|gc|compatibility)\.[a-z-]+(?:\.[a-z.-]*)?")
+
+
+def test_property_keys_have_one_home() -> None:
+    """Keys of table properties are constants of ``icesql.spec.properties``; docstrings and messages may name them."""
+    raw = [
+        f"{module.relative_to(ROOT)}:{node.lineno} {node.value}"
+        for module in _modules()
+        if module != ROOT / "icesql" / "spec" / "properties.py"
+        for node in ast.walk(ast.parse(module.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and _KEY.fullmatch(node.value)
+    ]
+    assert not raw

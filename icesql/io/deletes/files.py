@@ -21,7 +21,7 @@ from icesql.io.deletes.roaring import Positions
 from icesql.io.storage.files import FileIO
 from icesql.spec.files import DataFile, FileContent
 from icesql.spec.name_mapping import NameMapping
-from icesql.spec.properties import DEFAULT_FILE_FORMAT, DELETE_DEFAULT_FILE_FORMAT, DELETE_PREFIX
+from icesql.spec.properties import DEFAULT_FILE_FORMAT, DELETE_DEFAULT_FILE_FORMAT, DELETE_PREFIX, WRITE_PREFIX
 from icesql.spec.schema import Schema
 from icesql.spec.types import LongType, NestedField, StringType
 
@@ -52,8 +52,8 @@ def delete_properties(properties: Mapping[str, str]) -> dict[str, str]:
     """Properties with ``write.delete.<format>.*`` in place of ``write.<format>.*`` where a table sets them."""
     renamed = dict(properties)
     for key, value in properties.items():
-        if key.startswith(DELETE_PREFIX) and not key.startswith("write.delete.format"):
-            renamed["write." + key[len(DELETE_PREFIX) :]] = value
+        if key.startswith(DELETE_PREFIX) and key != DELETE_DEFAULT_FILE_FORMAT:
+            renamed[WRITE_PREFIX + key[len(DELETE_PREFIX) :]] = value
     return renamed
 
 

@@ -20,7 +20,14 @@ from icesql.io.orc.early_times import has_early_fractions, packed_nanos, parted
 from icesql.io.orc.layout import DAMAGE, OrcLayout
 from icesql.io.orc.lengths import LengthGuard
 from icesql.io.orc.timestamps import wide_timestamps
-from icesql.spec.properties import ORC_BLOOM_FILTER_FPP, ORC_COMPRESSION, ORC_COMPRESSION_STRATEGY, property_as_float, property_as_int
+from icesql.spec.properties import (
+    ORC_BLOOM_FILTER_FPP,
+    ORC_COMPRESSION,
+    ORC_COMPRESSION_STRATEGY,
+    ORC_PREFIX,
+    property_as_float,
+    property_as_int,
+)
 from icesql.spec.schema import Schema
 from icesql.spec.types import (
     FixedType,
@@ -54,7 +61,7 @@ _CODECS = {
 
 def _positive(properties: Mapping[str, str], key: str, noun: str) -> int:
     """The ``write.orc.*`` property. Raises ValidationError for what is no number, InvalidArgumentError for one below 1."""
-    number = property_as_int(properties, f"write.orc.{key}")
+    number = property_as_int(properties, ORC_PREFIX + key)
     if number <= 0:
         raise InvalidArgumentError(f"Cannot write ORC file: {noun} must be > 0")
     return number

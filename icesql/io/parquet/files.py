@@ -25,12 +25,14 @@ from icesql.spec.json.types import schema_to_json
 from icesql.spec.properties import (
     PARQUET_BLOOM_FILTER_COLUMN_ENABLED_PREFIX,
     PARQUET_BLOOM_FILTER_COLUMN_FPP_PREFIX,
+    PARQUET_BLOOM_FILTER_COLUMN_NDV_PREFIX,
     PARQUET_COMPRESSION,
     PARQUET_COMPRESSION_LEVEL,
     PARQUET_DICT_SIZE_BYTES,
     PARQUET_PAGE_ROW_LIMIT,
     PARQUET_PAGE_SIZE_BYTES,
     PARQUET_PAGE_VERSION,
+    PARQUET_PREFIX,
     PARQUET_SHRED_VARIANTS,
     PARQUET_VARIANT_INFERENCE_BUFFER_SIZE,
     property_as_bool,
@@ -106,7 +108,7 @@ def _compression_level(codec: str, properties: Mapping[str, str]) -> int:
 def _check_layout(properties: Mapping[str, str]) -> None:
     """What Iceberg asks of properties that pyarrow lays out files without, or takes as they are. Raises InvalidArgumentError, and
     ValidationError for what is no number."""
-    numbers = {key: property_as_int(properties, f"write.parquet.{key}") for key in _POSITIVE}
+    numbers = {key: property_as_int(properties, PARQUET_PREFIX + key) for key in _POSITIVE}
     for key, noun in _POSITIVE.items():
         if numbers[key] <= 0:
             raise InvalidArgumentError(f"Cannot write Parquet file: {noun} must be > 0")
@@ -142,7 +144,7 @@ def bloom_filters(schema: pa.Schema, properties: Mapping[str, str]) -> dict[str,
     prefix, fpp = PARQUET_BLOOM_FILTER_COLUMN_ENABLED_PREFIX, PARQUET_BLOOM_FILTER_COLUMN_FPP_PREFIX
     names = [key[len(prefix) :] for key, value in properties.items() if key.startswith(prefix) and value.lower() == "true"]
     for name in names:
-        property_as_int(properties, f"write.parquet.bloom-filter-ndv.column.{name}", 0)
+        property_as_int(properties, PARQUET_BLOOM_FILTER_COLUMN_NDV_PREFIX + name, 0)
     rates = {name: property_as_float(properties, fpp + name, 0.01) for name in names if name in schema.names}
     for name, rate in rates.items():
         if not 0 < rate < 1:

@@ -19,6 +19,7 @@ from icesql.spark.write.transforms import transform_column
 from icesql.spec import properties as P
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import PartitionSpec
+from icesql.spec.properties import whole_number
 from icesql.spec.schema import Schema
 from icesql.spec.sorting import NullOrder, SortDirection, SortField, SortOrder
 
@@ -92,7 +93,7 @@ def _advisory(metadata: TableMetadata, options: Mapping[str, str], session: Mapp
 def integer(text: str) -> int:
     """The number that an option states. Raises InvalidArgumentError, as Java words it."""
     try:
-        return int(text)
+        return whole_number(text)
     except ValueError:
         raise InvalidArgumentError(f'For input string: "{text}"', value=text) from None
 
