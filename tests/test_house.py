@@ -14,7 +14,9 @@ _JVM = re.compile(r"\._(?:j[a-z]\w*)\b|\bsessionState\(\)")
 
 
 def _modules() -> Iterator[Path]:
-    yield from sorted(path for path in (ROOT / "icesql").rglob("*.py") if "__pycache__" not in path.parts)
+    """Those of ``parser`` and ``procedures`` too, which are links in ``icesql``."""
+    for root in (ROOT / "icesql", ROOT / "icesql" / "parser", ROOT / "icesql" / "procedures"):
+        yield from sorted(path for path in root.rglob("*.py") if "__pycache__" not in path.parts)
 
 
 def test_folders_are_small() -> None:
@@ -22,7 +24,8 @@ def test_folders_are_small() -> None:
     for module in _modules():
         folder = str(module.parent.relative_to(ROOT))
         counts[folder] = counts.get(folder, 0) + 1
-    large = {folder: count for folder, count in counts.items() if count > MOST_FILES}
+    flat = "icesql/procedures"  # one file a procedure, whatever their number
+    large = {folder: count for folder, count in counts.items() if count > MOST_FILES and folder != flat}
     assert not large
 
 

@@ -7,6 +7,7 @@ without another package, and executors have no fastavro.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from itertools import count, islice
 from typing import Any, BinaryIO
@@ -55,8 +56,6 @@ class AvroFileWriter:
     """One Avro file of tables whose columns are those of ``schema``."""
 
     def __init__(self, sink: BinaryIO, schema: Schema, properties: Mapping[str, str], config: MetricsConfig) -> None:
-        import json
-
         _check_level(properties)
         self._sink, self._metrics = sink, Metrics()
         self._schema, self._given = schema, GivenCounts("Avro")

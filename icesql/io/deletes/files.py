@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from icesql.errors import CorruptMetadataError, InvalidArgumentError
+from icesql.io.arrow.types import to_arrow_schema
 from icesql.io.data.files import read_data_file
 from icesql.io.data.metrics import COUNTS, FULL, MetricsConfig, metrics_config
 from icesql.io.data.writer import DataFileWriter
@@ -191,6 +192,4 @@ def read_equality_deletes(io: FileIO, file: DataFile, schema: Schema, *, name_ma
     if file.content is not FileContent.EQUALITY_DELETES:
         raise InvalidArgumentError(f"Cannot read equality deletes: not an equality delete file: {file.file_path}", location=file.file_path)
     columns = equality_schema(schema, file.equality_ids)
-    from icesql.io.arrow.types import to_arrow_schema
-
     return pa.Table.from_batches(list(read_data_file(io, file, columns, name_mapping=name_mapping)), to_arrow_schema(columns))
