@@ -161,4 +161,5 @@ def _pretty(node: Any, depth: int) -> str:
             return "{ }"
         case list():
             return "[ ]"
-    return json.dumps(node, ensure_ascii=False)
+        case _:
+            return json.dumps(node, ensure_ascii=False)

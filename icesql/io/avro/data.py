@@ -123,7 +123,8 @@ def type_encoder(type_: Type) -> Callable[[Any], bytes]:
             return lambda value: b"".join(encode_long(len(value[p])) + value[p] for p in ("metadata", "value"))
         case GeometryType() | GeographyType():
             return encode_bytes
-    return value_encoder(type_)
+        case _:
+            return value_encoder(type_)
 
 
 # -- reading -----------------------------------------------------------------------------------------------------------
@@ -171,7 +172,8 @@ class _Ids:
                 return {**schema, "key-id": key_id, "value-id": value_id, "values": self.type(schema["values"], inner)}
             case dict() | list() as nested:
                 return self.type(nested, known)
-        return schema
+            case _:
+                return schema
 
 
 def avro_batches(

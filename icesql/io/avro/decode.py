@@ -144,7 +144,8 @@ class _Compiler:
                 return self._null
             case "bytes":
                 return _decimal(schema) if schema.get("logicalType") == "decimal" else _decode_bytes
-        return _LEAVES[schema["type"]]
+            case _:
+                return _LEAVES[schema["type"]]
 
     def _record(self, schema: Any, depth: int) -> Decoder:
         fields = tuple((field_key(f, self._ids), self.decoder(f["type"], depth + 1)) for f in schema["fields"])

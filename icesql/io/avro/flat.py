@@ -77,9 +77,10 @@ def is_flat(type_: Type, shape: Any) -> bool:
             return kind == {FloatType: "float", DoubleType: "double", BooleanType: "boolean"}.get(type(type_), "null")
         case StringType():
             return kind == "string"
-    return logical is None and (
-        kind == "bytes" if isinstance(type_, _BLOB) else isinstance(type_, _INT32 + _INT64) and kind in ("int", "long")
-    )
+        case _:
+            return logical is None and (
+                kind == "bytes" if isinstance(type_, _BLOB) else isinstance(type_, _INT32 + _INT64) and kind in ("int", "long")
+            )
 
 
 # -- the program -------------------------------------------------------------------------------------------------------
@@ -112,8 +113,9 @@ class _Program:
                 return self._node([MAP], [(shape["values"], None, path)])
             case "fixed" | "float" | "double":
                 return self._leaf([RAW, self._span(needed, path), _RAW_SIZES.get(kind) or shape["size"]])
-        op = _OPS[kind]
-        return self._leaf([NULL] if op == NULL else [op, self._span(needed, path) if op == BYTES else self._int(needed, path)])
+            case _:
+                op = _OPS[kind]
+                return self._leaf([NULL] if op == NULL else [op, self._span(needed, path) if op == BYTES else self._int(needed, path)])
 
     def _record(self, shape: Any, needed: Any, path: Path) -> int:
         kept = {} if needed is None else {part["name"]: part["type"] for part in needed["fields"]}

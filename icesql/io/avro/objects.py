@@ -69,7 +69,8 @@ class _Objects:
                 return self._leaf([RAW, self._converter(schema, 3), fixed_size(schema)])
             case "bytes":
                 return self._leaf([BYTES, self._converter(schema, 2)])
-        return self._leaf(_SIMPLE_RAW.get(kind) or _SIMPLE[kind])
+            case _:
+                return self._leaf(_SIMPLE_RAW.get(kind) or _SIMPLE[kind])
 
     def _converter(self, schema: Any, first: int) -> int:
         """The slot of a value that is not plain bytes: decimals and uuids."""

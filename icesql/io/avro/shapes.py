@@ -48,8 +48,9 @@ class _Shapes:
                 return {"type": "fixed", "name": name, "size": fixed_size(schema), **_logical(schema)}
             case "enum":
                 return {"type": "enum", "name": name, "symbols": [str(symbol) for symbol in schema["symbols"]]}
-        logical = _logical(schema)
-        return {"type": kind, **logical} if logical else kind
+            case _:
+                logical = _logical(schema)
+                return {"type": kind, **logical} if logical else kind
 
 
 def _logical(schema: Any) -> dict[str, Any]:
@@ -84,7 +85,8 @@ def leaves(shape: Any) -> int:
             return leaves(shape["items"])
         case "map":
             return 1 + leaves(shape["values"])
-    return 1
+        case _:
+            return 1
 
 
 # -- projection --------------------------------------------------------------------------------------------------------
@@ -142,4 +144,5 @@ def _cost(shape: Any) -> tuple[int, int] | None:
             return shape["size"], int(shape["size"] == 0)
         case "null":
             return 0, 1
-    return {"float": 4, "double": 8}.get(kind_of(shape), 1), 0
+        case _:
+            return {"float": 4, "double": 8}.get(kind_of(shape), 1), 0

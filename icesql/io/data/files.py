@@ -198,4 +198,5 @@ def data_file_of(
             from icesql.io.avro.container import read_records
 
             return replace(file, record_count=read_records(io.read(location), location, data_file_bytes).record_count)
-    raise InvalidArgumentError(f"Cannot add file: unknown file format: {file_format}", file_format=file_format)
+        case _:
+            raise InvalidArgumentError(f"Cannot add file: unknown file format: {file_format}", file_format=file_format)

@@ -165,7 +165,8 @@ def _marks(type_: Type) -> dict[bytes, str]:
             return {b"iceberg.timestamp-unit": "MICROS"}
         case TimestampNanoType() | TimestamptzNanoType():
             return {b"iceberg.timestamp-unit": "NANOS"}
-    return {}
+        case _:
+            return {}
 
 
 def _orc_type(type_: Type) -> pa.DataType:
@@ -182,7 +183,8 @@ def _orc_type(type_: Type) -> pa.DataType:
             return pa.map_(_orc_field(type_.key_field), _orc_field(type_.value_field))
         case UnknownType() | VariantType():
             raise UnsupportedError(f"Cannot write ORC file: no such type in ORC: {type_}", type=str(type_))
-    return to_arrow_type(type_)
+        case _:
+            return to_arrow_type(type_)
 
 
 def _cast(column: pa.ChunkedArray, type_: pa.DataType) -> pa.ChunkedArray:

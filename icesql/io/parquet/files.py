@@ -242,7 +242,8 @@ def _stored_type(type_: Type) -> Type:
             return replace(type_, element=_stored_type(element))
         case MapType(value=value):
             return replace(type_, value=_stored_type(value))
-    return type_
+        case _:
+            return type_
 
 
 def _with_uuids(schema: Schema, plain: pa.Schema) -> pa.Schema:

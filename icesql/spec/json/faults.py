@@ -123,5 +123,6 @@ def kind(value: Any) -> str:
             return "an object"
         case list():
             return "an array"
-    shown = str(value).lower() if isinstance(value, bool) else repr(value)
-    return shown if len(shown) <= 60 else shown[:57] + "..."
+        case _:
+            shown = str(value).lower() if isinstance(value, bool) else repr(value)
+            return shown if len(shown) <= 60 else shown[:57] + "..."

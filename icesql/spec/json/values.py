@@ -70,7 +70,8 @@ def to_json(type_: Type, value: Any) -> Any:
             return [to_json(element, item) for item in value]
         case MapType(key=key, value=item_type):
             return {"keys": [to_json(key, k) for k in value], "values": [to_json(item_type, v) for v in value.values()]}
-    raise InvalidArgumentError(f"Cannot write JSON value: no form of type: {type_}", type=str(type_))
+        case _:
+            raise InvalidArgumentError(f"Cannot write JSON value: no form of type: {type_}", type=str(type_))
 
 
 def from_json(type_: Type, node: Any) -> Any:
@@ -84,10 +85,11 @@ def from_json(type_: Type, node: Any) -> Any:
             return [_at(f"[{i}]", element, item) for i, item in enumerate(as_array(node))]
         case MapType():
             return _map(type_, as_object(node))
-    value = _primitive(type_, node)
-    if value is None:
-        raise JsonFault(f"expected a {type_} value, got {kind(node)}")
-    return value
+        case _:
+            value = _primitive(type_, node)
+            if value is None:
+                raise JsonFault(f"expected a {type_} value, got {kind(node)}")
+            return value
 
 
 def _at(path: str, type_: Type, node: Any) -> Any:
@@ -136,7 +138,8 @@ def _primitive(type_: Type, node: Any) -> Any:
                 return _from_text(type_, node)
             except (ValueError, InvalidOperation) as error:  # InvalidArgumentError is a ValueError
                 raise JsonFault(f"expected a {type_} value, got {kind(node)}") from error
-    return None
+        case _:
+            return None
 
 
 def _float(number: int | float) -> float | None:
@@ -170,7 +173,8 @@ def _from_text(type_: Type, text: str) -> Any:
             return _in_length(length, bytes.fromhex(text))
         case BinaryType():
             return bytes.fromhex(text)
-    return None
+        case _:
+            return None
 
 
 def _in(valid: range, value: int) -> int | None:
