@@ -8,7 +8,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from icesql.errors import InvalidArgumentError
-from icesql.spec.json.faults import INT_RANGE, LONG_RANGE, JsonFault, as_array, as_object, each, kind, within
+from icesql.spec.json.faults import INT_RANGE, LONG_RANGE, JsonFault, JsonObject, JsonValue, as_array, as_object, each, kind, within
 from icesql.spec.types import (
     BinaryType,
     BooleanType,
@@ -74,7 +74,7 @@ def to_json(type_: Type, value: Any) -> Any:
             raise InvalidArgumentError(f"Cannot write JSON value: no form of type: {type_}", type=str(type_))
 
 
-def from_json(type_: Type, node: Any) -> Any:
+def from_json(type_: Type, node: JsonValue) -> Any:
     """The value, in internal form, of parsed JSON. Raises CorruptMetadataError naming the path where it does not fit the type."""
     if node is None:
         return None
@@ -92,16 +92,16 @@ def from_json(type_: Type, node: Any) -> Any:
             return value
 
 
-def _at(path: str, type_: Type, node: Any) -> Any:
+def _at(path: str, type_: Type, node: JsonValue) -> Any:
     with within(path):
         return from_json(type_, node)
 
 
-def _struct(type_: StructType, node: dict[str, Any]) -> tuple[Any, ...]:
+def _struct(type_: StructType, node: JsonObject) -> tuple[Any, ...]:
     return tuple(_at(str(f.id), f.type, node.get(str(f.id))) for f in type_.fields)
 
 
-def _map(type_: MapType, node: dict[str, Any]) -> dict[Any, Any]:
+def _map(type_: MapType, node: JsonObject) -> dict[Any, Any]:
     keys, values = node.get("keys"), node.get("values")
     if not isinstance(keys, list) or not isinstance(values, list) or len(keys) != len(values):
         raise JsonFault("expected a map value: keys and values of equal length")
@@ -114,7 +114,7 @@ def _map(type_: MapType, node: dict[str, Any]) -> dict[Any, Any]:
     return entries
 
 
-def _primitive(type_: Type, node: Any) -> Any:
+def _primitive(type_: Type, node: JsonValue) -> Any:
     """The value, or ``None`` where the node does not fit."""
     match type_, node:
         case BooleanType(), bool():
