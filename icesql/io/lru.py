@@ -1,4 +1,4 @@
-"""A small cache bounded by the number of its entries; the least recently used go first."""
+"""A cache bounded by its number of entries; the least recently used go first."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ V = TypeVar("V")
 
 
 class LruCache(Generic[K, V]):
-    """Thread safe. ``None`` is no value: ``find`` answers it for what is not there."""
+    """Thread safe. ``None`` cannot be a value: ``find`` returns it for a missing key."""
 
     def __init__(self, max_entries: int) -> None:
         self._max_entries = max_entries
@@ -42,7 +42,7 @@ class LruCache(Generic[K, V]):
             return self._put(key, value)
 
     def find_or_make(self, key: K, make: Callable[[], V]) -> V:
-        """``make`` runs outside the lock: threads that ask at once may each make the value; all are given the first."""
+        """``make`` runs outside the lock: threads that ask at the same time may each make the value; all get the first one."""
         value = self.find(key)
         if value is not None:
             return value

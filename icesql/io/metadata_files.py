@@ -43,7 +43,7 @@ def read_metadata(io: FileIO, location: str, *, use_cache: bool = True) -> Table
 
 
 def read_identity(io: FileIO, location: str) -> tuple[str | None, int]:
-    """(table uuid, last update in ms) of a metadata file, told without working out the rest.
+    """(table uuid, last update in ms) of a metadata file, without parsing the rest.
 
     Raises NotFoundError, CorruptMetadataError.
     """
@@ -51,7 +51,7 @@ def read_identity(io: FileIO, location: str) -> tuple[str | None, int]:
 
 
 def identity_of(data: bytes, location: str) -> tuple[str | None, int]:
-    """``read_identity`` of bytes in hand. Raises CorruptMetadataError."""
+    """As ``read_identity``, from the file's bytes. Raises CorruptMetadataError."""
     return _identity(_inflated(data, location), location)
 
 
@@ -85,8 +85,9 @@ def write_metadata(io: FileIO, location: str, metadata: TableMetadata, *, overwr
 
 
 def _key(location: str) -> Hashable:
-    """Local files are told apart by inode and time as well: a file-system table that was dropped and made again reuses
-    ``v1.metadata.json``."""
+    """The cache key. For local files it includes inode and time: a file-system table that was dropped and made again reuses
+    ``v1.metadata.json``.
+    """
     if scheme_of(location) != "file":
         return location
     try:

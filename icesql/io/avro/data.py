@@ -43,7 +43,7 @@ from icesql.spec.types import (
 
 
 def _check_level(properties: Mapping[str, str]) -> None:
-    """Every codec writes at its own level here; one that is asked for must be one all the same. Raises InvalidArgumentError."""
+    """Codecs use icesql's own levels; a level that a property asks for must still be valid. Raises InvalidArgumentError."""
     codec = properties.get(AVRO_COMPRESSION, "gzip").lower()
     if AVRO_COMPRESSION_LEVEL not in properties or codec not in ("gzip", "zstd"):
         return
@@ -80,7 +80,7 @@ class AvroFileWriter:
             self._builder.add(b"".join([encode(value) for encode, value in zip(encoders, row, strict=True)]))
 
     def close(self) -> tuple[Metrics, int]:
-        """(metrics, length in bytes). Raises CorruptMetadataError for a file whose blocks count other rows than were given."""
+        """(metrics, length in bytes). Raises CorruptMetadataError if the file's blocks count other rows than given."""
         data = self._builder.finish()
         self._given.check(avro_counts(data))
         self._sink.write(data)
@@ -92,7 +92,7 @@ class AvroFileWriter:
 
 
 def _values(type_: Type, column: pa.ChunkedArray) -> list[Any]:
-    """In internal form. A slice of a list is cut to its own values first, else those of all rows beside it are made too."""
+    """The values in internal form. A slice of a list is cut to its own values first, otherwise those of all other rows would be converted."""
     return [value for chunk in column.chunks for value in internal_values(type_, compacted(chunk))]
 
 

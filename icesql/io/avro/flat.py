@@ -89,8 +89,9 @@ Path: TypeAlias = tuple[str, ...]
 
 @dataclass(slots=True)
 class _Program:
-    """Nodes as in ``icesql.io.manifests.program``: they keep what is needed and walk over all else. ``slots`` has the slot of each value by
-    its path; that of a struct is a mark, which is set in the rows that have the struct."""
+    """Nodes as in ``icesql.io.manifests.program``: they keep what is needed and skip all else. ``slots``: the slot of each value by its
+    path; for a struct, the mark that is set in rows where it is not null.
+    """
 
     nodes: list[int] = field(default_factory=list)
     slots: dict[Path, int] = field(default_factory=dict)
@@ -99,7 +100,7 @@ class _Program:
     marks: int = 0
 
     def emit(self, shape: Any, needed: Any, path: Path = ()) -> int:
-        """``needed``: what is kept of the shape, or ``None``."""
+        """``needed``: the part of the shape to keep, ``None`` to skip it."""
         if isinstance(shape, list):
             inner = None if needed is None else without_null(needed)
             return self._node([UNION, len(shape)], [(branch, None if branch == "null" else inner, path) for branch in shape])
@@ -252,7 +253,7 @@ def _bitmap(valid: npt.NDArray[np.bool_]) -> pa.Buffer | None:
 
 
 def _texts(buffer: bytes, offsets: npt.NDArray[np.int64], lengths: npt.NDArray[np.int32]) -> pa.Array:
-    """The values at spans that follow one another: an array of values and of what lies between them, of which every second is taken."""
+    """The texts at consecutive spans: made as an array of values and of the gaps between them, of which every second is taken."""
     rows, valid = len(offsets), lengths >= 0
     ends = np.maximum.accumulate(np.where(valid, offsets + lengths, 0))
     cuts = np.empty(2 * rows + 1, np.int64)
@@ -264,7 +265,7 @@ def _texts(buffer: bytes, offsets: npt.NDArray[np.int64], lengths: npt.NDArray[n
 
 
 def _gathered(buffer: bytes, offsets: npt.NDArray[np.int64], size: int) -> Bytes:
-    """One row of bytes a value; those of nulls are of no meaning."""
+    """One row of bytes for each value; rows of nulls are undefined."""
     data = np.frombuffer(buffer, np.uint8)
     return data[offsets[:, None] + np.arange(size)] if len(data) >= size else np.zeros((len(offsets), size), np.uint8)
 

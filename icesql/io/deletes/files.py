@@ -50,7 +50,7 @@ def check_delete_format(properties: Mapping[str, str], option: str | None = None
 
 
 def delete_properties(properties: Mapping[str, str]) -> dict[str, str]:
-    """Properties with ``write.delete.<format>.*`` in place of ``write.<format>.*`` where a table sets them."""
+    """The properties, with ``write.delete.<format>.*`` replacing ``write.<format>.*`` where a table sets them."""
     renamed = dict(properties)
     for key, value in properties.items():
         if key.startswith(DELETE_PREFIX) and key != DELETE_DEFAULT_FILE_FORMAT:

@@ -89,7 +89,7 @@ def decode_columns(
 
 
 def _checked(columns: ManifestColumns) -> ManifestColumns:
-    """Required columns are there, and hold what they may."""
+    """Raises CorruptMetadataError where a required column is missing or a value is out of range."""
     if len(columns):
         required: dict[str, npt.NDArray[Any]] = {
             "file path": columns.file_path.lengths,

@@ -25,7 +25,7 @@ _cache: ByteBoundedCache[tuple[ManifestFile, ...]] = ByteBoundedCache(_CACHE_BYT
 
 
 class RepeatedManifests:
-    """Manifests by the bytes that encode them: lists of one history repeat most of each other, so each entry need be decoded once only.
+    """Manifests by their encoded bytes: the lists of one history repeat most of each other, so each entry is decoded once.
 
     Threads may share it.
     """
@@ -44,7 +44,7 @@ class RepeatedManifests:
 def read_manifest_list(
     io: FileIO, location: str, *, use_cache: bool = True, repeated: RepeatedManifests | None = None
 ) -> tuple[ManifestFile, ...]:
-    """The manifests in file order. Who reads many lists passes ``repeated``; they are then not cached, for they would push out all others.
+    """The manifests in file order. Readers of many lists pass ``repeated``; those lists are not cached, since they would evict all others.
 
     Raises NotFoundError, CorruptMetadataError, UnsupportedError (unknown codec).
     """
@@ -214,7 +214,7 @@ def _header(
 
 @lru_cache(maxsize=8192)
 def _encode(manifest: ManifestFile, format_version: int) -> bytes:
-    """A record. Kept, for the lists of one table's commits repeat most of each other."""
+    """A record's bytes. Cached, because the lists of one table's commits repeat most of each other."""
     parts = [encode_string(manifest.manifest_path), encode_long(manifest.manifest_length), encode_long(manifest.partition_spec_id)]
     counts = (
         manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count,

@@ -116,7 +116,7 @@ class OrcFileWriter:
         return self._writer
 
     def _finished(self) -> bytes:
-        """The last bytes of what pyarrow's writer wrote; none if it wrote nothing."""
+        """The last bytes of what pyarrow's writer wrote; empty if it wrote nothing."""
         if self._writer is not None:
             self._writer.close()
         return self._kept.tail
@@ -151,7 +151,7 @@ def _orc_field(field: NestedField) -> pa.Field:
 
 
 def _marks(type_: Type) -> dict[bytes, str]:
-    """Attributes that tell Iceberg types apart which are one type in ORC."""
+    """Attributes that distinguish Iceberg types which are one type in ORC."""
     match type_:
         case UUIDType():
             return {b"iceberg.binary-type": "UUID"}

@@ -106,8 +106,9 @@ def _compression_level(codec: str, properties: Mapping[str, str]) -> int:
 
 
 def _check_layout(properties: Mapping[str, str]) -> None:
-    """What Iceberg asks of properties that pyarrow lays out files without, or takes as they are. Raises InvalidArgumentError, and
-    ValidationError for what is no number."""
+    """Checks properties that Iceberg validates and pyarrow ignores or accepts unchecked. Raises InvalidArgumentError, and
+    ValidationError for what is no number.
+    """
     numbers = {key: property_as_int(properties, PARQUET_PREFIX + key) for key in _POSITIVE}
     for key, noun in _POSITIVE.items():
         if numbers[key] <= 0:
@@ -120,7 +121,9 @@ def _check_layout(properties: Mapping[str, str]) -> None:
 
 
 def _check_shredding(schema: Schema, properties: Mapping[str, str]) -> None:
-    """Nothing is shredded here; how many rows the runtime would infer types from must be a number above 0. Raises InvalidArgumentError."""
+    """Variants are not shredded; still, the row count from which the runtime would infer types must be above 0. Raises
+    InvalidArgumentError.
+    """
     rows = property_as_int(properties, PARQUET_VARIANT_INFERENCE_BUFFER_SIZE)
     shreds = property_as_bool(properties, PARQUET_SHRED_VARIANTS) and any(isinstance(field.type, VariantType) for field in schema.fields)
     if shreds and rows <= 0:
