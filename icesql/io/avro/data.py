@@ -92,7 +92,7 @@ class AvroFileWriter:
 
 
 def _values(type_: Type, column: pa.ChunkedArray) -> list[Any]:
-    """The values in internal form. A slice of a list is cut to its own values first, otherwise those of all other rows would be converted."""
+    """The values in internal form. A slice of a list is cut to its own values first, so that no other rows are converted."""
     return [value for chunk in column.chunks for value in internal_values(type_, compacted(chunk))]
 
 
