@@ -11,7 +11,7 @@ from pathlib import Path
 from icesql.errors import CorruptMetadataError, NotFoundError
 from icesql.io.garbage import collector_paused
 from icesql.io.inflate import Inflation, OverBudgetError
-from icesql.io.storage.cache import ByteBoundedCache
+from icesql.io.lru import LruCache
 from icesql.io.storage.file_systems import local_path, scheme_of
 from icesql.io.storage.files import FileIO
 from icesql.spec import budgets
@@ -19,7 +19,7 @@ from icesql.spec.metadata import TableMetadata
 
 _CACHE_BYTES = 64 * 1024 * 1024
 _GZIP_MAGIC = b"\x1f\x8b"
-_cache: ByteBoundedCache[tuple[TableMetadata, int]] = ByteBoundedCache(_CACHE_BYTES, lambda held: held[1])
+_cache: LruCache[Hashable, tuple[TableMetadata, int]] = LruCache(_CACHE_BYTES, lambda held: held[1])
 
 
 def is_compressed(location: str) -> bool:

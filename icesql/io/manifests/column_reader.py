@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -9,12 +10,12 @@ import numpy.typing as npt
 
 from icesql.io.avro import columns_python as avro_columns_python
 from icesql.io.avro.container import AvroRecords, corrupt
+from icesql.io.lru import LruCache
 from icesql.io.manifests.columns import ManifestColumns
 from icesql.io.manifests.entries import entry_parts, read_manifest_records
 from icesql.io.manifests.location_columns import first_stray
 from icesql.io.manifests.program import compile_program
 from icesql.io.native import native
-from icesql.io.storage.cache import ByteBoundedCache
 from icesql.io.storage.files import FileIO
 from icesql.spec.files import FileContent, ManifestContent, ManifestFile
 from icesql.spec.partitioning import PartitionSpec
@@ -23,10 +24,10 @@ RECORDS_CACHE_BYTES = 256 * 1024 * 1024
 COLUMNS_CACHE_BYTES = 256 * 1024 * 1024
 _NONE: frozenset[int] = frozenset()
 
-_records_cache: ByteBoundedCache[AvroRecords] = ByteBoundedCache(
+_records_cache: LruCache[Hashable, AvroRecords] = LruCache(
     RECORDS_CACHE_BYTES, lambda held: len(held.buffer) + 24 * len(held.blocks) + 4096
 )
-_columns_cache: ByteBoundedCache[ManifestColumns] = ByteBoundedCache(COLUMNS_CACHE_BYTES, lambda held: held.byte_size)
+_columns_cache: LruCache[Hashable, ManifestColumns] = LruCache(COLUMNS_CACHE_BYTES, lambda held: held.byte_size)
 
 
 def read_manifest_columns(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -11,17 +11,17 @@ from icesql.errors import CorruptMetadataError, InvalidArgumentError, NotFoundEr
 from icesql.io.avro.container import AvroFileBuilder, AvroHeader, corrupt, read_bytes, read_entries
 from icesql.io.avro.decode import DAMAGE, Decoder
 from icesql.io.avro.objects import record_decoder
+from icesql.io.lru import LruCache
 from icesql.io.manifests.encode import encode_long, encode_string, optional_bytes, optional_long
 from icesql.io.manifests.schemas import MANIFEST_FILE_IDS, manifest_file_schema
 from icesql.io.manifests.writer import DEFAULT_COMPRESSION
-from icesql.io.storage.cache import ByteBoundedCache
 from icesql.io.storage.files import FileIO
 from icesql.io.storage.locations import is_location
 from icesql.spec.files import FieldSummary, ManifestContent, ManifestFile
 
 _CACHE_BYTES = 64 * 1024 * 1024
 _MANIFEST_BYTES = 800  # about what a ManifestFile holds in memory
-_cache: ByteBoundedCache[tuple[ManifestFile, ...]] = ByteBoundedCache(_CACHE_BYTES, lambda held: 500 + _MANIFEST_BYTES * len(held))
+_cache: LruCache[Hashable, tuple[ManifestFile, ...]] = LruCache(_CACHE_BYTES, lambda held: 500 + _MANIFEST_BYTES * len(held))
 
 
 class RepeatedManifests:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+from collections.abc import Hashable
 from typing import Any
 
 import pyarrow as pa
 
-from icesql.io.storage.cache import ByteBoundedCache
+from icesql.io.lru import LruCache
 
 _NO_SYNC = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})  # the file system has no such call
 _NOT_OURS_TO_SYNC = frozenset(
     {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.ENOTDIR, errno.ESTALE}
 )  # a folder that may not be opened, or is gone with all it held
-_known: ByteBoundedCache[tuple[int, int, int]] = ByteBoundedCache(10_000, lambda _: 1)
+_known: LruCache[Hashable, tuple[int, int, int]] = LruCache(10_000, lambda _: 1)
 
 
 class UnsyncedError(OSError):
