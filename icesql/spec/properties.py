@@ -128,6 +128,14 @@ MERGE_MODE: Final = "write.merge.mode"
 MERGE_ISOLATION_LEVEL: Final = "write.merge.isolation-level"
 MERGE_DISTRIBUTION_MODE: Final = "write.merge.distribution-mode"
 UPSERT_ENABLED: Final = "write.upsert.enabled"
+ROW_LEVEL_MODES: Final = {"delete": DELETE_MODE, "update": UPDATE_MODE, "merge": MERGE_MODE}
+ISOLATION_LEVELS: Final = {"delete": DELETE_ISOLATION_LEVEL, "update": UPDATE_ISOLATION_LEVEL, "merge": MERGE_ISOLATION_LEVEL}
+DISTRIBUTION_MODES: Final = {
+    "write": WRITE_DISTRIBUTION_MODE,
+    "delete": DELETE_DISTRIBUTION_MODE,
+    "update": UPDATE_DISTRIBUTION_MODE,
+    "merge": MERGE_DISTRIBUTION_MODE,
+}
 
 # -- reads
 SPLIT_SIZE: Final = "read.split.target-size"

@@ -54,8 +54,11 @@ def distribution_of(
     Raises InvalidArgumentError for an unknown mode.
     """
     options, session, properties = options or {}, session or {}, metadata.properties
-    key = P.WRITE_DISTRIBUTION_MODE if verb == "write" else f"write.{verb}.distribution-mode"
-    asked = (options.get("distribution-mode"), session.get("spark.sql.iceberg.distribution-mode"), properties.get(key))
+    asked = (
+        options.get("distribution-mode"),
+        session.get("spark.sql.iceberg.distribution-mode"),
+        properties.get(P.DISTRIBUTION_MODES[verb]),
+    )
     mode = next((mode for mode in asked if mode is not None), None)
     if mode is None:
         mode = _default_mode(metadata, spec) if verb == "write" else "hash"
