@@ -121,4 +121,5 @@ def _struct_children(type_: Type) -> tuple[NestedField, ...]:
             return fields
         case MapType(value=StructType(fields=fields)):
             return fields
-    return ()
+        case _:
+            return ()

@@ -12,7 +12,7 @@ from icesql.session.resolve.resolved import Readable
 from icesql.session.run.ddl import alter_columns, alter_partitioning, alter_refs
 from icesql.session.run.ddl.table_properties import COLLATION, collation_name, refuse_reserved
 from icesql.session.sql_errors import no_partition_management, not_for_v2, table_exists
-from icesql.spec.properties import CURRENT_SNAPSHOT_ID
+from icesql.spec.properties import CURRENT_SNAPSHOT_ID, whole_number
 from icesql.table.changes.update_location import UpdateLocation
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _set_properties(statement: s.SetTableProperties, found: Readable) -> None:
 
 def _snapshot_id(text: str) -> int:
     try:
-        return int(text)
+        return whole_number(text)
     except ValueError:
         raise InvalidArgumentError(f"Cannot set snapshot: not a snapshot id: {text}") from None
 

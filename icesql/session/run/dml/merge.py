@@ -17,7 +17,7 @@ from icesql.session.run.dml.write_target import WriteTarget
 from icesql.session.sql_errors import table_not_found
 from icesql.spark.row_level.assignments import Assignment
 from icesql.spark.row_level.merge import merge_rows
-from icesql.spark.row_level.merge_clauses import Action, Clause, Kind
+from icesql.spark.row_level.merge_clauses import Action, Clause, ClauseKind
 from icesql.spark.row_level.target import Target
 from icesql.spark_errors import spark_message
 from icesql.spec.properties import SPARK_WRITE_AUTO_SCHEMA_EVOLUTION
@@ -172,7 +172,7 @@ def _clause(
     if clause.action is s.MergeAction.INSERT:
         _check_insert(assignments)
     return Clause(
-        kind=Kind(clause.kind.value),
+        kind=ClauseKind(clause.kind.value),
         action=_ACTIONS[clause.action],
         condition=None if clause.condition is None else text.sql(clause.condition),
         assignments=assignments,
@@ -217,9 +217,9 @@ def _filled(clause: Clause, names: Qualifiers, given: Any, *, source: str, targe
 
 def _on_its_side(clause: Clause, schema: Schema, columns: Sequence[str], *, source: str, target: str) -> Clause:
     """The clause whose bare names mean the one side that its kind of row has."""
-    if clause.kind is Kind.MATCHED:
+    if clause.kind is ClauseKind.MATCHED:
         return clause
-    alias = source if clause.kind is Kind.NOT_MATCHED else target
+    alias = source if clause.kind is ClauseKind.NOT_MATCHED else target
     both = frozenset(field.name.lower() for field in schema.fields) & {name.lower() for name in columns}
     qualifiers = frozenset({source.lower(), target.lower()})
 

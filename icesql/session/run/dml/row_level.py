@@ -18,6 +18,7 @@ from icesql.session.sql_errors import MissingTableError
 from icesql.session.views.targets import stored_target, temporary_target
 from icesql.spark.row_level.target import Target
 from icesql.spark.write.defaults import sql_literal
+from icesql.spec.properties import ROW_LEVEL_MODES
 from icesql.table.scan.planning_modes import check_modes
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def run_row_level(session: SessionState, statement: s.Delete | s.Update | s.Merg
     if not isinstance(statement, s.Delete) or statement.condition is None:
         check_modes(properties, session.conf)
         check_delete_format(properties)
-    refuse_expressions(statement, properties.get(f"write.{type(statement).__name__.lower()}.mode", "copy-on-write").lower())
+    refuse_expressions(statement, properties.get(ROW_LEVEL_MODES[type(statement).__name__.lower()], "copy-on-write").lower())
     alias = statement.alias or name.parts[-1]
     session.temporary_views.refresh(statement.references)
     with bound(

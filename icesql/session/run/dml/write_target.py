@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 Builder = TypeVar("Builder", bound="SnapshotUpdate")
 _SUMMARY_PREFIX = "snapshot-property."
 _ENGINE_KEYS = frozenset({"spark.app.id", "engine-name", "engine-version", "app-id", "app-name", "iceberg-version"})
-_SESSION_PREFIX = "spark.sql.iceberg.snapshot-property."
 
 
 class SessionSettings(Mapping[str, str]):

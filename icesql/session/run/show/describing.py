@@ -11,7 +11,7 @@ from icesql.spark.jvm.spark_session import redacted
 from icesql.spec import types as t
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import PartitionSpec
-from icesql.spec.properties import CURRENT_SNAPSHOT_ID
+from icesql.spec.properties import CURRENT_SNAPSHOT_ID, DEFAULT_FILE_FORMAT
 from icesql.spec.schema import Schema
 from icesql.spec.snapshots import Snapshot
 from icesql.spec.sorting import NullOrder, SortOrder
@@ -89,7 +89,7 @@ def table_properties(found: Readable) -> dict[str, str]:
         return {}
     metadata = found.table.metadata
     properties = {} if found.metadata_table else {k: v for k, v in metadata.properties.items() if k not in HIDDEN_PROPERTIES}
-    properties["format"] = f"iceberg/{metadata.properties.get('write.format.default', 'parquet')}"
+    properties["format"] = f"iceberg/{metadata.properties.get(DEFAULT_FILE_FORMAT, 'parquet')}"
     properties[CURRENT_SNAPSHOT_ID] = "none" if metadata.current_snapshot is None else str(metadata.current_snapshot.snapshot_id)
     if found.metadata_table == "position_deletes":
         return {**{k: v for k, v in metadata.properties.items() if k.startswith("write.")}, **properties}
