@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from icesql.errors import IcesqlError, InvalidArgumentError, SqlError
 from icesql.expr.tree import TRUE, Expression
+from icesql.parser.token_groups import is_null
 from icesql.parser.tokens import tokenize
 from icesql.procedures.context import ProcedureContext
 from icesql.table.scan import metadata_columns
@@ -17,7 +18,7 @@ def row_filter(context: ProcedureContext, table: Table, where: str | None) -> Ex
 
     if where is None:
         return TRUE
-    if where.strip(" ()").upper() in ("", "NULL") or _names_metadata(table, where):
+    if _is_empty(where) or _names_metadata(table, where):
         raise InvalidArgumentError(f"Cannot parse predicates in where option: {where}", where=where)
     try:
         expression = context.session.file_filter(table, where)
@@ -26,6 +27,14 @@ def row_filter(context: ProcedureContext, table: Table, where: str | None) -> Ex
     if expression is None:
         raise InvalidArgumentError(f"Cannot translate Spark expression: {where} to data source filter", where=where)
     return expression
+
+
+def _is_empty(where: str) -> bool:
+    """Whether the predicate is blank or a bare ``NULL``, perhaps in brackets."""
+    try:
+        return not where.strip(" ()") or is_null(where)
+    except SqlError:
+        return False
 
 
 def _names_metadata(table: Table, where: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property, partial
@@ -32,7 +31,11 @@ if TYPE_CHECKING:
     from icesql.spark.read.following import Following
 
 _KEPT = 64
-_SHOW_COLUMNS = re.compile(r"(all_)?(files|data_files|delete_files|entries)|changes")  # metadata tables that show the table's columns
+_WITH_COLUMNS_OF_TABLE = frozenset(
+    {
+        "files", "data_files", "delete_files", "entries", "all_files", "all_data_files", "all_delete_files", "all_entries", CHANGES,
+    }
+)  # fmt: skip
 INCREMENTAL = frozenset({"start-snapshot-id", "end-snapshot-id"})
 
 
@@ -64,7 +67,7 @@ class RelationPlans:
         a metadata table that are needed (default: all). Raises SqlError for columns that differ by case only in a session that does not
         tell them apart, InvalidArgumentError and ValidationError for an unknown planning mode, and for a size of splits that is none.
         """
-        if found.metadata_table is None or _SHOW_COLUMNS.fullmatch(found.metadata_table):
+        if found.metadata_table is None or found.metadata_table in _WITH_COLUMNS_OF_TABLE:
             refuse_ambiguous(self._session, point.schema)
         if found.metadata_table is None:
             check_modes(found.table.metadata.properties, self._session.conf)

@@ -11,7 +11,7 @@ from icesql.parser.edits import Edit, rewrite
 from icesql.parser.filters import parse_filter
 from icesql.parser.identifiers import parse_name
 from icesql.parser.parameters import sql_literal
-from icesql.parser.token_groups import behind_brackets, name_at
+from icesql.parser.token_groups import behind_brackets, is_null, name_at
 from icesql.parser.tokens import Token, tokenize
 from icesql.table.table import Table
 
@@ -27,7 +27,7 @@ def file_filter(session: SessionState, table: Table, where: str, *, exact_names:
     filter. Raises NotFoundError for such, Spark's error for a column that is not there or a condition that it refuses, SqlError for a
     condition that is not deterministic.
     """
-    if where.strip(" ()").upper() == "NULL":
+    if _is_null(where):
         return None
     where = _with_constants(session, table, _unqualified(session, table, where))
     try:
@@ -100,6 +100,13 @@ def _value(session: SessionState, call: str) -> str:
         return sql_literal(session.run(f"SELECT {call}").collect()[0][0])
     except (IcesqlError, PySparkException):
         return call
+
+
+def _is_null(where: str) -> bool:
+    try:
+        return is_null(where)
+    except SqlError:
+        return False
 
 
 def _tokens(where: str) -> tuple[Token, ...]:

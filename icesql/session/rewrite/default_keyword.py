@@ -10,7 +10,7 @@ from icesql.parser.token_groups import behind_brackets, items
 from icesql.parser.tokens import Kind, Token, tokenize
 from icesql.session.rewrite.bound_text import BoundText
 from icesql.session.rewrite.places import Edit
-from icesql.session.run.query.query import told_by_metadata
+from icesql.session.run.query.query import from_metadata
 from icesql.spark.write.defaults import sql_literal
 from icesql.spec.schema import Schema
 from icesql.spec.types import NestedField
@@ -23,7 +23,7 @@ def with_defaults(session: SessionState, statement: s.Insert, schema: Schema, te
     """The query's frame, ``DEFAULT`` in VALUES and in a select list filled in. Raises SqlError for one inside an expression."""
     edits = list(_edits(statement, schema, case_sensitive=session.is_case_sensitive)) if "default" in statement.text.lower() else []
     text.edits.extend(edits)
-    return told_by_metadata(session, text, text.frame(*statement.query, args=args))
+    return from_metadata(session, text, text.frame(*statement.query, args=args))
 
 
 def _edits(statement: s.Insert, schema: Schema, *, case_sensitive: bool) -> Iterator[Edit]:

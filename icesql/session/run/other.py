@@ -8,6 +8,7 @@ from icesql.errors import UnsupportedError
 from icesql.parser import statements as s
 from icesql.parser.names import Place, References
 from icesql.parser.parameters import quoted_pairs
+from icesql.parser.tokens import tokenize
 from icesql.session.resolve.resolved import MetadataTable, Missing, Readable, ResolvedTable, SparkOwned, StoredView, TemporaryView
 from icesql.session.resolve.resolver import not_found, place, readable, required, resolve
 from icesql.session.resolve.stored_views import view_frame
@@ -118,7 +119,7 @@ def _other(session: SessionState, statement: s.Other, args: Any) -> Any:
         raise statement.error
     if mine:
         raise UnsupportedError(
-            f"Cannot run statement on an Iceberg table: {mine[0].dotted}: {statement.text.split(None, 1)[0].upper()} is not supported"
+            f"Cannot run statement on an Iceberg table: {mine[0].dotted}: {tokenize(statement.text)[0].key} is not supported"
         )
     done = session.temporary_functions.run(statement)
     return run_query(session, statement.text, statement.references, args) if done is None else done

@@ -41,6 +41,26 @@ def only_constant(frame: DataFrame) -> Any:
     return value if value is not None and value.nodeName() == "Literal" else None
 
 
+def has_only_aggregates(frame: DataFrame, functions: frozenset[str]) -> bool:
+    """Whether the analysed query is one aggregation without groups, perhaps below projections, whose outputs are calls of ``functions``
+    (Catalyst's names: ``Count``)."""
+    plan = frame._jdf.queryExecution().analyzed()
+    while plan.nodeName() != "Aggregate":
+        if plan.children().size() != 1:
+            return False
+        plan = plan.children().head()
+    if not plan.groupingExpressions().isEmpty():
+        return False
+    outputs = plan.aggregateExpressions()
+    return all(_aggregate_function(outputs.apply(place)) in functions for place in range(outputs.size()))
+
+
+def _aggregate_function(output: Any) -> str | None:
+    """The function that an output column is a call of; ``None`` where it is more, or none."""
+    call = output.children().head() if output.nodeName() == "Alias" else output
+    return str(call.aggregateFunction().nodeName()) if call.nodeName() == "AggregateExpression" else None
+
+
 def column_text(column: Column) -> str:
     """As Spark prints it."""
     return str(column._jc.toString())

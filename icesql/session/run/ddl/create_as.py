@@ -14,7 +14,7 @@ from icesql.session.rewrite.bound_text import bound
 from icesql.session.run.ddl.schemas import partition_spec, refuse_doubled
 from icesql.session.run.ddl.table_properties import table_properties
 from icesql.session.run.dml.write_target import SessionSettings, asks_dynamic, given_summary
-from icesql.session.run.query.query import told_by_metadata
+from icesql.session.run.query.query import from_metadata
 from icesql.session.run.transactions import make_table
 from icesql.session.sql_errors import table_exists, table_not_found
 from icesql.session.state.names import Address
@@ -38,7 +38,7 @@ def create_as_select(session: SessionState, statement: s.CreateTable, address: A
         raise table_not_found(address.parts, text=statement.text, offset=statement.table.start)
     session.temporary_views.refresh(statement.references)
     with bound(session, statement.text, statement.references) as text:
-        frame = told_by_metadata(session, text, text.frame(*statement.query, args=args))
+        frame = from_metadata(session, text, text.frame(*statement.query, args=args))
         _create(session, statement, address, frame)
     return session.nothing
 

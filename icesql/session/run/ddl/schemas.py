@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 
 from icesql.errors import NotFoundError, SqlError, UnsupportedError, ValidationError, nearest
 from icesql.parser.ddl_statements import ColumnDefinition, SortTerm, TransformTerm
+from icesql.parser.tokens import tokenize
 from icesql.session.sql_errors import column_exists
 from icesql.spec.partitioning import PARTITION_FIELD_ID_START, PartitionField, PartitionSpec
 from icesql.spec.schema import Schema
@@ -35,7 +36,8 @@ def table_schema(columns: Sequence[ColumnDefinition], *, case_sensitive: bool = 
 
 
 def _is_identity(generated: str) -> bool:
-    return re.search(r"\bAS\s+IDENTITY\b", generated, re.IGNORECASE) is not None
+    keys = [token.key for token in tokenize(generated)]
+    return ("AS", "IDENTITY") in pairwise(keys)
 
 
 def refuse_doubled(names: Iterable[str], key: Callable[[str], str], parents: tuple[str, ...] = ()) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import SqlError, UnsupportedError, nearest
 from icesql.expr.tree import TRUE, Expression, Op, Predicate, Reference, and_
 from icesql.parser import statements as s
+from icesql.parser.tokens import tokenize
 from icesql.session.resolve.file_filters import file_filter
 from icesql.session.rewrite.bound_text import BoundText, bound
 from icesql.session.run.ddl.schemas import refuse_doubled
@@ -140,7 +141,7 @@ def _fitted(session: SessionState, statement: s.Insert, target: WriteTarget, fra
 
 def _is_values(statement: s.Insert) -> bool:
     """VALUES take the types of the columns they are for, so the fields of their structs count by position; a query's by name."""
-    return statement.query[-1].of(statement.text).lstrip().upper().startswith("VALUES")
+    return tokenize(statement.query[-1].of(statement.text))[0].key == "VALUES"
 
 
 def _lacks_defaults(session: SessionState, schema: Schema, given: Sequence[str]) -> bool:

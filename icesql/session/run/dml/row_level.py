@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import UnsupportedError
 from icesql.io.delete_files import check_delete_format
 from icesql.parser import statements as s
+from icesql.parser.token_groups import is_null
 from icesql.session.rewrite.bound_text import BoundText, bound
 from icesql.session.rewrite.refused_expressions import refuse_expressions
 from icesql.session.run.dml.write_target import SessionSettings, WriteTarget, target_of, write_target
@@ -116,7 +117,7 @@ def _check_rows(session: SessionState, target: WriteTarget, statement: s.Delete,
 
 def _truth(condition: str) -> str:
     """A bare ``NULL`` is of no type, which Spark does not take for a condition; it is never true."""
-    return "CAST(NULL AS BOOLEAN)" if condition.strip(" ()").upper() == "NULL" else condition
+    return "CAST(NULL AS BOOLEAN)" if is_null(condition) else condition
 
 
 class Qualifiers:

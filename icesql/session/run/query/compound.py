@@ -7,7 +7,7 @@ a table has changed.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,8 @@ from icesql.errors import IcesqlError, UnsupportedError
 from icesql.parser import statements as s
 from icesql.parser.parameters import bind_parameters
 from icesql.parser.parse import parse
+from icesql.parser.token_groups import behind_words, name_at
+from icesql.parser.tokens import Kind, Token, tokenize
 from icesql.session.run.query.immediate import immediate_text
 from icesql.session.run.query.script_reads import ScriptReads
 
@@ -25,12 +27,6 @@ if TYPE_CHECKING:
 _BY_PLACE = (
     "[UNSUPPORTED_FEATURE.SQL_SCRIPTING_WITH_POSITIONAL_PARAMETERS] The feature is not supported: Positional parameters are not supported "
     "with SQL Scripting. SQLSTATE: 0A000"
-)
-_BLANK = r"(?:\s|--[^\n]*\n|/\*.*?\*/)"
-_NAME = r"(?:`(?:[^`]|``)+`|\w+)"
-_TAKEN = rf"(?:SQLSTATE{_BLANK}+(?:VALUE{_BLANK}+)?(?:'[^']*'|\"[^\"]*\")|NOT{_BLANK}+FOUND|{_NAME}(?:{_BLANK}*\.{_BLANK}*{_NAME})*)"
-_HANDLER = re.compile(
-    rf"DECLARE{_BLANK}+(?:EXIT|CONTINUE){_BLANK}+HANDLER{_BLANK}+FOR{_BLANK}+{_TAKEN}(?:{_BLANK}*,{_BLANK}*{_TAKEN})*{_BLANK}+", re.I | re.S
 )
 _CONDITION = re.compile(r"\s*\[([A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\]")
 
@@ -82,9 +78,29 @@ def _walked(session: SessionState, script: Script, reads: ScriptReads, text: str
 
 def _alone(text: str, start: int, end: int) -> str:
     """The statement with blanks for all that stands before it, so that its places are those of the script."""
-    handler = _HANDLER.match(text, start, end)
-    start = handler.end() if handler else start  # Spark lets the only statement of a handler begin where the handler does
+    start += _behind_handler(text[start:end])  # Spark lets the only statement of a handler begin where the handler does
     return re.sub(r"[^\n]", " ", text[:start]) + text[start:end]
+
+
+def _behind_handler(text: str) -> int:
+    """Where the statement of ``DECLARE EXIT | CONTINUE HANDLER FOR condition, ... statement`` begins; 0 for any other statement."""
+    tokens = tokenize(text)
+    keys = [token.key for token in tokens[:4]]
+    if keys not in (["DECLARE", "EXIT", "HANDLER", "FOR"], ["DECLARE", "CONTINUE", "HANDLER", "FOR"]):
+        return 0
+    at = _behind_condition(tokens, 4)
+    while tokens[at].key == ",":
+        at = _behind_condition(tokens, at + 1)
+    return tokens[at].start
+
+
+def _behind_condition(tokens: Sequence[Token], at: int) -> int:
+    """The index behind ``SQLSTATE [VALUE] '...'``, ``NOT FOUND`` or a condition's name."""
+    state = behind_words(tokens, at, "SQLSTATE")
+    if state > at and tokens[(value := behind_words(tokens, state, "VALUE"))].kind is Kind.STRING:
+        return value + 1
+    not_found = behind_words(tokens, at, "NOT", "FOUND")
+    return not_found if not_found > at else name_at(tokens, at)[1]
 
 
 def _rows(session: SessionState, text: str) -> Any | None:

@@ -15,6 +15,7 @@ from icesql.errors import CorruptMetadataError, IcesqlError
 from icesql.parser.names import Place, TableReference
 from icesql.parser.references import references
 from icesql.parser.substitute import Aliases, Replacement
+from icesql.parser.tokens import tokenize
 from icesql.session.resolve.resolved import CHANGES
 from icesql.session.resolve.resolver import readable
 from icesql.session.resolve.time_travel import read_point
@@ -89,7 +90,7 @@ class ScriptReads:
         session = self._session
         if session.names.address(reference.parts) is not None or session.temporary_views.find(reference.parts) is not None:
             return True
-        return bool(reference.parts) and re.search(r"\buse\b", self._user_text, re.I) is not None
+        return bool(reference.parts) and any(token.key == "USE" for token in tokenize(self._user_text))
 
     def _full_name(self, reference: TableReference) -> tuple[str, ...]:
         address = self._session.names.address(reference.parts)
