@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 
-from icesql.parser.names import NameParts
+from icesql.parser.names import NameParts, Span
 from icesql.parser.tokens import Kind, Token, tokenize
 
 QUERY_WORDS = frozenset({"SELECT", "WITH", "FROM", "VALUES", "TABLE", "MAP", "REDUCE", "("})
@@ -23,6 +23,18 @@ def name_at(tokens: Sequence[Token], at: int) -> tuple[NameParts, int]:
             break
         end += 1
     return tuple(parts), end
+
+
+def name_place(text: str, parts: Sequence[str], *, behind: int = 0) -> Span | None:
+    """Where the dotted name first stands in the text, from ``behind`` on; ``None`` where it does not."""
+    tokens = tokenize(text)
+    at = 0
+    while at < len(tokens):
+        name, end = name_at(tokens, at)
+        if name == tuple(parts) and tokens[at].start >= behind:
+            return Span(tokens[at].start, tokens[end - 1].end)
+        at = max(end, at + 1)
+    return None
 
 
 def items(tokens: Sequence[Token], at: int = 0, stops: Container[str] = ()) -> list[list[Token]]:

@@ -48,4 +48,4 @@ def _names_metadata(table: Table, where: str) -> bool:
 
 
 def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__
+    return next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)

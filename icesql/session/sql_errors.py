@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, SqlError, UnsupportedError, ValidationError, nearest
+from icesql.parser.names import Span
 from icesql.session.rewrite.places import line_and_column, quote
 
 
@@ -85,18 +86,38 @@ def no_partition_management(parts: Sequence[str]) -> UnsupportedError:
     )
 
 
-def unresolved_column(name: Sequence[str], known: Sequence[str]) -> SqlError:
-    """Columns nearest in spelling come first, as Spark lists them."""
+class MissingColumnError(SqlError, NotFoundError):
+    """A column or field that a statement names is not there; knows its place in the text."""
+
+
+def unresolved_column(name: Sequence[str], known: Sequence[str], *, text: str = "", place: Span | None = None) -> MissingColumnError:
+    """Columns nearest in spelling come first, as Spark lists them. ``place``: where the name stands in ``text``, if it does."""
     if not known:
-        return SqlError(
+        return _missing_column(
             f"[UNRESOLVED_COLUMN.WITHOUT_SUGGESTION] A column, variable, or function parameter with name {quoted(name)} cannot be "
-            f"resolved. SQLSTATE: 42703"
+            f"resolved. SQLSTATE: 42703",
+            text,
+            place,
         )
     listed = ", ".join(quoted([column]) for column in sorted(known, key=lambda column: _distance(column, name[-1]))[:5])
-    return SqlError(
+    return _missing_column(
         f"[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column, variable, or function parameter with name {quoted(name)} cannot be resolved. "
-        f"Did you mean one of the following? [{listed}]. SQLSTATE: 42703"
+        f"Did you mean one of the following? [{listed}]. SQLSTATE: 42703",
+        text,
+        place,
     )
+
+
+def field_not_found(name: str, known: Iterable[str], *, text: str = "", place: Span | None = None) -> MissingColumnError:
+    names = ", ".join(quoted([field]) for field in known)
+    return _missing_column(f"[FIELD_NOT_FOUND] No such struct field {quoted([name])} in {names}. SQLSTATE: 42704", text, place)
+
+
+def _missing_column(message: str, text: str, place: Span | None) -> MissingColumnError:
+    if place is None:
+        return MissingColumnError(message)
+    line, column = line_and_column(text, place.start)
+    return MissingColumnError(message, text=text, line=line, column=column, length=place.end - place.start)
 
 
 def routine_not_found(parts: Sequence[str], known: Iterable[str] = ()) -> NotFoundError:

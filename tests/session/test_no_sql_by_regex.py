@@ -1,4 +1,4 @@
-"""Statements are recognised by the parser's tokens or by Spark's plans: no regular expression in the session names a word of SQL."""
+"""Statements are recognised by the parser's tokens by Spark's plans: no regular expression in the session names a word of SQL."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ import icesql.session
 
 ROOM = Path(icesql.session.__file__).parent
 _FUNCTIONS = frozenset({"compile", "match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer"})
-_WORDS = frozenset(
-    """add all alter and as asc begin between by cache call case cast comment commit count create cross cube current data database declare
-    default delete desc describe distinct drop dfs else end escape except execute exists explain extended false fetch filter first for
-    from function functions full global group grouping handler having identifier identity if immediate in index inner insert intersect
-    into is join last lateral like limit list local max merge min minus natural not null nulls of offset on or order outer over
-    overwrite parameter partition pivot refresh rename repeat replace reset right rollback rows schema select set show sqlstate sum
-    table tables tblproperties temporary then timestamp to truncate uncache union unpivot update use using values variable view
-    when where while window with""".split()
-)
+_SQL = """
+    add all alter and as asc begin between by cache call case cast comment commit count create cross cube current data database
+    declare default delete desc describe distinct drop dfs else end escape except execute exists explain extended false fetch
+    filter first for from function functions full global group grouping handler having identifier identity if immediate in index
+    inner insert intersect into is join last lateral like limit list local max merge min minus natural not null nulls of offset on
+    order outer over overwrite parameter partition pivot refresh rename repeat replace reset right rollback rows schema select
+    set show sqlstate sum table tables tblproperties temporary then timestamp to truncate uncache union unpivot update use using
+    values variable view when where while window with
+"""
+_WORDS = frozenset(_SQL.split())
 
 
 def _texts(node: ast.AST) -> Iterator[str]:

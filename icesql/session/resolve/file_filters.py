@@ -13,6 +13,7 @@ from icesql.parser.identifiers import parse_name
 from icesql.parser.parameters import sql_literal
 from icesql.parser.token_groups import behind_brackets, is_null, name_at
 from icesql.parser.tokens import Token, tokenize
+from icesql.session.spark_errors import UserText, in_the_users_words
 from icesql.table.table import Table
 
 if TYPE_CHECKING:
@@ -44,10 +45,12 @@ def _by_spark(session: SessionState, table: Table, where: str) -> Expression | N
     from icesql.spark.row_level.target import Target, exact_condition
 
     target = Target(spark=session.spark, table=table, alias="__icesql_filtered")
+    user = UserText(where, is_statement=False, handed=[rewrite(where, ())])
     try:
-        matching = target.matching([POS], where)
-        require_deterministic(matching)
-        return exact_condition(target, where, matching)
+        with in_the_users_words(session.spark, user):
+            matching = target.matching([POS], where)
+            require_deterministic(matching)
+            return exact_condition(target, where, matching)
     finally:
         target.close()
 

@@ -35,7 +35,7 @@ from icesql.session.rewrite.hidden_columns import Hidden, named_for, named_metad
 from icesql.session.rewrite.named_columns import needed_columns
 from icesql.session.rewrite.places import Edit, Rewritten, padded, quote, rewrite
 from icesql.session.rewrite.rules import Bindings, edits
-from icesql.session.spark_errors import user_positions
+from icesql.session.spark_errors import UserText, in_the_users_words, sent
 from icesql.spark.jvm import short_views
 from icesql.spark.read.shown import Shown
 from icesql.table.own_changes import changes_so_far
@@ -61,10 +61,17 @@ class BoundText:
     sources: list[Source] = field(default_factory=list)
     references: References = field(default_factory=References)
     reads: list[tuple[Readable, ReadPoint]] = field(default_factory=list)  # scans of tables that show just the tables' own columns
-    second_path: list[tuple[str, tuple[str, ...], Narrowed]] = field(default_factory=list)  # views of files that Catalyst cannot prune
+    fallbacks: list[tuple[str, tuple[str, ...], Narrowed]] = field(default_factory=list)  # views of files that Catalyst cannot prune
+    user: UserText = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.user = UserText(self.text)
 
     def rewritten(self, spans: Sequence[Span] | None = None) -> Rewritten:
-        return rewrite(self.text, self.edits, spans)
+        """Those pieces of the text (default: all of it) as Spark is to read them."""
+        done = rewrite(self.text, self.edits, spans)
+        self.user.handed.append(done)
+        return done
 
     def sql(self, *spans: Span) -> str:
         """Those pieces of the text, with views in the place of our tables."""
@@ -72,19 +79,19 @@ class BoundText:
 
     def frame(self, *spans: Span, args: Any = None) -> Any:
         """What Spark makes of the pieces (default: the whole text) as a statement."""
-        done = self.rewritten(spans or None)
-        with user_positions(self.session.spark, done, self.text):
-            frame = self.session.spark_sql(done.text, args)
-            return self.session.spark_sql(done.text, args) if self._narrow(frame) else frame
+        sql = self.rewritten(spans or None).text
+        sent(sql, self.user)
+        frame = self.session.spark_sql(sql, args)
+        return self.session.spark_sql(sql, args) if self._narrow(frame) else frame
 
     def _narrow(self, frame: Any) -> bool:
         """Give views whose files Catalyst cannot prune frames that know the query's filters; True if there were any."""
-        if not self.second_path:
+        if not self.fallbacks:
             return False
         from icesql.spark.read.fallback_filters import filters_above
 
         filters, narrowed = filters_above(self.session.spark, frame), False
-        for view, keys, made_with in self.second_path:
+        for view, keys, made_with in self.fallbacks:
             where = or_(*(filters.get(key, TRUE) for key in keys))
             if where != TRUE:
                 narrower = made_with(where)
@@ -117,8 +124,9 @@ def bound(
                 session.plans.newest.loaded(source, changes)
             shown, hidden_columns, narrowed = source_shown(session, reference, source, text, named, result.reads, follow=follow)
             views.append(_temporary_view(shown))
+            result.user.views[views[-1]] = quote(*reference.parts)
             if narrowed is not None and shown.second_path:
-                result.second_path.append((views[-1], shown.second_path, narrowed))
+                result.fallbacks.append((views[-1], shown.second_path, narrowed))
             result.sources.append(source)
             full_name = replacements[reference.start].full_name
             width = reference.clause_end - reference.start
@@ -136,7 +144,8 @@ def bound(
             aliases=aliases,
         )
         result.edits.extend(edits(bindings))
-        yield result
+        with in_the_users_words(session.spark, result.user):
+            yield result
     finally:
         session.drop_views(views)
 

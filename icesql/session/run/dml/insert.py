@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import SqlError, UnsupportedError, nearest
 from icesql.expr.tree import TRUE, Expression, Op, Predicate, Reference, and_
 from icesql.parser import statements as s
+from icesql.parser.token_groups import name_place
 from icesql.parser.tokens import tokenize
 from icesql.session.resolve.file_filters import file_filter
 from icesql.session.rewrite.bound_text import BoundText, bound
@@ -18,7 +19,7 @@ from icesql.session.run.dml.row_commits import RowCommit, commit_rows, isolation
 from icesql.session.run.dml.schema_merge import accepts_any_schema, evolved, filled
 from icesql.session.run.dml.write_target import SessionSettings, WriteTarget, asks_dynamic, write_target
 from icesql.session.run.query.query import run_query
-from icesql.session.sql_errors import quoted
+from icesql.session.sql_errors import quoted, unresolved_column
 from icesql.session.views.targets import insert_target
 from icesql.spark.write.data_files import WriteSettings, write_frame
 from icesql.spark.write.store_assignment import assigned_frame
@@ -123,7 +124,7 @@ def _fitted(session: SessionState, statement: s.Insert, target: WriteTarget, fra
     """The query's rows with exactly the table's columns. ``static``: SQL of the values that the PARTITION clause gives."""
     schema = target.table.metadata.schema
     name = target.found.dotted
-    columns = [_column_name(session, schema, path) for path in statement.columns]
+    columns = [_column_name(session, schema, path, statement) for path in statement.columns]
     refuse_doubled(columns, str)
     if not static and not columns:
         by_name = statement.by_name or accepts_any_schema(target)
@@ -196,14 +197,12 @@ def _static_value(schema: Schema, name: str, text: str) -> str:
     return f"CAST(CAST({text} AS STRING) AS {sql_type(schema.field(name).type)})"
 
 
-def _column_name(session: SessionState, schema: Schema, path: Sequence[str]) -> str:
-    name = ".".join(path)
-    found = schema.find(name, case_sensitive=session.is_case_sensitive) if len(path) == 1 else None
-    if found is None:
-        from icesql.session.sql_errors import unresolved_column
-
-        raise unresolved_column(path, [field.name for field in schema.fields])
-    return found.name
+def _column_name(session: SessionState, schema: Schema, path: Sequence[str], statement: s.Insert) -> str:
+    field = schema.find(".".join(path), case_sensitive=session.is_case_sensitive) if len(path) == 1 else None
+    if field is None:
+        place = name_place(statement.text, path, behind=statement.target.end)
+        raise unresolved_column(path, [known.name for known in schema.fields], text=statement.text, place=place)
+    return field.name
 
 
 # -- the commit --------------------------------------------------------------------------------------------------------

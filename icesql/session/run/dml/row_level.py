@@ -14,11 +14,11 @@ from icesql.session.rewrite.bound_text import BoundText, bound
 from icesql.session.rewrite.refused_expressions import refuse_expressions
 from icesql.session.run.dml.write_target import SessionSettings, WriteTarget, target_of, write_target
 from icesql.session.run.transactions import commit
-from icesql.session.spark_errors import user_positions
-from icesql.session.sql_errors import MissingTableError
+from icesql.session.sql_errors import MissingTableError, field_not_found, unresolved_column
 from icesql.session.views.targets import stored_target, temporary_target
 from icesql.spark.row_level.target import Target
 from icesql.spark.write.defaults import sql_literal
+from icesql.spec.types import StructType, Type
 from icesql.table.scan.planning_modes import check_modes
 
 if TYPE_CHECKING:
@@ -46,8 +46,7 @@ def run_row_level(session: SessionState, statement: s.Delete | s.Update | s.Merg
     with bound(
         session, statement.text, statement.references, target=(name, target.found, alias) if statement.alias is None else None
     ) as text:
-        with user_positions(session.spark, text.rewritten(), statement.text):
-            result = _changed(session, statement, target, alias, text, whole_files=is_view)
+        result = _changed(session, statement, target, alias, text, whole_files=is_view)
         if result.builder is not None:
             _commit(session, target, result)
     return session.nothing
@@ -129,6 +128,22 @@ class Qualifiers:
         full = tuple(self.key(part) for part in target.found.address.parts)
         self._known = {(self.key(alias),)} | (set() if is_alias else {full[start:] for start in range(len(full))})
 
+    def require(self, column: Sequence[str], text: str, place: s.Span) -> None:
+        """Raises MissingColumnError for a path that leads to no column or field. ``place``: of the assignment's key in ``text``."""
+        holder: Type = self.schema.as_struct()
+        for depth, part in enumerate(column):
+            if not isinstance(holder, StructType):
+                return  # what is no struct has no fields to be assigned: the assignments are refused as a whole
+            field = next((each for each in holder.fields if self.key(each.name) == self.key(part)), None)
+            if field is None:
+                known = [each.name for each in holder.fields]
+                raise (
+                    field_not_found(part, known, text=text, place=place)
+                    if depth
+                    else unresolved_column(column, known, text=text, place=place)
+                )
+            holder = field.type
+
     def column(self, parts: Sequence[str]) -> tuple[str, ...]:
         """The path below the table, its qualifier taken off. Longer qualifiers are tried first."""
         lowered = tuple(self.key(part) for part in parts)
@@ -142,6 +157,7 @@ def assignment_of(names: Qualifiers, assignment: s.Assignment, text: BoundText) 
     from icesql.spark.row_level.assignments import Assignment
 
     column = names.column(assignment.column)
+    names.require(column, text.text, assignment.key)
     if not assignment.is_default:
         return Assignment(column=column, value=text.sql(assignment.value))
     field = names.schema.find(".".join(column), case_sensitive=names.is_case_sensitive)
