@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from icesql.errors import IcesqlError, NotFoundError, SqlError
-from icesql.parser.script import ScriptStatement, split
+from icesql.parser.text.script import ScriptStatement, split
 from icesql.session.spark_errors import own_message, told_text
 
 if TYPE_CHECKING:

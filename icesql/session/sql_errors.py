@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, SqlError, UnsupportedError, ValidationError, nearest
-from icesql.parser.names import Span
+from icesql.parser.text.names import Span
 from icesql.session.rewrite.places import line_and_column, quote
 
 

@@ -8,9 +8,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from icesql.errors import InvalidArgumentError
-from icesql.parser.parameters import SqlText, bind_parameters, parameter_markers, sql_literal
-from icesql.parser.token_groups import QUERY_WORDS
-from icesql.parser.tokens import Token, tokenize
+from icesql.parser.text.parameters import SqlText, bind_parameters, parameter_markers, sql_literal
+from icesql.parser.text.token_groups import QUERY_WORDS
+from icesql.parser.text.tokens import Token, tokenize
 from icesql.spark.jvm.queries import constants
 
 if TYPE_CHECKING:

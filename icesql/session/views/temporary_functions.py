@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from icesql.parser import statements as s
-from icesql.parser.references import references
-from icesql.parser.substitute import Replacement, substitute
-from icesql.parser.token_groups import behind_words, name_at
-from icesql.parser.tokens import Kind, tokenize
+from icesql.parser.text.references import references
+from icesql.parser.text.substitute import Replacement, substitute
+from icesql.parser.text.token_groups import behind_words, name_at
+from icesql.parser.text.tokens import Kind, tokenize
 from icesql.session.rewrite.places import padded, quote
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import SqlError, UnsupportedError, nearest
 from icesql.expr.tree import TRUE, Expression, Op, Predicate, Reference, and_
 from icesql.parser import statements as s
-from icesql.parser.token_groups import name_place
-from icesql.parser.tokens import tokenize
+from icesql.parser.text.token_groups import name_place
+from icesql.parser.text.tokens import tokenize
 from icesql.session.resolve.file_filters import file_filter
 from icesql.session.rewrite.bound_text import BoundText, bound
 from icesql.session.run.ddl.schemas import refuse_doubled

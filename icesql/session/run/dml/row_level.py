@@ -7,9 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from icesql.errors import UnsupportedError
-from icesql.io.delete_files import check_delete_format
+from icesql.io.deletes.files import check_delete_format
 from icesql.parser import statements as s
-from icesql.parser.token_groups import is_null
+from icesql.parser.text.token_groups import is_null
 from icesql.session.rewrite.bound_text import BoundText, bound
 from icesql.session.rewrite.refused_expressions import refuse_expressions
 from icesql.session.run.dml.write_target import SessionSettings, WriteTarget, target_of, write_target

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from icesql.parser.names import Place, References
-from icesql.parser.tokens import tokenize
+from icesql.parser.text.names import Place, References
+from icesql.parser.text.tokens import tokenize
 from icesql.session.rewrite.bound_text import BoundText, bound
 from icesql.spark.jvm.queries import has_only_aggregates
 
