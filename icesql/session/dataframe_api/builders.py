@@ -15,6 +15,7 @@ from icesql.session.rewrite.places import quote
 from icesql.session.run.ddl.table_properties import is_iceberg
 from icesql.session.run.show import describing
 from icesql.spark.read.shown import Shown
+from icesql.spark_errors import spark_message
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
@@ -199,7 +200,7 @@ class EnabledWriter(DataFrameWriter):  # type: ignore[misc]
         if self._clusters:
             raise UnsupportedError(f"Transform is not supported: cluster_by({self._clusters})")
         if self._is_sorted and not self._buckets:
-            raise SqlError("[SORT_BY_WITHOUT_BUCKETING] sortBy must be used together with bucketBy. SQLSTATE: 42601")
+            raise SqlError(spark_message("SORT_BY_WITHOUT_BUCKETING", "sortBy must be used together with bucketBy."))
         if self._is_sorted:
             raise SqlError(f"Cannot convert transform with more than one column reference: sorted_{self._buckets}")
 

@@ -7,6 +7,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from icesql.errors import ValidationError
+from icesql.spark_errors import spark_message
 
 
 def is_deterministic(frame: DataFrame) -> bool:
@@ -37,5 +38,5 @@ def require_deterministic_columns(frame: DataFrame, name: str | None = None) -> 
 
 def _by_chance() -> ValidationError:
     return ValidationError(
-        "[INVALID_NON_DETERMINISTIC_EXPRESSIONS] The operator expects a deterministic expression, but the condition is not. SQLSTATE: 42K0E"
+        spark_message("INVALID_NON_DETERMINISTIC_EXPRESSIONS", "The operator expects a deterministic expression, but the condition is not.")
     )

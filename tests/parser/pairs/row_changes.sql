@@ -84,7 +84,7 @@ Other(references=[t (target), u], error=SqlError('[MERGE_WITHOUT_WHEN] There mus
 
 merge into t using u on a when matched then delete when matched then update set *
 
-Other(references=[t (target), u], error=SqlError('[NON_LAST_MATCHED_CLAUSE_OMIT_CONDITION] When there are more than one MATCHED clauses in a MERGE statement, only the last MATCHED clause can omit the condition. (line 1, column 27)'))
+Other(references=[t (target), u], error=SqlError('[NON_LAST_MATCHED_CLAUSE_OMIT_CONDITION] When there are more than one MATCHED clauses in a MERGE statement, only the last MATCHED clause can omit the condition. SQLSTATE: 42613 (line 1, column 27)'))
 
 merge into t using u on a when not matched then insert (x, y) values (1)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from icesql.errors import UnsupportedError
 from icesql.session.resolve.resolved import Readable
 from icesql.session.sql_errors import quoted
+from icesql.spark_errors import spark_message
 from icesql.spec.promotion import can_promote
 from icesql.spec.types import ListType, MapType, NestedField, StructType, Type, children
 
@@ -33,15 +34,20 @@ def check_type_change(session: SessionState, found: Readable, name: str, field: 
     if type(wanted) in _NESTED:
         condition, advice = _NESTED[type(wanted)]
         raise UnsupportedError(
-            f"[CANNOT_UPDATE_FIELD.{condition}] Cannot update {quoted(found.parts)} field {column} type: {advice.format(column)} "
-            f"SQLSTATE: 0A000"
+            spark_message(
+                f"CANNOT_UPDATE_FIELD.{condition}",
+                f"Cannot update {quoted(found.parts)} field {column} type: {advice.format(column)}",
+            )
         )
     refused = _refused_by_spark(session, field.type, text)
     if refused is None:
         raise UnsupportedError(f"Unsupported table change: Cannot change column type: {name}: {field.type} -> {wanted}")
     raise UnsupportedError(
-        f"[NOT_SUPPORTED_CHANGE_COLUMN] ALTER TABLE ALTER/CHANGE COLUMN is not supported for changing {quoted(found.parts)}'s column "
-        f'{column} with type "{refused[0]}" to {column} with type "{refused[1]}". SQLSTATE: 0A000'
+        spark_message(
+            "NOT_SUPPORTED_CHANGE_COLUMN",
+            f"ALTER TABLE ALTER/CHANGE COLUMN is not supported for changing {quoted(found.parts)}'s column "
+            f'{column} with type "{refused[0]}" to {column} with type "{refused[1]}".',
+        )
     )
 
 

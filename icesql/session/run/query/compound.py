@@ -19,14 +19,15 @@ from icesql.parser.text.token_groups import behind_words, name_at
 from icesql.parser.text.tokens import Kind, Token, tokenize
 from icesql.session.run.query.immediate import immediate_text
 from icesql.session.run.query.script_reads import ScriptReads
+from icesql.spark_errors import spark_message
 
 if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
     from icesql.spark.jvm.scripting import Script
 
-_BY_PLACE = (
-    "[UNSUPPORTED_FEATURE.SQL_SCRIPTING_WITH_POSITIONAL_PARAMETERS] The feature is not supported: Positional parameters are not supported "
-    "with SQL Scripting. SQLSTATE: 0A000"
+_BY_PLACE = spark_message(
+    "UNSUPPORTED_FEATURE.SQL_SCRIPTING_WITH_POSITIONAL_PARAMETERS",
+    "The feature is not supported: Positional parameters are not supported with SQL Scripting.",
 )
 _CONDITION = re.compile(r"\s*\[([A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\]")
 
