@@ -38,8 +38,8 @@ def procedure(name: str) -> Procedure:
     lowered = name.lower()
     if lowered not in NAMES:
         raise NotFoundError(f"Cannot load procedure: unknown name: {name}.{nearest(name, NAMES)}", name=name)
-    found: Procedure = import_module(f"icesql.procedures.{lowered}").PROCEDURE
-    return found
+    loaded: Procedure = import_module(f"icesql.procedures.{lowered}").PROCEDURE
+    return loaded
 
 
 def procedures() -> list[Procedure]:

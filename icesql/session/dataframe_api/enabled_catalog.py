@@ -69,24 +69,24 @@ class EnabledCatalog(Catalog):  # type: ignore[misc]  # PySpark's classes are un
 
     def getDatabase(self, dbName: str) -> Database:
         """Raises NotFoundError."""
-        found = self._names.namespace(parse_name(dbName))
-        if found is None:
+        namespace = self._names.namespace(parse_name(dbName))
+        if namespace is None:
             return super().getDatabase(dbName)
-        if not found[0].namespace_exists(found[1]):
-            raise schema_not_found(found[1])
-        return _database(*found)
+        if not namespace[0].namespace_exists(namespace[1]):
+            raise schema_not_found(namespace[1])
+        return _database(*namespace)
 
     def databaseExists(self, dbName: str) -> bool:
-        found = self._names.namespace(parse_name(dbName))
-        return bool(super().databaseExists(dbName)) if found is None else found[0].namespace_exists(found[1])
+        namespace = self._names.namespace(parse_name(dbName))
+        return bool(super().databaseExists(dbName)) if namespace is None else namespace[0].namespace_exists(namespace[1])
 
     # -- tables --------------------------------------------------------------------------------------------------
     def listTables(self, dbName: str | None = None, pattern: str | None = None) -> list[Table]:
         """Those of a namespace (default: the current one), temporary views among them."""
-        found = self._names.namespace(None if dbName is None else parse_name(dbName))
-        if found is None:
+        where = self._names.namespace(None if dbName is None else parse_name(dbName))
+        if where is None:
             return list(super().listTables(dbName, pattern))
-        namespace = quote(found[0].name, *found[1])
+        namespace = quote(where[0].name, *where[1])
         rows = self._session.sql(f"SHOW TABLES IN {namespace}{_like(pattern)}").collect()
         return [_temporary(row[1]) if row[2] else self.getTable(f"{namespace}.{quote(row[1])}") for row in rows]
 

@@ -164,7 +164,7 @@ class _Text:
             below = self._below_source(parts) if kind is MergeKind.NOT_MATCHED or self._below_target(parts) is None else None
             if below is not None:
                 return quote(self._view, *below)
-        meant = {leaf: found for leaf, parts in functions.names(expression) if (found := self._meant(parts, kind)) is not None}
+        meant = {leaf: column for leaf, parts in functions.names(expression) if (column := self._meant(parts, kind)) is not None}
         return functions.call(functions.replaced(expression, meant))
 
     def _value(self, column: Column, kind: MergeKind) -> str:
@@ -193,12 +193,12 @@ class _Text:
 
     def _below_source(self, parts: tuple[str, ...]) -> tuple[str, ...] | None:
         """The path below the frame, if the name is one of its columns and its first part names only that."""
-        found = self._functions.column_of(self._frame, parts)
+        whole = self._functions.column_of(self._frame, parts)
         known = self._keys(self._frame.columns)
-        for start in range(len(parts)) if found is not None else ():
+        for start in range(len(parts)) if whole is not None else ():
             if known.count(self._key(parts[start])) == 1:
                 below = self._functions.column_of(self._frame, parts[start:])
-                return parts[start:] if below is not None and below.semanticEquals(found) else None
+                return parts[start:] if below is not None and below.semanticEquals(whole) else None
         return None
 
     def _keys(self, parts: Sequence[str]) -> tuple[str, ...]:

@@ -50,7 +50,9 @@ def write_rows(session: SessionState, target: WriteTarget, frame: Any, verb: str
             builder = row_commits.replace_partitions(target)
         case _:
             raise InvalidArgumentError(f"Cannot write: unknown verb: {verb}")
-    rows = assigned_frame(session.spark, filled(target, frame), target.table.metadata.schema, table_name=target.found.dotted, by_name=True)
+    rows = assigned_frame(
+        session.spark, filled(target, frame), target.table.metadata.schema, table_name=target.resolved.dotted, by_name=True
+    )
     row_commits.commit_rows(session, target, builder, write(session, target, rows))
 
 

@@ -53,7 +53,7 @@ class RelationPlans:
 
     def scan(
         self,
-        found: Readable,
+        resolved: Readable,
         point: ReadPoint,
         options: Mapping[str, str],
         metadata_columns: tuple[str, ...] = (),
@@ -61,29 +61,33 @@ class RelationPlans:
         *,
         follow: bool = False,
     ) -> Shown:
-        """What ``found`` shows as of ``point``; metadata columns come behind the table's own.
+        """What ``resolved`` shows as of ``point``; metadata columns come behind the table's own.
 
         ``follow``: each time that it runs it shows what is there then, unless ``point`` is of one version. ``columns``: those of
         a metadata table that are needed (default: all). Raises SqlError for columns that differ by case only in a session that does not
         tell them apart, InvalidArgumentError and ValidationError for an unknown planning mode, and for a size of splits that is none.
         """
-        if found.metadata_table is None or found.metadata_table in _WITH_COLUMNS_OF_TABLE:
+        if resolved.metadata_table is None or resolved.metadata_table in _WITH_COLUMNS_OF_TABLE:
             refuse_ambiguous(self._session, point.schema)
-        if found.metadata_table is None:
-            check_modes(found.table.metadata.properties, self._session.conf)
-        elif found.metadata_table != CHANGES:
-            check_metadata_splits(found.table.metadata.properties, found.metadata_table)
+        if resolved.metadata_table is None:
+            check_modes(resolved.table.metadata.properties, self._session.conf)
+        elif resolved.metadata_table != CHANGES:
+            check_metadata_splits(resolved.table.metadata.properties, resolved.metadata_table)
         follow = follow and self._can_follow(point)
-        if found.metadata_table is None and follow and (shown := self._following(found, point, options, metadata_columns)) is not None:
+        if (
+            resolved.metadata_table is None
+            and follow
+            and (shown := self._following(resolved, point, options, metadata_columns)) is not None
+        ):
             return shown
-        follows = follow and found.metadata_table not in (None, CHANGES)
-        key = self._key(found, point, options, (metadata_columns, columns, follows))
+        follows = follow and resolved.metadata_table not in (None, CHANGES)
+        key = self._key(resolved, point, options, (metadata_columns, columns, follows))
         kept: Shown | None = self._known(key)
         if kept is not None:
             return kept.again()
-        shown = self._made(found, point, dict(options), metadata_columns, columns)
+        shown = self._made(resolved, point, dict(options), metadata_columns, columns)
         if follows:
-            shown = self._following_rows(found, point, shown, columns)
+            shown = self._following_rows(resolved, point, shown, columns)
         self._keep(key, shown)
         return shown
 
@@ -94,7 +98,9 @@ class RelationPlans:
         if key is not None:
             self._plans.put(key, shown)
 
-    def _following(self, found: Readable, point: ReadPoint, options: Mapping[str, str], metadata_columns: tuple[str, ...]) -> Shown | None:
+    def _following(
+        self, resolved: Readable, point: ReadPoint, options: Mapping[str, str], metadata_columns: tuple[str, ...]
+    ) -> Shown | None:
         """What shows the rows that are there when it runs; ``None`` where nothing can. One plan serves for many versions of a table."""
         if not INCREMENTAL.isdisjoint(options):
             return None
@@ -102,21 +108,21 @@ class RelationPlans:
         from icesql.spark.read.table_scan import follow_table
 
         key = (
-            found.table.metadata.table_uuid,
-            found.dotted,
+            resolved.table.metadata.table_uuid,
+            resolved.dotted,
             point.branch,
             point.schema.schema_id,
             tuple(sorted(options.items())),
             metadata_columns,
         )
         kept: tuple[Following, Shown] | None = self._known(key)
-        if kept is not None and kept[0].is_best_for(found.table.version):
+        if kept is not None and kept[0].is_best_for(resolved.table.version):
             return kept[1].again()
         following = follow_table(
             self._session.spark,
-            found.table,
+            resolved.table,
             str(point.branch),
-            partial(self.newest.of, found),
+            partial(self.newest.of, resolved),
             schema=point.schema,
             metadata_columns=metadata_columns,
             options=options,
@@ -153,15 +159,15 @@ class RelationPlans:
         return KeptFrames(self._session.spark)
 
     @staticmethod
-    def _key(found: Readable, point: ReadPoint, options: Mapping[str, str], columns: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        location = found.table.metadata_location
+    def _key(resolved: Readable, point: ReadPoint, options: Mapping[str, str], columns: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        location = resolved.table.metadata_location
         if location is None:
             return None
         return (
             location,
-            found.table.metadata.table_uuid,  # a file-system table that was dropped and made again reuses its files' names
-            found.dotted,
-            found.metadata_table,
+            resolved.table.metadata.table_uuid,  # a file-system table that was dropped and made again reuses its files' names
+            resolved.dotted,
+            resolved.metadata_table,
             point.snapshot_id,
             point.branch,
             point.schema.schema_id,
@@ -171,43 +177,43 @@ class RelationPlans:
 
     def _made(
         self,
-        found: Readable,
+        resolved: Readable,
         point: ReadPoint,
         options: dict[str, str],
         metadata_columns: tuple[str, ...],
         columns: tuple[str, ...] | None,
     ) -> Shown:
         spark = self._session.spark
-        if found.metadata_table == CHANGES:
+        if resolved.metadata_table == CHANGES:
             from icesql.spark.read.changelog import changelog_frame
 
-            return Shown.of(changelog_frame(spark, found.table, options=options, metadata_columns=metadata_columns))
-        if found.metadata_table is not None:
+            return Shown.of(changelog_frame(spark, resolved.table, options=options, metadata_columns=metadata_columns))
+        if resolved.metadata_table is not None:
             from icesql.spark.read.metadata_frames import metadata_frame
 
             chosen = point.pinned or point.branch not in (None, MAIN)
             snapshot_id = point.snapshot_id if chosen else None
-            return Shown.of(metadata_frame(spark, found.table, found.metadata_table, snapshot_id=snapshot_id, columns=columns))
+            return Shown.of(metadata_frame(spark, resolved.table, resolved.metadata_table, snapshot_id=snapshot_id, columns=columns))
         if not INCREMENTAL.isdisjoint(options):
             from icesql.spark.read.changelog import incremental_frame
 
-            return Shown.of(incremental_frame(spark, found.table, options=options, listener=self.told))
-        return self._table(found, point, options, metadata_columns)
+            return Shown.of(incremental_frame(spark, resolved.table, options=options, listener=self.told))
+        return self._table(resolved, point, options, metadata_columns)
 
     def narrowed(
-        self, found: Readable, point: ReadPoint, options: Mapping[str, str], metadata_columns: tuple[str, ...], where: Expression
+        self, resolved: Readable, point: ReadPoint, options: Mapping[str, str], metadata_columns: tuple[str, ...], where: Expression
     ) -> Shown:
         """As ``scan`` for a table's rows, but files without rows that pass the filter need not be read; made anew each time."""
         from icesql.spark.read.read_planning import bindable
 
-        return self._table(found, point, dict(options), metadata_columns, bindable(point.schema, where))
+        return self._table(resolved, point, dict(options), metadata_columns, bindable(point.schema, where))
 
     def _can_follow(self, point: ReadPoint) -> bool:
         """True for what all see now, not for a version or what a transaction has staged."""
         return not point.pinned and point.branch is not None and self._session.transaction_in_progress is None
 
     def _table(
-        self, found: Readable, point: ReadPoint, options: dict[str, str], metadata_columns: tuple[str, ...], where: Expression = TRUE
+        self, resolved: Readable, point: ReadPoint, options: dict[str, str], metadata_columns: tuple[str, ...], where: Expression = TRUE
     ) -> Shown:
         from icesql.spark.read.fallback_filters import relations_made
         from icesql.spark.read.reserved_names import without_reserved_names
@@ -216,7 +222,7 @@ class RelationPlans:
         with relations_made() as keys:
             frame = scan_dataframe(
                 self._session.spark,
-                found.table,
+                resolved.table,
                 snapshot_id=point.snapshot_id,
                 schema=point.schema,
                 metadata_columns=metadata_columns,
@@ -226,39 +232,39 @@ class RelationPlans:
             )
         return Shown.of(without_reserved_names(frame, point.schema), tuple(keys))
 
-    def while_present(self, found: Readable, point: ReadPoint, told: Any, frame: Any) -> Any:
+    def while_present(self, resolved: Readable, point: ReadPoint, told: Any, frame: Any) -> Any:
         """``told``, which is what ``frame`` shows of this version of the table, in runs that would show this version."""
         if not self._can_follow(point):
             return told
-        return self._present_or(found, Shown.of(told), Shown.of(frame))
+        return self._present_or(resolved, Shown.of(told), Shown.of(frame))
 
-    def _following_rows(self, found: Readable, point: ReadPoint, shown: Shown, columns: tuple[str, ...] | None) -> Shown:
+    def _following_rows(self, resolved: Readable, point: ReadPoint, shown: Shown, columns: tuple[str, ...] | None) -> Shown:
         """What a metadata table shows in runs that would show this version of the table, else the rows of the newest one."""
         from icesql.spark.read.metadata_frames import newest_rows
 
         chosen = point.branch != MAIN
 
         def newest() -> tuple[Table, int | None]:
-            version = self.newest.of(found)
+            version = self.newest.of(resolved)
             head = version.metadata.head(str(point.branch)) if chosen else None
-            return Table(found.table.operations, version, found.table.identifier), None if head is None else head.snapshot_id
+            return Table(resolved.table.operations, version, resolved.table.identifier), None if head is None else head.snapshot_id
 
-        name, metadata = str(found.metadata_table), found.table.metadata
+        name, metadata = str(resolved.metadata_table), resolved.table.metadata
         shape = (metadata.table_uuid, metadata.current_schema_id, metadata.default_spec_id, len(metadata.partition_specs))
-        key = ("newest", found.dotted, name, point.branch, columns, *shape)
+        key = ("newest", resolved.dotted, name, point.branch, columns, *shape)
         later = self._known(key)
         if later is None:
             later = Shown.of(newest_rows(self._session.spark, shown.frame.schema, str(key), name, newest, columns))
             self._keep(key, later)
-        return Shown.of(self._present_or(found, shown, later))
+        return Shown.of(self._present_or(resolved, shown, later))
 
-    def _present_or(self, found: Readable, shown: Shown, otherwise: Shown) -> DataFrame:
+    def _present_or(self, resolved: Readable, shown: Shown, otherwise: Shown) -> DataFrame:
         from icesql.spark.jvm.driver_callbacks import Question, one_of
         from icesql.spark.read.following import identity
 
-        version = identity(found.table.version)
-        present = Question(f"{version} present", lambda: identity(self.newest.of(found)) == version)
-        past = Question(f"{version} past", lambda: identity(self.newest.of(found)) != version)
+        version = identity(resolved.table.version)
+        present = Question(f"{version} present", lambda: identity(self.newest.of(resolved)) == version)
+        past = Question(f"{version} past", lambda: identity(self.newest.of(resolved)) != version)
         return one_of(self._session.spark, [(shown.plan, present), (otherwise.plan, past)])
 
     def told(self, report: ScanReport, snapshot: Snapshot | None) -> None:

@@ -40,18 +40,18 @@ def _places(have: Sequence[str], names: Sequence[str], key: Callable[[str], str]
     wanted = list(map(key, names))
     places = []
     for at, name in enumerate(wanted):
-        found = [i for i, other in enumerate(have) if key(other) == name]
-        if len(found) != wanted.count(name):
+        matches = [i for i, other in enumerate(have) if key(other) == name]
+        if len(matches) != wanted.count(name):
             raise SqlError(
                 spark_message(
                     "INCOMPATIBLE_VIEW_SCHEMA_CHANGE",
                     f"The SQL query of view {view} has an incompatible schema change and column "
                     f"{names[at]} cannot be resolved. Expected {wanted.count(name)} columns named {names[at]} but got "
-                    f"[{','.join(have[i] for i in found)}].\n"
+                    f"[{','.join(have[i] for i in matches)}].\n"
                     "Please try to re-create the view by running: CREATE OR REPLACE TEMPORARY VIEW.",
                 )
             )
-        places.append(found[wanted[:at].count(name)])
+        places.append(matches[wanted[:at].count(name)])
     return places
 
 

@@ -38,8 +38,8 @@ def _edits(statement: s.Insert, schema: Schema, *, case_sensitive: bool) -> Iter
 
 def _columns(statement: s.Insert, schema: Schema, *, case_sensitive: bool) -> Sequence[NestedField]:
     if statement.columns:
-        found = [schema.find(".".join(path), case_sensitive=case_sensitive) for path in statement.columns]
-        return [field for field in found if field is not None]
+        fields = [schema.find(".".join(path), case_sensitive=case_sensitive) for path in statement.columns]
+        return [field for field in fields if field is not None]
     static = {p.column.lower() for p in statement.partition if p.value is not None}
     return [field for field in schema.fields if field.name.lower() not in static]
 

@@ -53,16 +53,16 @@ def _is_column(tokens: Sequence[Token], at: int) -> bool:
 
 def _lambda_variables(tokens: Sequence[Token]) -> frozenset[str]:
     """The names before each ``->``: one, or several in brackets."""
-    found: set[str] = set()
+    variables: set[str] = set()
     for at, token in enumerate(tokens):
         if token.key != "->" or at == 0:
             continue
         back = at - 1
         if tokens[back].key != ")":
-            found.add(tokens[back].name.lower())
+            variables.add(tokens[back].name.lower())
             continue
         while back > 0 and tokens[back].key != "(":
             back -= 1
             if tokens[back].is_identifier:
-                found.add(tokens[back].name.lower())
-    return frozenset(found)
+                variables.add(tokens[back].name.lower())
+    return frozenset(variables)

@@ -49,12 +49,12 @@ def _ours(session: SessionState, name: s.TableName, text: str) -> Readable | Non
 
 def _refresh(session: SessionState, statement: s.RefreshTable) -> Any:
     """Every statement asks the catalog; only what is kept in memory may lack the commits of others."""
-    found = _ours(session, statement.table, statement.text)
-    if found is None:
+    resolved = _ours(session, statement.table, statement.text)
+    if resolved is None:
         return session.spark_sql(statement.text)
-    read_point(found, None, statement.text, session.microseconds)
+    read_point(resolved, None, statement.text, session.microseconds)
     session.plans.clear()
-    session.plans.table_changed(found.table.location)
+    session.plans.table_changed(resolved.table.location)
     return session.nothing
 
 

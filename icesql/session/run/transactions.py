@@ -83,6 +83,6 @@ def refuse_in_transaction(session: SessionState, verb: str, parts: Sequence[str]
 
 
 def _subject(statement: s.Statement) -> s.TableName:
-    found = next(value for name in ("table", "view", "namespace") if (value := getattr(statement, name, None)) is not None)
-    assert isinstance(found, s.TableName)
-    return found
+    subject = next(value for name in ("table", "view", "namespace") if (value := getattr(statement, name, None)) is not None)
+    assert isinstance(subject, s.TableName)
+    return subject

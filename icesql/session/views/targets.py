@@ -76,8 +76,8 @@ def insert_target(session: SessionState, statement: s.Insert) -> tuple[WriteTarg
             text=text, line=line, column=column, length=name.end - name.start,
         )  # fmt: skip
     with session.names.at(view.catalog, view.namespace):
-        found = require_named(session, view.over.path)
-        target = target_of(session, found, {**_of_branch(found, view.over.options), **dict(statement.options)})
+        resolved = require_named(session, view.over.path)
+        target = target_of(session, resolved, {**_of_branch(resolved, view.over.options), **dict(statement.options)})
     table = [field.name for field in target.table.schema.fields]
     static = {key.column for key in statement.partition if key.value is not None}
     if not statement.columns and not statement.by_name and list(view.query_columns) != table:
@@ -86,13 +86,13 @@ def insert_target(session: SessionState, statement: s.Insert) -> tuple[WriteTarg
     return target, statement
 
 
-def _of_branch(found: Readable, options: Mapping[str, str]) -> dict[str, str]:
+def _of_branch(resolved: Readable, options: Mapping[str, str]) -> dict[str, str]:
     """A view of a branch as a version is written there. Raises InvalidArgumentError for a view of any other version."""
     asked = dict(options)
     version, timestamp = asked.pop("versionasof", None), asked.pop("timestampasof", None)
-    ref = None if version is None else found.table.metadata.refs.get(version)
+    ref = None if version is None else resolved.table.metadata.refs.get(version)
     if timestamp is not None or (version is not None and (ref is None or not ref.is_branch)):
-        raise InvalidArgumentError(f"Cannot write to table at a specific snapshot: {found.dotted}")
+        raise InvalidArgumentError(f"Cannot write to table at a specific snapshot: {resolved.dotted}")
     return asked if version is None else {"branch": version, **asked}
 
 
@@ -134,11 +134,11 @@ def _below(session: SessionState, text: str, references: References) -> tuple[Re
     return _as_written(source, reference), shown.frame
 
 
-def _as_written(found: Readable, reference: TableReference) -> Readable:
+def _as_written(resolved: Readable, reference: TableReference) -> Readable:
     """A table that is read as of a branch is written there; one that is read as of another version is called so, and not written."""
     travel = reference.time_travel
     if travel is None:
-        return found
-    ref = found.table.metadata.refs.get(str(travel.value)) if travel.kind == "version" else None
+        return resolved
+    ref = resolved.table.metadata.refs.get(str(travel.value)) if travel.kind == "version" else None
     kind = "branch" if ref is not None and ref.is_branch else "tag"
-    return replace(found, selector=Selector(ref=str(travel.value), ref_type=kind))
+    return replace(resolved, selector=Selector(ref=str(travel.value), ref_type=kind))

@@ -176,22 +176,22 @@ class TemporaryViews:
         session = self._session
         if over is not None and not references.tables:
             return (f"{over.path}@{require_named(session, over.path).table.metadata_location}",)
-        found: list[str] = []
+        states: list[str] = []
         for reference in references.tables:
             below = self._views.get(".".join(reference.parts).lower())
             if below is not None:
-                found.extend(below.state)
+                states.extend(below.state)
                 continue
             match resolve(session, reference.parts):
                 case ResolvedTable() | MetadataTable() as table:
-                    found.append(f"{table.dotted}@{table.table.metadata_location}")
+                    states.append(f"{table.dotted}@{table.table.metadata_location}")
                 case StoredView(address, stored):
-                    found.append(f"{address.dotted}@{stored.view_uuid}:{stored.current_version_id}")
+                    states.append(f"{address.dotted}@{stored.view_uuid}:{stored.current_version_id}")
                     with written_in(session, address, stored):
-                        found.extend(self._state(view_references(stored)))
+                        states.extend(self._state(view_references(stored)))
                 case TemporaryView() | SparkOwned() | Missing():
                     pass
-        return tuple(found)
+        return tuple(states)
 
     def _key_of_columns(self, name: str) -> str:
         return name if self._session.is_case_sensitive else name.lower()

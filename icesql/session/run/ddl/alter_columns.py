@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
 
 
-def alter_columns(session: SessionState, statement: s.AlterTable, found: Readable) -> None:
+def alter_columns(session: SessionState, statement: s.AlterTable, resolved: Readable) -> None:
     """One commit. Raises SqlError, ValidationError or UnsupportedError, and then changes nothing."""
-    update = found.table.update_schema()
-    known = Columns(found.table.metadata.schema, session.is_case_sensitive)
+    update = resolved.table.update_schema()
+    known = Columns(resolved.table.metadata.schema, session.is_case_sensitive)
     match statement:
         case s.AddColumns():
             _refuse_defaults(session, statement.columns)
@@ -38,7 +38,7 @@ def alter_columns(session: SessionState, statement: s.AlterTable, found: Readabl
         case s.RenameColumn():
             _rename(update, known, statement)
         case s.AlterColumns():
-            _change(session, update, known, statement.changes, found)
+            _change(session, update, known, statement.changes, resolved)
         case s.ReplaceColumns():
             _refuse_defaults(session, statement.columns)
             _replace(update, known, statement.columns)
@@ -68,19 +68,19 @@ class Columns:
         """The dotted name as the table spells it, and the field. Raises SqlError: for none, or for two such fields."""
         holder: Type = self.schema.as_struct()
         names: list[str] = []
-        found: NestedField | None = None
+        field: NestedField | None = None
         for place, part in enumerate(path):
             matches = [field for field in children(holder) if self.key(field.name) == self.key(part)]
             if len(matches) > 1:
                 count = f"is ambiguous and has {len(matches)} matches"
                 raise SqlError(spark_message("AMBIGUOUS_COLUMN_OR_FIELD", f"Column or field {quoted(path)} {count}."))
-            found = matches[0] if matches else None
-            if found is None:
+            field = matches[0] if matches else None
+            if field is None:
                 raise self._missing(path, place, names, holder)
-            names.append(found.name)
-            holder = found.type
-        assert found is not None
-        return ".".join(names), found
+            names.append(field.name)
+            holder = field.type
+        assert field is not None
+        return ".".join(names), field
 
     def _missing(self, path: Sequence[str], place: int, names: Sequence[str], holder: Type) -> SqlError:
         """The error for the part at ``place``: nothing is called so in ``holder``, the type of what ``names`` leads to."""
@@ -243,7 +243,7 @@ def _rename(update: UpdateSchema, known: Columns, statement: s.RenameColumn) -> 
 
 
 # -- ALTER COLUMN ------------------------------------------------------------------------------------------------------
-def _change(session: SessionState, update: UpdateSchema, known: Columns, changes: Sequence[s.ColumnChange], found: Readable) -> None:
+def _change(session: SessionState, update: UpdateSchema, known: Columns, changes: Sequence[s.ColumnChange], resolved: Readable) -> None:
     seen: set[str] = set()
     for change in changes:
         name, field = known.resolve(change.column)
@@ -256,7 +256,7 @@ def _change(session: SessionState, update: UpdateSchema, known: Columns, changes
             )
         seen.add(name)
         if change.type is not None:
-            check_type_change(session, found, name, field, change.type, change.type_text or "")
+            check_type_change(session, resolved, name, field, change.type, change.type_text or "")
         _change_one(session, update, known, name, field, change)
 
 

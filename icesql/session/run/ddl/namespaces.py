@@ -142,10 +142,10 @@ def _show(session: SessionState, statement: s.ShowNamespaces) -> Any:
     if statement.parent is None:
         parent = ()
     try:
-        found = catalog.list_namespaces(parent)
+        namespaces = catalog.list_namespaces(parent)
     except NotFoundError:
         raise schema_not_found((catalog.name, *parent)) from None
-    shown = [quoted_if_needed(*namespace) for namespace in found]
+    shown = [quoted_if_needed(*namespace) for namespace in namespaces]
     return NAMESPACES.frame(session.spark, [(name,) for name in shown if matches(name, statement.pattern)])
 
 

@@ -100,12 +100,12 @@ def default_value(column: ColumnDefinition) -> object | None:
 def find_column(schema: Schema, path: Sequence[str]) -> NestedField:
     """A column by its parts, in any case. Raises ValidationError ``Cannot find ...`` with the nearest name."""
     name = ".".join(path)
-    found = schema.find(name) or schema.find(name, case_sensitive=False)
-    if found is None:
+    field = schema.find(name) or schema.find(name, case_sensitive=False)
+    if field is None:
         raise ValidationError(
             f"Cannot find field '{name}' in struct: {schema.as_struct()}.{nearest(name, schema.ids_by_name)}", column=name
         )
-    return found
+    return field
 
 
 def partition_spec(terms: Sequence[TransformTerm], schema: Schema, *, case_sensitive: bool = False) -> PartitionSpec:
@@ -124,13 +124,13 @@ def partition_spec(terms: Sequence[TransformTerm], schema: Schema, *, case_sensi
 def _partition_source(schema: Schema, term: TransformTerm, case_sensitive: bool) -> NestedField:
     """Spark resolves the columns of its own transforms as it does all columns; those only Iceberg knows must be spelled exactly."""
     name = ".".join(term.column)
-    found = schema.find(name)
-    if found is None and (term.function is None or term.function in _SPARKS_TRANSFORMS):
-        found = schema.find(name, case_sensitive=case_sensitive)
-    if found is None:
+    field = schema.find(name)
+    if field is None and (term.function is None or term.function in _SPARKS_TRANSFORMS):
+        field = schema.find(name, case_sensitive=case_sensitive)
+    if field is None:
         hint = nearest(name, schema.ids_by_name)
         raise NotFoundError(f"Couldn't find column {name} in the schema: it is missing or is in a map or array.{hint}", column=name)
-    return found
+    return field
 
 
 def _refuse_repeated_terms(terms: Sequence[TransformTerm]) -> None:

@@ -93,15 +93,15 @@ def _create_like(session: SessionState, statement: s.CreateTableLike) -> Any:
         if statement.if_not_exists:
             return session.nothing
         raise table_exists(address.parts)
-    found = readable(session, statement.source.parts)
+    source_table = readable(session, statement.source.parts)
     properties = dict(statement.properties)
-    if found is None:
+    if source_table is None:
         schema = _spark_schema(session, statement)
         make_table(
             session, address, address.catalog.stage_create(address.identifier, schema, location=statement.location, properties=properties)
         )
         return session.nothing
-    source = found.table.metadata
+    source = source_table.table.metadata
     inherited = {"format-version": str(source.format_version), **source.properties, **properties}
     copy = address.catalog.stage_create(
         address.identifier,
@@ -207,15 +207,15 @@ def run_comment(session: SessionState, statement: s.CommentOn) -> Any:
     table_parts = parts[:-1] if statement.kind == "column" else parts
     if session.names.address(table_parts) is None:
         return session.spark_sql(statement.text)
-    found = required(session, table_parts, text=statement.text, offset=statement.name.start)
-    if not found.is_plain:
+    resolved = required(session, table_parts, text=statement.text, offset=statement.name.start)
+    if not resolved.is_plain:
         raise table_not_found(table_parts, text=statement.text, offset=statement.name.start)
-    _comment(found, statement)
+    _comment(resolved, statement)
     return session.nothing
 
 
-def _comment(found: Readable, statement: s.CommentOn) -> None:
+def _comment(resolved: Readable, statement: s.CommentOn) -> None:
     if statement.kind == "column":
-        found.table.update_schema().update_column_doc(statement.name.parts[-1], statement.comment).commit()
+        resolved.table.update_schema().update_column_doc(statement.name.parts[-1], statement.comment).commit()
         return
-    found.table.update_properties().set("comment", statement.comment or "").commit()
+    resolved.table.update_properties().set("comment", statement.comment or "").commit()

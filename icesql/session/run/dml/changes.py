@@ -36,6 +36,6 @@ def _truncate(session: SessionState, statement: s.TruncateTable) -> Any:
     if target is None:
         return session.spark_sql(statement.text)
     if statement.partition is not None:
-        raise no_partition_management(target.found.address.parts)
-    commit(session, target.found.address, target.unstaged().applied(target.table.new_delete()).delete_from_row_filter(TRUE))
+        raise no_partition_management(target.resolved.address.parts)
+    commit(session, target.resolved.address, target.unstaged().applied(target.table.new_delete()).delete_from_row_filter(TRUE))
     return session.nothing

@@ -45,7 +45,7 @@ def run_insert(session: SessionState, statement: s.Insert, args: Any = None) -> 
         raise UnsupportedError(
             spark_message(
                 "UNSUPPORTED_FEATURE.INSERT_PARTITION_SPEC_IF_NOT_EXISTS",
-                f"INSERT INTO {quoted(target.found.address.parts)} with IF NOT EXISTS in the PARTITION spec.",
+                f"INSERT INTO {quoted(target.resolved.address.parts)} with IF NOT EXISTS in the PARTITION spec.",
             )
         )
     if statement.mode is not s.InsertMode.APPEND:
@@ -131,7 +131,7 @@ def _both_static_and_given(name: str) -> SqlError:
 def _fitted(session: SessionState, statement: s.Insert, target: WriteTarget, frame: Any, static: Mapping[str, str]) -> Any:
     """The query's rows with exactly the table's columns. ``static``: SQL of the values that the PARTITION clause gives."""
     schema = target.table.metadata.schema
-    name = target.found.dotted
+    name = target.resolved.dotted
     columns = [_column_name(session, schema, path, statement) for path in statement.columns]
     refuse_doubled(columns, str)
     if not static and not columns:

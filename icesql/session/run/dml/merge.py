@@ -112,7 +112,7 @@ def _may_evolve(target: WriteTarget) -> bool:
 
 def _same_named(statement: s.Merge, source: str, key: Callable[[str], str]) -> frozenset[tuple[str, ...]]:
     """The paths that are assigned the source's field of the same path (``n.f = s.n.f``): those may be new in the table."""
-    found = set()
+    paths = set()
     for assignment in (each for clause in statement.clauses for each in clause.assignments):
         tokens = tokenize(assignment.value.of(statement.text))[:-1]
         value = tuple(key(token.name) for token in tokens[::2] if token.is_identifier)
@@ -120,8 +120,8 @@ def _same_named(statement: s.Merge, source: str, key: Callable[[str], str]) -> f
             continue
         path = tuple(map(key, assignment.column))
         if path in (value, value[1:] if value[0] == key(source) else value):
-            found.add(path)
-    return frozenset(found)
+            paths.add(path)
+    return frozenset(paths)
 
 
 def _evolve(session: SessionState, target: WriteTarget, statement: s.Merge, frame: Any, assigned: frozenset[tuple[str, ...]]) -> None:
@@ -138,7 +138,7 @@ def _evolve(session: SessionState, target: WriteTarget, statement: s.Merge, fram
     update.union_by_name_with(from_spark(wanted))
     if update.schema().fields == target.table.metadata.schema.fields:
         return
-    if not target.found.is_plain:
+    if not target.resolved.is_plain:
         raise table_not_found(statement.target.parts, text=statement.text, offset=statement.target.start)
     update.commit()
 

@@ -44,7 +44,7 @@ def run_row_level(session: SessionState, statement: s.Delete | s.Update | s.Merg
     alias = statement.alias or name.parts[-1]
     session.temporary_views.refresh(statement.references)
     with bound(
-        session, statement.text, statement.references, target=(name, target.found, alias) if statement.alias is None else None
+        session, statement.text, statement.references, target=(name, target.resolved, alias) if statement.alias is None else None
     ) as text:
         result = _changed(session, statement, target, alias, text, whole_files=is_view)
         if result.builder is not None:
@@ -72,7 +72,7 @@ def _commit(session: SessionState, target: WriteTarget, result: Any) -> None:
     where = target.unstaged() if result.metadata_only else target
     builder = where.applied(result.builder)
     builder.set_all({key: str(value) for key, value in result.metrics.items()})
-    commit(session, where.found.address, builder)
+    commit(session, where.resolved.address, builder)
 
 
 def _changed(session: SessionState, statement: s.Statement, target: WriteTarget, alias: str, text: BoundText, *, whole_files: bool) -> Any:
@@ -111,7 +111,7 @@ def _check_rows(session: SessionState, target: WriteTarget, statement: s.Delete,
     check_modes(target.table.metadata.properties, session.conf)
     check_delete_format(target.table.metadata.properties)
     if whole_files and statement.condition is not None:
-        raise UnsupportedError(f"Cannot delete from table {target.found.dotted} where {statement.condition.of(statement.text)}")
+        raise UnsupportedError(f"Cannot delete from table {target.resolved.dotted} where {statement.condition.of(statement.text)}")
 
 
 def _truth(condition: str) -> str:
@@ -125,7 +125,7 @@ class Qualifiers:
     def __init__(self, target: WriteTarget, alias: str, *, is_alias: bool, rows: Target) -> None:
         self.schema, self.key = target.table.metadata.schema, rows.key
         self.is_case_sensitive = rows.is_case_sensitive
-        full = tuple(self.key(part) for part in target.found.address.parts)
+        full = tuple(self.key(part) for part in target.resolved.address.parts)
         self._known = {(self.key(alias),)} | (set() if is_alias else {full[start:] for start in range(len(full))})
 
     def require(self, column: Sequence[str], text: str, place: s.Span) -> None:

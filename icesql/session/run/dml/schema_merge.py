@@ -44,7 +44,7 @@ def evolved(session: SessionState, target: WriteTarget, frame: Any) -> WriteTarg
     update.union_by_name_with(from_spark(frame.schema))
     schema = update.schema()
     _check_dataset(frame.schema, schema, target)
-    assigned_frame(session.spark, _filled(frame, schema), schema, table_name=target.found.dotted, by_name=True)
+    assigned_frame(session.spark, _filled(frame, schema), schema, table_name=target.resolved.dotted, by_name=True)
     if schema.fields != target.table.metadata.schema.fields:
         update.commit()
     return target
@@ -109,7 +109,9 @@ def _out_of_order(given: Any, wanted: I.Type) -> list[str]:
     known = [field for field in given.fields if field.name.lower() in places]
     inside = [_out_of_order(field.dataType, wanted.fields[places[field.name.lower()]].type) for field in known]
     late = [(a.name, b.name) for a, b in pairwise(known) if places[b.name.lower()] < places[a.name.lower()]]
-    return [problem for found in inside for problem in found] + [f"{after} is out of order, before {before}" for before, after in late]
+    return [problem for problems in inside for problem in problems] + [
+        f"{after} is out of order, before {before}" for before, after in late
+    ]
 
 
 def _mistyped(given: I.Type, wanted: I.Type, path: str = "") -> list[str]:
@@ -118,8 +120,8 @@ def _mistyped(given: I.Type, wanted: I.Type, path: str = "") -> list[str]:
         case I.StructType(), I.StructType():
             known = {field.name.lower(): field for field in wanted.fields}
             pairs = [(field, known[field.name.lower()]) for field in given.fields if field.name.lower() in known]
-            found = [_mistyped(mine.type, theirs.type, f"{path}{theirs.name}.") for mine, theirs in pairs]
-            return [problem for problems in found for problem in problems]
+            mistyped = [_mistyped(mine.type, theirs.type, f"{path}{theirs.name}.") for mine, theirs in pairs]
+            return [problem for problems in mistyped for problem in problems]
         case I.ListType(), I.ListType():
             return _mistyped(given.element, wanted.element, f"{path}element.")
         case I.MapType(), I.MapType():

@@ -49,13 +49,13 @@ def run_compound(session: SessionState, text: str, args: Any = None) -> Any:
     if reads.edits:
         body = parsed_script(session.spark, reads.text)
     # the same statements stand in the same order in the user's text and in the one that Spark walks through
-    found = dict(zip((start for start, _ in statement_places(body)), places, strict=True))
+    users_places = dict(zip((start for start, _ in statement_places(body)), places, strict=True))
     with ExitStack() as stack:
         stack.callback(reads.close)
         script = Script(session.spark, body, reads.user_text)
         stack.enter_context(script.running())
         stack.enter_context(session.running_script(script))
-        return _walked(session, script, reads, text, found)
+        return _walked(session, script, reads, text, users_places)
 
 
 def _walked(session: SessionState, script: Script, reads: ScriptReads, text: str, places: Mapping[int, tuple[int, int]]) -> Any:

@@ -69,8 +69,8 @@ def _named_by(session: SessionState, inner: Any) -> str | None:
     for attribute in ("namespace", "parent", "name"):
         name = getattr(inner, attribute, None)
         if isinstance(name, s.TableName):
-            found = session.names.namespace(name.parts)
-            return None if found is None else ".".join((found[0].name, *found[1]))
+            where = session.names.namespace(name.parts)
+            return None if where is None else ".".join((where[0].name, *where[1]))
     subject: Any = getattr(inner, "table", None) or getattr(inner, "target", None) or getattr(inner, "view", None)
     if not isinstance(subject, s.TableName) or (address := place(session, subject.parts)) is None:
         return None
@@ -90,20 +90,20 @@ def _explain_change(session: SessionState, statement: s.Explain, inner: Any, ref
         if spans:
             plan = session.spark_sql(mode + query.sql(*spans), args).collect()[0][0]
         else:
-            found = required(session, target.parts, text=inner.text, offset=target.start)
+            resolved = required(session, target.parts, text=inner.text, offset=target.start)
             condition = getattr(inner, "condition", None)
-            plan = _plan_of_target(session, mode, found, inner, query, condition, args)
+            plan = _plan_of_target(session, mode, resolved, inner, query, condition, args)
     kind = type(inner).__name__
     return PLAN.frame(session.spark, [(f"{kind} {'.'.join(session.names.address(target.parts).parts)}\n{plan}",)])  # type: ignore[union-attr]
 
 
-def _plan_of_target(session: SessionState, mode: str, found: Any, inner: Any, query: Any, condition: Any, args: Any) -> str:
+def _plan_of_target(session: SessionState, mode: str, resolved: Any, inner: Any, query: Any, condition: Any, args: Any) -> str:
     from icesql.session.resolve.time_travel import current
 
     view = "_ice_explained"
-    session.plans.scan(found, current(found.table.metadata), {}).frame.createOrReplaceTempView(view)
+    session.plans.scan(resolved, current(resolved.table.metadata), {}).frame.createOrReplaceTempView(view)
     try:
-        alias = inner.alias or found.address.identifier[-1]
+        alias = inner.alias or resolved.address.identifier[-1]
         if isinstance(inner, s.Merge):
             text = f"SELECT * FROM {view} AS `{alias}` JOIN {query.sql(inner.source)} ON {query.sql(condition)}"
         else:

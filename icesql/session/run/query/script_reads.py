@@ -55,35 +55,35 @@ class ScriptReads:
         self.text = self._rewritten.text
 
     def _edits(self, piece: str, start: int) -> list[Edit]:
-        found, session = references(piece), self._session
+        named, session = references(piece), self._session
         replacements: dict[int, Replacement] = {}
         reads = []
-        for reference in found.tables:
+        for reference in named.tables:
             if reference.place is not Place.TARGET and self._is_ours(reference):
                 reads.append(_Read(f"_icescript{next(_numbers)}", piece, reference, self._metadata_columns(reference, piece)))
                 replacements[reference.start] = Replacement(view=quote(reads[-1].view), full_name=self._full_name(reference))
         self._reads += reads
-        aliases = Aliases(found, replacements)
+        aliases = Aliases(named, replacements)
         hidden = [
             Hidden(r.reference.start, r.reference.alias or aliases.of(replacements[r.reference.start].full_name), r.metadata_columns)
             for r in reads
             if r.metadata_columns
         ]
-        bindings = Bindings(session=session, text=piece, references=found, replacements=replacements, hidden=hidden, aliases=aliases)
+        bindings = Bindings(session=session, text=piece, references=named, replacements=replacements, hidden=hidden, aliases=aliases)
         return [Edit(edit.start + start, edit.end + start, edit.replacement) for edit in edits(bindings)]
 
     def _metadata_columns(self, reference: TableReference, piece: str) -> tuple[str, ...]:
         """Those that the text names, where a table is there already."""
         named = named_metadata_columns(piece)
-        found = readable(self._session, reference.parts) if named and reference.place is Place.FROM else None
-        if found is None or found.metadata_table not in (None, CHANGES):
+        resolved = readable(self._session, reference.parts) if named and reference.place is Place.FROM else None
+        if resolved is None or resolved.metadata_table not in (None, CHANGES):
             return ()
         try:
-            point = read_point(found, reference.time_travel, piece, self._session.microseconds)
+            point = read_point(resolved, reference.time_travel, piece, self._session.microseconds)
         except IcesqlError:
             return ()
         named = named_for(piece, reference.start, named)
-        return shown_columns(found.table.metadata, point.schema, named, of_changes=found.metadata_table == CHANGES)
+        return shown_columns(resolved.table.metadata, point.schema, named, of_changes=resolved.metadata_table == CHANGES)
 
     def _is_ours(self, reference: TableReference) -> bool:
         """Whether it is, or may become, a table of ours: what a short name means can change with USE and with temporary views."""

@@ -61,6 +61,6 @@ def show_procedures(session: SessionState, statement: s.ShowProcedures) -> Any:
 
 def describe_procedure(session: SessionState, statement: s.DescribeProcedure) -> Any:
     """Spark prints what Iceberg's runtime calls its description: the name of the class."""
-    _, found = find_procedure(session, statement.procedure.parts)
-    class_name = _CLASS_NAMES.get(found.name) or "".join(word.capitalize() for word in found.name.split("_")) + "Procedure"
-    return DESCRIPTION.frame(session.spark, [(f"Procedure:   {found.name}",), (f"Description: {class_name}",)])
+    _, described = find_procedure(session, statement.procedure.parts)
+    class_name = _CLASS_NAMES.get(described.name) or "".join(word.capitalize() for word in described.name.split("_")) + "Procedure"
+    return DESCRIPTION.frame(session.spark, [(f"Procedure:   {described.name}",), (f"Description: {class_name}",)])
