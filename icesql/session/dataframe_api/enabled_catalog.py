@@ -165,7 +165,7 @@ class EnabledCatalog(Catalog):  # type: ignore[misc]  # PySpark's classes are un
         if not self._is_ours(tableName):
             return bool(super().isCached(tableName))
         table = required(self._session.state, parse_name(tableName))
-        level = self._session.state.plans.scan(table, current(table.table.metadata), {}, follow=True).frame.storageLevel
+        level = self._session.state.plans.scan(table, current(table.table.metadata), {}, unpinned=True).frame.storageLevel
         return bool(level.useMemory or level.useDisk)
 
     def refreshTable(self, tableName: str) -> None:

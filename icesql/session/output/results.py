@@ -8,8 +8,8 @@ from typing import Any
 from icesql.spark.jvm.local_rows import local_frame
 
 
-class Columns:
-    """Column names, Spark types in DDL form and nullability, e.g. ``Columns("namespace string!", "isTemporary boolean!")``; ``!`` is
+class ResultColumns:
+    """Column names, Spark types in DDL form and nullability, e.g. ``ResultColumns("namespace string!", "isTemporary boolean!")``; ``!`` is
     NOT NULL."""
 
     def __init__(self, *columns: str) -> None:
@@ -47,4 +47,4 @@ def data_type(text: str) -> Any:
     raise ValueError(f"no such result type: {text}")
 
 
-NOTHING = Columns()
+NOTHING = ResultColumns()

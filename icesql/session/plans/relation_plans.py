@@ -59,11 +59,11 @@ class RelationPlans:
         metadata_columns: tuple[str, ...] = (),
         columns: tuple[str, ...] | None = None,
         *,
-        follow: bool = False,
+        unpinned: bool = False,
     ) -> Shown:
         """What ``resolved`` shows as of ``point``; metadata columns come behind the table's own.
 
-        ``follow``: each time that it runs it shows what is there then, unless ``point`` is of one version. ``columns``: those of
+        ``unpinned``: each time that it runs it shows what is there then, unless ``point`` is of one version. ``columns``: those of
         a metadata table that are needed (default: all). Raises SqlError for columns that differ by case only in a session that does not
         tell them apart, InvalidArgumentError and ValidationError for an unknown planning mode, and for a size of splits that is none.
         """
@@ -73,32 +73,32 @@ class RelationPlans:
             check_modes(resolved.table.metadata.properties, self._session.conf)
         elif resolved.metadata_table != CHANGES:
             check_metadata_splits(resolved.table.metadata.properties, resolved.metadata_table)
-        follow = follow and self._can_follow(point)
+        unpinned = unpinned and self._is_unpinned(point)
         if (
             resolved.metadata_table is None
-            and follow
-            and (shown := self._following(resolved, point, options, metadata_columns)) is not None
+            and unpinned
+            and (relation := self._unpinned(resolved, point, options, metadata_columns)) is not None
         ):
-            return shown
-        follows = follow and resolved.metadata_table not in (None, CHANGES)
-        key = self._key(resolved, point, options, (metadata_columns, columns, follows))
+            return relation
+        tracks = unpinned and resolved.metadata_table not in (None, CHANGES)
+        key = self._key(resolved, point, options, (metadata_columns, columns, tracks))
         kept: Shown | None = self._known(key)
         if kept is not None:
             return kept.again()
-        shown = self._made(resolved, point, dict(options), metadata_columns, columns)
-        if follows:
-            shown = self._following_rows(resolved, point, shown, columns)
-        self._keep(key, shown)
-        return shown
+        relation = self._made(resolved, point, dict(options), metadata_columns, columns)
+        if tracks:
+            relation = self._unpinned_rows(resolved, point, relation, columns)
+        self._keep(key, relation)
+        return relation
 
     def _known(self, key: tuple[Any, ...] | None) -> Any:
         return None if key is None else self._plans.find(key)
 
-    def _keep(self, key: tuple[Any, ...] | None, shown: Any) -> None:
+    def _keep(self, key: tuple[Any, ...] | None, relation: Any) -> None:
         if key is not None:
-            self._plans.put(key, shown)
+            self._plans.put(key, relation)
 
-    def _following(
+    def _unpinned(
         self, resolved: Readable, point: ReadPoint, options: Mapping[str, str], metadata_columns: tuple[str, ...]
     ) -> Shown | None:
         """What shows the rows that are there when it runs; ``None`` where nothing can. One plan serves for many versions of a table."""
@@ -118,7 +118,7 @@ class RelationPlans:
         kept: tuple[Following, Shown] | None = self._known(key)
         if kept is not None and kept[0].is_best_for(resolved.table.version):
             return kept[1].again()
-        following = follow_table(
+        tracked = follow_table(
             self._session.spark,
             resolved.table,
             str(point.branch),
@@ -126,13 +126,13 @@ class RelationPlans:
             schema=point.schema,
             metadata_columns=metadata_columns,
             options=options,
-            listener=self.told,
+            listener=self.add_report,
         )
-        if following is None:
+        if tracked is None:
             return None
-        shown = Shown.of(without_reserved_names(following.frame(), point.schema))
-        self._keep(key, (following, shown))
-        return shown
+        relation = Shown.of(without_reserved_names(tracked.frame(), point.schema))
+        self._keep(key, (tracked, relation))
+        return relation
 
     @contextmanager
     def pinned(self) -> Iterator[None]:
@@ -197,7 +197,7 @@ class RelationPlans:
         if not INCREMENTAL.isdisjoint(options):
             from icesql.spark.read.changelog import incremental_frame
 
-            return Shown.of(incremental_frame(spark, resolved.table, options=options, listener=self.told))
+            return Shown.of(incremental_frame(spark, resolved.table, options=options, listener=self.add_report))
         return self._table(resolved, point, options, metadata_columns)
 
     def narrowed(
@@ -208,7 +208,7 @@ class RelationPlans:
 
         return self._table(resolved, point, dict(options), metadata_columns, bindable(point.schema, where))
 
-    def _can_follow(self, point: ReadPoint) -> bool:
+    def _is_unpinned(self, point: ReadPoint) -> bool:
         """True for what all see now, not for a version or what a transaction has staged."""
         return not point.pinned and point.branch is not None and self._session.transaction_in_progress is None
 
@@ -228,17 +228,17 @@ class RelationPlans:
                 metadata_columns=metadata_columns,
                 where=where,
                 options=options,
-                listener=self.told,
+                listener=self.add_report,
             )
         return Shown.of(without_reserved_names(frame, point.schema), tuple(keys))
 
-    def while_present(self, resolved: Readable, point: ReadPoint, told: Any, frame: Any) -> Any:
-        """``told``, which is what ``frame`` shows of this version of the table, in runs that would show this version."""
-        if not self._can_follow(point):
-            return told
-        return self._present_or(resolved, Shown.of(told), Shown.of(frame))
+    def while_present(self, resolved: Readable, point: ReadPoint, row: Any, frame: Any) -> Any:
+        """``row``, which is what ``frame`` shows of this version of the table, in runs that would show this version."""
+        if not self._is_unpinned(point):
+            return row
+        return self._present_or(resolved, Shown.of(row), Shown.of(frame))
 
-    def _following_rows(self, resolved: Readable, point: ReadPoint, shown: Shown, columns: tuple[str, ...] | None) -> Shown:
+    def _unpinned_rows(self, resolved: Readable, point: ReadPoint, relation: Shown, columns: tuple[str, ...] | None) -> Shown:
         """What a metadata table shows in runs that would show this version of the table, else the rows of the newest one."""
         from icesql.spark.read.metadata_frames import newest_rows
 
@@ -254,20 +254,20 @@ class RelationPlans:
         key = ("newest", resolved.dotted, name, point.branch, columns, *shape)
         later = self._known(key)
         if later is None:
-            later = Shown.of(newest_rows(self._session.spark, shown.frame.schema, str(key), name, newest, columns))
+            later = Shown.of(newest_rows(self._session.spark, relation.frame.schema, str(key), name, newest, columns))
             self._keep(key, later)
-        return Shown.of(self._present_or(resolved, shown, later))
+        return Shown.of(self._present_or(resolved, relation, later))
 
-    def _present_or(self, resolved: Readable, shown: Shown, otherwise: Shown) -> DataFrame:
+    def _present_or(self, resolved: Readable, relation: Shown, otherwise: Shown) -> DataFrame:
         from icesql.spark.jvm.driver_callbacks import Question, one_of
         from icesql.spark.read.following import identity
 
         version = identity(resolved.table.version)
         present = Question(f"{version} present", lambda: identity(self.newest.of(resolved)) == version)
         past = Question(f"{version} past", lambda: identity(self.newest.of(resolved)) != version)
-        return one_of(self._session.spark, [(shown.plan, present), (otherwise.plan, past)])
+        return one_of(self._session.spark, [(relation.plan, present), (otherwise.plan, past)])
 
-    def told(self, report: ScanReport, snapshot: Snapshot | None) -> None:
+    def add_report(self, report: ScanReport, snapshot: Snapshot | None) -> None:
         """Called with the report of each planning of a snapshot's files."""
         total = None if snapshot is None else snapshot.summary.get("total-files-size")
         total_bytes = int(total) if total is not None and total.isdigit() else None

@@ -102,11 +102,16 @@ class BoundText:
 
 @contextmanager
 def bound(
-    session: SessionState, text: str, references: References, *, target: tuple[TableName, Readable, str] | None = None, follow: bool = False
+    session: SessionState,
+    text: str,
+    references: References,
+    *,
+    target: tuple[TableName, Readable, str] | None = None,
+    unpinned: bool = False,
 ) -> Iterator[BoundText]:
     """Give every reference to a table of ours a view, for as long as the block runs; references in TARGET places stay.
 
-    ``follow``: what is made of the text is a query, which may run later, and shows what is there then.
+    ``unpinned``: what is made of the text is a query, which may run later, and shows what is there then.
     ``target``: the table that a row-level statement changes, under an alias that is not in the text: columns qualified by its name are too.
     """
     result = BoundText(session, text, references=references)
@@ -120,13 +125,13 @@ def bound(
         named = named_metadata_columns(text)
         hidden: list[Hidden] = []
         for reference, source in sources:
-            if follow and not isinstance(source, StoredView) and session.transaction_in_progress is None:
+            if unpinned and not isinstance(source, StoredView) and session.transaction_in_progress is None:
                 session.plans.newest.loaded(source, changes)
-            shown, hidden_columns, narrowed = source_shown(session, reference, source, text, named, result.reads, follow=follow)
-            views.append(_temporary_view(shown))
+            relation, hidden_columns, narrowed = source_relation(session, reference, source, text, named, result.reads, unpinned=unpinned)
+            views.append(_temporary_view(relation))
             result.user.views[views[-1]] = quote(*reference.parts)
-            if narrowed is not None and shown.second_path:
-                result.fallbacks.append((views[-1], shown.second_path, narrowed))
+            if narrowed is not None and relation.second_path:
+                result.fallbacks.append((views[-1], relation.second_path, narrowed))
             result.sources.append(source)
             full_name = replacements[reference.start].full_name
             width = reference.clause_end - reference.start
@@ -166,7 +171,7 @@ def source_of(session: SessionState, text: str, reference: TableReference) -> So
             raise not_found(session, reference.parts, text=text, offset=reference.start)
 
 
-def source_shown(
+def source_relation(
     session: SessionState,
     reference: TableReference,
     source: Source,
@@ -174,7 +179,7 @@ def source_shown(
     named: frozenset[str],
     reads: list[tuple[Readable, ReadPoint]],
     *,
-    follow: bool = False,
+    unpinned: bool = False,
 ) -> tuple[Shown, tuple[str, ...], Narrowed | None]:
     """The reference's rows, the metadata columns among its columns, and for a table's rows how to make them for a filter."""
     if isinstance(source, StoredView):
@@ -192,9 +197,9 @@ def source_shown(
     if source.metadata_table is None and not hidden and INCREMENTAL.isdisjoint(options):
         reads.append((source, point))
     columns = _columns_of_metadata_table(source, reference, text)
-    shown = session.plans.scan(source, point, options, hidden, columns, follow=follow)
+    relation = session.plans.scan(source, point, options, hidden, columns, unpinned=unpinned)
     narrows = source.metadata_table is None and INCREMENTAL.isdisjoint(options)
-    return shown, hidden, partial(session.plans.narrowed, source, point, options, hidden) if narrows else None
+    return relation, hidden, partial(session.plans.narrowed, source, point, options, hidden) if narrows else None
 
 
 def _columns_of_metadata_table(source: Readable, reference: TableReference, text: str) -> tuple[str, ...] | None:
@@ -207,9 +212,9 @@ def _columns_of_metadata_table(source: Readable, reference: TableReference, text
     return needed_columns(text, reference, tuple(field.name for field in schema.fields))
 
 
-def _temporary_view(shown: Shown) -> str:
+def _temporary_view(relation: Shown) -> str:
     name = f"{VIEW_PREFIX}{next(_numbers)}"
-    short_views.show_plan(shown.bridge, shown.plan, name)
+    short_views.show_plan(relation.bridge, relation.plan, name)
     return name
 
 

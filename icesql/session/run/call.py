@@ -13,7 +13,7 @@ from icesql.parser.text.parameters import sql_literal
 from icesql.procedures.arguments import UNKNOWN, Argument, bind
 from icesql.procedures.base import Procedure
 from icesql.procedures.context import ProcedureContext
-from icesql.session.output.results import Columns
+from icesql.session.output.results import ResultColumns
 from icesql.session.rewrite.bound_text import bound
 from icesql.session.rewrite.system_functions import SYSTEM
 from icesql.session.run.calling_session import CallingSession
@@ -75,7 +75,7 @@ def _run(session: SessionState, catalog: str, procedure: Procedure, arguments: d
     finally:
         session.notices = (*session.notices, *context.notices)
         session.planned_actions = context.plan()
-    columns = Columns(*(f"{column.name} {column.type}{'' if column.nullable else '!'}" for column in procedure.output))
+    columns = ResultColumns(*(f"{column.name} {column.type}{'' if column.nullable else '!'}" for column in procedure.output))
     with after_commit(f"show the rows of {procedure.name}: {rows}"):
         return columns.frame(session.spark, rows)
     return session.nothing

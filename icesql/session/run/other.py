@@ -70,7 +70,7 @@ def _cache(session: SessionState, statement: s.CacheTable, args: Any) -> Any:
         case StoredView() as stored:  # its query is run each time it is read: nothing is kept, but what cannot be read is refused
             view_frame(session, stored.address, stored.view)
         case ResolvedTable() | MetadataTable() as table:
-            frame = session.plans.scan(table, current(table.table.metadata), {}, follow=True).frame
+            frame = session.plans.scan(table, current(table.table.metadata), {}, unpinned=True).frame
             frame.persist() if level is None else persist(frame, level)
             if not statement.lazy:
                 frame.count()
@@ -90,7 +90,7 @@ def _storage_level(session: SessionState, statement: s.CacheTable) -> Any:
 def _uncache(session: SessionState, statement: s.UncacheTable) -> Any:
     match resolve(session, statement.table.parts):
         case ResolvedTable() | MetadataTable() as table:
-            session.plans.scan(table, current(table.table.metadata), {}, follow=True).frame.unpersist()
+            session.plans.scan(table, current(table.table.metadata), {}, unpinned=True).frame.unpersist()
         case StoredView() as stored:
             view_frame(session, stored.address, stored.view)
         case TemporaryView() | SparkOwned():

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from icesql.parser import statements as s
-from icesql.session.output.results import Columns
+from icesql.session.output.results import ResultColumns
 from icesql.session.state.catalogs import SPARK_CATALOG
 from icesql.session.state.default_catalog import DEFAULT_CATALOG, forget_default, take_default
 
 if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
 
-SETTING = Columns("key string!", "value string!")
+SETTING = ResultColumns("key string!", "value string!")
 
 
 def run_set(session: SessionState, statement: s.SetConfiguration | s.ResetConfiguration) -> Any:

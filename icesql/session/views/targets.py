@@ -14,7 +14,7 @@ from icesql.session.resolve.path_tables import require_named
 from icesql.session.resolve.resolved import Readable, Selector, StoredView
 from icesql.session.resolve.resolver import resolve
 from icesql.session.resolve.stored_views import SPARK_DIALECT, view_frame, view_references, written_in
-from icesql.session.rewrite.bound_text import source_of, source_shown
+from icesql.session.rewrite.bound_text import source_of, source_relation
 from icesql.session.rewrite.places import line_and_column, quote
 from icesql.session.run.dml.write_target import WriteTarget, target_of
 from icesql.session.sql_errors import quoted
@@ -130,7 +130,7 @@ def _below(session: SessionState, text: str, references: References) -> tuple[Re
     source = source_of(session, text, reference)
     if source is None or isinstance(source, StoredView):
         return None if source is None else _below_stored(session, source)
-    shown, _, _ = source_shown(session, reference, source, text, frozenset(), [], follow=True)
+    shown, _, _ = source_relation(session, reference, source, text, frozenset(), [], unpinned=True)
     return _as_written(source, reference), shown.frame
 
 

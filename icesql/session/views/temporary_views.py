@@ -167,7 +167,7 @@ class TemporaryViews:
     def _frame(self, text: str, references: References, over: OverTable | None) -> tuple[Any, tuple[str, ...]]:
         if over is not None and not text:
             return over.frame(self._session), self._state(references, over)
-        with bound(self._session, text, references, follow=True) as query:
+        with bound(self._session, text, references, unpinned=True) as query:
             frame = query.frame()
         return frame, self._state(references)
 

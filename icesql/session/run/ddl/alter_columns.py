@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def alter_columns(session: SessionState, statement: s.AlterTable, resolved: Readable) -> None:
     """One commit. Raises SqlError, ValidationError or UnsupportedError, and then changes nothing."""
     update = resolved.table.update_schema()
-    known = Columns(resolved.table.metadata.schema, session.is_case_sensitive)
+    known = ColumnNames(resolved.table.metadata.schema, session.is_case_sensitive)
     match statement:
         case s.AddColumns():
             _refuse_defaults(session, statement.columns)
@@ -51,7 +51,7 @@ class UnresolvedColumnError(SqlError):
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class ColumnNames:
     """The table's columns by the names that statements give them. ``exact``: case matters."""
 
     schema: Schema
@@ -118,7 +118,7 @@ def _refuse_defaults(session: SessionState, columns: Sequence[s.ColumnDefinition
 
 
 # -- ADD ---------------------------------------------------------------------------------------------------------------
-def _add(update: UpdateSchema, known: Columns, columns: Sequence[s.ColumnDefinition]) -> None:
+def _add(update: UpdateSchema, known: ColumnNames, columns: Sequence[s.ColumnDefinition]) -> None:
     added: set[tuple[str, ...]] = set()
     for column in columns:
         above = column.path[:-1]
@@ -144,7 +144,7 @@ def _add(update: UpdateSchema, known: Columns, columns: Sequence[s.ColumnDefinit
             _move(update, known, parent, column.name, column.position, frozenset(k[-1] for k in added if k[:-1] == key[:-1]))
 
 
-def _parent(known: Columns, path: Sequence[str], name: str) -> str | None:
+def _parent(known: ColumnNames, path: Sequence[str], name: str) -> str | None:
     """Dotted name of the struct that takes a new field. Raises SqlError for a parent that is none, ValidationError for a map's key."""
     if not path:
         return None
@@ -156,7 +156,7 @@ def _parent(known: Columns, path: Sequence[str], name: str) -> str | None:
     return dotted
 
 
-def _check_place(known: Columns, column: s.ColumnDefinition, added: Iterable[tuple[str, ...]]) -> None:
+def _check_place(known: ColumnNames, column: s.ColumnDefinition, added: Iterable[tuple[str, ...]]) -> None:
     """Raises SqlError for a place after a column that is not there."""
     if column.position is None or column.position.after is None:
         return
@@ -173,12 +173,12 @@ def _check_place(known: Columns, column: s.ColumnDefinition, added: Iterable[tup
         )
 
 
-def _is_map_key(known: Columns, path: Sequence[str]) -> bool:
+def _is_map_key(known: ColumnNames, path: Sequence[str]) -> bool:
     return len(path) > 1 and isinstance(known.resolve(path[:-1])[1].type, MapType)
 
 
 def _move(
-    update: UpdateSchema, known: Columns, parent: str | None, name: str, position: s.Position, added: frozenset[str] = frozenset()
+    update: UpdateSchema, known: ColumnNames, parent: str | None, name: str, position: s.Position, added: frozenset[str] = frozenset()
 ) -> None:
     full = name if parent is None else f"{parent}.{name}"
     if position.after is None:
@@ -195,7 +195,7 @@ def _move(
 
 
 # -- DROP and RENAME ---------------------------------------------------------------------------------------------------
-def _drop(update: UpdateSchema, known: Columns, statement: s.DropColumns) -> None:
+def _drop(update: UpdateSchema, known: ColumnNames, statement: s.DropColumns) -> None:
     dropped: set[str] = set()
     for path in statement.columns:
         try:
@@ -211,13 +211,13 @@ def _drop(update: UpdateSchema, known: Columns, statement: s.DropColumns) -> Non
         dropped.add(name)
 
 
-def _container_of(known: Columns, path: Sequence[str]) -> ListType | MapType | None:
+def _container_of(known: ColumnNames, path: Sequence[str]) -> ListType | MapType | None:
     """List elements, map keys and map values have no name of their own."""
     parent = known.resolve(path[:-1])[1].type if len(path) > 1 else None
     return parent if isinstance(parent, (ListType, MapType)) else None
 
 
-def _refuse_dropped_part(known: Columns, path: Sequence[str]) -> None:
+def _refuse_dropped_part(known: ColumnNames, path: Sequence[str]) -> None:
     parent = _container_of(known, path)
     if parent is None:
         return
@@ -227,7 +227,7 @@ def _refuse_dropped_part(known: Columns, path: Sequence[str]) -> None:
     raise ValidationError(f"Unsupported table change: Cannot delete {part}: {parent}")
 
 
-def _rename(update: UpdateSchema, known: Columns, statement: s.RenameColumn) -> None:
+def _rename(update: UpdateSchema, known: ColumnNames, statement: s.RenameColumn) -> None:
     name, _ = known.resolve(statement.column)
     if _container_of(known, statement.column) is not None:
         raise not_a_struct([*statement.column[:-1], statement.new_name], statement.column[:-1])
@@ -243,7 +243,7 @@ def _rename(update: UpdateSchema, known: Columns, statement: s.RenameColumn) -> 
 
 
 # -- ALTER COLUMN ------------------------------------------------------------------------------------------------------
-def _change(session: SessionState, update: UpdateSchema, known: Columns, changes: Sequence[s.ColumnChange], resolved: Readable) -> None:
+def _change(session: SessionState, update: UpdateSchema, known: ColumnNames, changes: Sequence[s.ColumnChange], resolved: Readable) -> None:
     seen: set[str] = set()
     for change in changes:
         name, field = known.resolve(change.column)
@@ -260,7 +260,9 @@ def _change(session: SessionState, update: UpdateSchema, known: Columns, changes
         _change_one(session, update, known, name, field, change)
 
 
-def _change_one(session: SessionState, update: UpdateSchema, known: Columns, name: str, field: NestedField, change: s.ColumnChange) -> None:
+def _change_one(
+    session: SessionState, update: UpdateSchema, known: ColumnNames, name: str, field: NestedField, change: s.ColumnChange
+) -> None:
     if change.default_text is not None or change.drop_default:
         _change_default(session, update, name, field, change)
     if change.type is not None and not children(field.type) and change.type != field.type:
@@ -293,7 +295,7 @@ def _change_default(session: SessionState, update: UpdateSchema, name: str, fiel
 
 
 # -- REPLACE COLUMNS ---------------------------------------------------------------------------------------------------
-def _replace(update: UpdateSchema, known: Columns, columns: Sequence[s.ColumnDefinition]) -> None:
+def _replace(update: UpdateSchema, known: ColumnNames, columns: Sequence[s.ColumnDefinition]) -> None:
     """All columns go and new ones come: even same-named ones get new ids, as Spark makes of it."""
     seen: set[str] = set()
     for field in known.schema.fields:

@@ -10,7 +10,7 @@ from icesql.catalog.base import Catalog, Namespace
 from icesql.catalog.hadoop import HadoopCatalog
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnsupportedError
 from icesql.parser import statements as s
-from icesql.session.output.results import Columns
+from icesql.session.output.results import ResultColumns
 from icesql.session.run.ddl.table_properties import owner
 from icesql.session.run.show.describing import quoted_if_needed
 from icesql.session.run.show.patterns import matches
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 _SCHEME = re.compile(r"[A-Za-z][\w+.-]*:")
 _RESERVED = {"location": "please use the LOCATION clause to specify it", "owner": "it will be set to the current user"}
-NAMESPACES = Columns("namespace string!")
-CATALOGS = Columns("catalog string!")
-CURRENT = Columns("catalog string!", "namespace string!")
-DESCRIBED = Columns("info_name string!", "info_value string")
+NAMESPACES = ResultColumns("namespace string!")
+CATALOGS = ResultColumns("catalog string!")
+CURRENT = ResultColumns("catalog string!", "namespace string!")
+DESCRIBED = ResultColumns("info_name string!", "info_value string")
 
 
 def run_namespaces(session: SessionState, statement: s.Statement) -> Any:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, SqlError, UnsupportedError, ValidationError
 from icesql.parser import statements as s
-from icesql.session.output.results import Columns
+from icesql.session.output.results import ResultColumns
 from icesql.session.resolve.resolved import MetadataTable, ResolvedTable, StoredView
 from icesql.session.resolve.resolver import find_view, not_found, place, resolve
 from icesql.session.resolve.stored_views import QUERY_COLUMNS, SPARK_DIALECT, run_view_query
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
     from icesql.spec.schema import Schema
 
-VIEWS = Columns("namespace string!", "viewName string!", "isTemporary boolean!")
+VIEWS = ResultColumns("namespace string!", "viewName string!", "isTemporary boolean!")
 _RESERVED = ("provider", "location", "format-version", QUERY_COLUMNS)
 
 

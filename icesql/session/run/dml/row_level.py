@@ -85,7 +85,7 @@ def _changed(session: SessionState, statement: s.Statement, target: WriteTarget,
         ctes="" if ctes is None else text.sql(ctes),
         options=target.options,
         session=SessionSettings(session),
-        listener=session.plans.told,
+        listener=session.plans.add_report,
     )
     match statement:
         case s.Delete():

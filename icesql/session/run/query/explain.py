@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import InvalidArgumentError, NotFoundError, ValidationError
 from icesql.parser import statements as s
 from icesql.parser.text.names import References
-from icesql.session.output.results import Columns
+from icesql.session.output.results import ResultColumns
 from icesql.session.resolve.resolver import find_view, place, required
 from icesql.session.rewrite.bound_text import bound
 from icesql.session.rewrite.places import Edit, rewrite
@@ -15,7 +15,7 @@ from icesql.session.rewrite.places import Edit, rewrite
 if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
 
-PLAN = Columns("plan string")
+PLAN = ResultColumns("plan string")
 
 
 def run_explain(session: SessionState, statement: s.Explain, args: Any = None) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import UnsupportedError
 from icesql.parser import statements as s
-from icesql.session.output.results import Columns
+from icesql.session.output.results import ResultColumns
 from icesql.session.run.query.query import run_query
 from icesql.spark.jvm.queries import plan_physically
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
     from icesql.table.scan.report import ScanReport
 
-STEPS = Columns("table string!", "step string!", "predicate string", "manifests bigint", "files bigint", "bytes bigint")
+STEPS = ResultColumns("table string!", "step string!", "predicate string", "manifests bigint", "files bigint", "bytes bigint")
 
 
 def explain_pruning(session: SessionState, statement: s.Explain, args: Any = None) -> Any:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def run_query(session: SessionState, text: str, references: References, args: Any = None) -> Any:
     """A DataFrame of the query. Errors carry places in ``text``. Raises NotFoundError for tables and versions that are not there."""
     session.temporary_views.refresh(references)
-    with bound(session, text, references, follow=not session.plans.is_pinned) as query:
+    with bound(session, text, references, unpinned=not session.plans.is_pinned) as query:
         return from_metadata(session, query, query.frame(args=args))
 
 

@@ -19,7 +19,7 @@ from icesql.parser.text.tokens import tokenize
 from icesql.session.resolve.resolved import CHANGES
 from icesql.session.resolve.resolver import readable
 from icesql.session.resolve.time_travel import read_point
-from icesql.session.rewrite.bound_text import source_of, source_shown
+from icesql.session.rewrite.bound_text import source_of, source_relation
 from icesql.session.rewrite.hidden_columns import Hidden, named_for, named_metadata_columns, shown_columns
 from icesql.session.rewrite.places import Edit, quote, rewrite
 from icesql.session.rewrite.rules import Bindings, edits
@@ -113,7 +113,7 @@ class ScriptReads:
         try:
             source = source_of(session, read.text, reference)
             if source is not None:
-                return source_shown(session, reference, source, read.text, frozenset(read.metadata_columns), [])[0].frame
+                return source_relation(session, reference, source, read.text, frozenset(read.metadata_columns), [])[0].frame
             view = session.temporary_views.find(reference.parts)
             if view is not None:
                 session.temporary_views.refresh_view(view)

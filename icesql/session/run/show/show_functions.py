@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import UnsupportedError
 from icesql.parser import statements as s
-from icesql.session.output.results import Columns
+from icesql.session.output.results import ResultColumns
 from icesql.session.rewrite.system_functions import SYSTEM
 from icesql.session.run.show.patterns import matches
 from icesql.session.sql_errors import schema_not_found
@@ -16,7 +16,7 @@ from icesql.spark_errors import spark_message
 if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
 
-SHOWN = Columns("function string!")
+SHOWN = ResultColumns("function string!")
 
 
 def show_functions(session: SessionState, statement: s.ShowFunctions | s.DescribeFunction) -> Any:

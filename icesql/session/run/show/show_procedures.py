@@ -8,7 +8,7 @@ from icesql.errors import NotFoundError
 from icesql.parser import statements as s
 from icesql.procedures.base import Procedure
 from icesql.procedures.registry import NAMES, procedure, procedures
-from icesql.session.output.results import Columns
+from icesql.session.output.results import ResultColumns
 from icesql.session.rewrite.system_functions import SYSTEM
 from icesql.session.run.show.patterns import matches
 from icesql.session.sql_errors import no_procedures, routine_not_found
@@ -16,8 +16,8 @@ from icesql.session.sql_errors import no_procedures, routine_not_found
 if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
 
-PROCEDURES = Columns("catalog string!", "namespace array<string>", "schema string", "procedure_name string!")
-DESCRIPTION = Columns("procedure_desc string!")
+PROCEDURES = ResultColumns("catalog string!", "namespace array<string>", "schema string", "procedure_name string!")
+DESCRIPTION = ResultColumns("procedure_desc string!")
 _CLASS_NAMES = {
     "add_files": "AddFiles",
     "ancestors_of": "AncestorsOf",

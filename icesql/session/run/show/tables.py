@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import NotFoundError, SqlError
 from icesql.parser import statements as s
-from icesql.session.output.results import Columns
+from icesql.session.output.results import ResultColumns
 from icesql.session.resolve.resolved import (
     CHANGES,
     MetadataTable,
@@ -33,14 +33,14 @@ from icesql.spec.types import StructType
 if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
 
-TABLES = Columns("namespace string!", "tableName string!", "isTemporary boolean!")
-TABLES_EXTENDED = Columns("namespace string!", "tableName string!", "isTemporary boolean!", "information string!")
-PROPERTIES = Columns("key string!", "value string!")
-COLUMN_NAMES = Columns("col_name string!")
-CREATE_STATEMENT = Columns("createtab_stmt string!")
-PARTITIONS = Columns("partition string!")
-DESCRIPTION = Columns("col_name string!", "data_type string!", "comment string")
-COLUMN_DESCRIPTION = Columns("info_name string!", "info_value string!")
+TABLES = ResultColumns("namespace string!", "tableName string!", "isTemporary boolean!")
+TABLES_EXTENDED = ResultColumns("namespace string!", "tableName string!", "isTemporary boolean!", "information string!")
+PROPERTIES = ResultColumns("key string!", "value string!")
+COLUMN_NAMES = ResultColumns("col_name string!")
+CREATE_STATEMENT = ResultColumns("createtab_stmt string!")
+PARTITIONS = ResultColumns("partition string!")
+DESCRIPTION = ResultColumns("col_name string!", "data_type string!", "comment string")
+COLUMN_DESCRIPTION = ResultColumns("info_name string!", "info_value string!")
 
 
 def run_show(session: SessionState, statement: s.Statement, args: Any = None) -> Any:
