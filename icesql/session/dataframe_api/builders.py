@@ -14,7 +14,7 @@ from icesql.session.resolve.resolver import place, readable
 from icesql.session.rewrite.places import quote
 from icesql.session.run.ddl.table_properties import is_iceberg
 from icesql.session.run.show import describing
-from icesql.spark.read.shown import Shown
+from icesql.spark.read.relation_plan import RelationPlan
 from icesql.spark_errors import spark_message
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def read_table(session: Session, name: str) -> DataFrame:
     parts = parse_name(name)
     frame = session.sql(f"SELECT * FROM {quote(*parts)}")
     address = place(session.state, parts)
-    return frame if address is None else Shown.of(frame).under_name(address.parts)
+    return frame if address is None else RelationPlan.of(frame).under_name(address.parts)
 
 
 class EnabledReader(DataFrameReader):  # type: ignore[misc]  # PySpark's classes are untyped to us

@@ -15,7 +15,7 @@ from icesql.session.resolve.ambiguous_columns import refuse_ambiguous
 from icesql.session.resolve.resolved import CHANGES, Readable
 from icesql.session.resolve.time_travel import ReadPoint
 from icesql.spark.jvm.spark_session import is_stopped
-from icesql.spark.read.shown import Shown
+from icesql.spark.read.relation_plan import RelationPlan
 from icesql.spec.snapshots import MAIN, Snapshot
 from icesql.table.own_changes import listen
 from icesql.table.scan.planning_modes import check_modes
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from icesql.session.state.session_state import SessionState
     from icesql.spark.jvm.kept_frames import KeptFrames
-    from icesql.spark.read.following import Following
+    from icesql.spark.read.unpinned import UnpinnedRead
 
 _KEPT = 64
 _WITH_COLUMNS_OF_TABLE = frozenset(
@@ -60,7 +60,7 @@ class RelationPlans:
         columns: tuple[str, ...] | None = None,
         *,
         unpinned: bool = False,
-    ) -> Shown:
+    ) -> RelationPlan:
         """What ``resolved`` shows as of ``point``; metadata columns come behind the table's own.
 
         ``unpinned``: each time that it runs it shows what is there then, unless ``point`` is of one version. ``columns``: those of
@@ -82,9 +82,9 @@ class RelationPlans:
             return relation
         tracks = unpinned and resolved.metadata_table not in (None, CHANGES)
         key = self._key(resolved, point, options, (metadata_columns, columns, tracks))
-        kept: Shown | None = self._known(key)
+        kept: RelationPlan | None = self._known(key)
         if kept is not None:
-            return kept.again()
+            return kept.with_new_columns()
         relation = self._made(resolved, point, dict(options), metadata_columns, columns)
         if tracks:
             relation = self._unpinned_rows(resolved, point, relation, columns)
@@ -100,12 +100,12 @@ class RelationPlans:
 
     def _unpinned(
         self, resolved: Readable, point: ReadPoint, options: Mapping[str, str], metadata_columns: tuple[str, ...]
-    ) -> Shown | None:
+    ) -> RelationPlan | None:
         """What shows the rows that are there when it runs; ``None`` where nothing can. One plan serves for many versions of a table."""
         if not INCREMENTAL.isdisjoint(options):
             return None
         from icesql.spark.read.reserved_names import without_reserved_names
-        from icesql.spark.read.table_scan import follow_table
+        from icesql.spark.read.table_scan import unpinned_read
 
         key = (
             resolved.table.metadata.table_uuid,
@@ -115,10 +115,10 @@ class RelationPlans:
             tuple(sorted(options.items())),
             metadata_columns,
         )
-        kept: tuple[Following, Shown] | None = self._known(key)
+        kept: tuple[UnpinnedRead, RelationPlan] | None = self._known(key)
         if kept is not None and kept[0].is_best_for(resolved.table.version):
-            return kept[1].again()
-        tracked = follow_table(
+            return kept[1].with_new_columns()
+        tracked = unpinned_read(
             self._session.spark,
             resolved.table,
             str(point.branch),
@@ -130,7 +130,7 @@ class RelationPlans:
         )
         if tracked is None:
             return None
-        relation = Shown.of(without_reserved_names(tracked.frame(), point.schema))
+        relation = RelationPlan.of(without_reserved_names(tracked.frame(), point.schema))
         self._keep(key, (tracked, relation))
         return relation
 
@@ -182,27 +182,27 @@ class RelationPlans:
         options: dict[str, str],
         metadata_columns: tuple[str, ...],
         columns: tuple[str, ...] | None,
-    ) -> Shown:
+    ) -> RelationPlan:
         spark = self._session.spark
         if resolved.metadata_table == CHANGES:
             from icesql.spark.read.changelog import changelog_frame
 
-            return Shown.of(changelog_frame(spark, resolved.table, options=options, metadata_columns=metadata_columns))
+            return RelationPlan.of(changelog_frame(spark, resolved.table, options=options, metadata_columns=metadata_columns))
         if resolved.metadata_table is not None:
             from icesql.spark.read.metadata_frames import metadata_frame
 
             chosen = point.pinned or point.branch not in (None, MAIN)
             snapshot_id = point.snapshot_id if chosen else None
-            return Shown.of(metadata_frame(spark, resolved.table, resolved.metadata_table, snapshot_id=snapshot_id, columns=columns))
+            return RelationPlan.of(metadata_frame(spark, resolved.table, resolved.metadata_table, snapshot_id=snapshot_id, columns=columns))
         if not INCREMENTAL.isdisjoint(options):
             from icesql.spark.read.changelog import incremental_frame
 
-            return Shown.of(incremental_frame(spark, resolved.table, options=options, listener=self.add_report))
+            return RelationPlan.of(incremental_frame(spark, resolved.table, options=options, listener=self.add_report))
         return self._table(resolved, point, options, metadata_columns)
 
     def narrowed(
         self, resolved: Readable, point: ReadPoint, options: Mapping[str, str], metadata_columns: tuple[str, ...], where: Expression
-    ) -> Shown:
+    ) -> RelationPlan:
         """As ``scan`` for a table's rows, but files without rows that pass the filter need not be read; made anew each time."""
         from icesql.spark.read.read_planning import bindable
 
@@ -214,7 +214,7 @@ class RelationPlans:
 
     def _table(
         self, resolved: Readable, point: ReadPoint, options: dict[str, str], metadata_columns: tuple[str, ...], where: Expression = TRUE
-    ) -> Shown:
+    ) -> RelationPlan:
         from icesql.spark.read.fallback_filters import relations_made
         from icesql.spark.read.reserved_names import without_reserved_names
         from icesql.spark.read.table_scan import scan_dataframe
@@ -230,15 +230,15 @@ class RelationPlans:
                 options=options,
                 listener=self.add_report,
             )
-        return Shown.of(without_reserved_names(frame, point.schema), tuple(keys))
+        return RelationPlan.of(without_reserved_names(frame, point.schema), tuple(keys))
 
     def while_present(self, resolved: Readable, point: ReadPoint, row: Any, frame: Any) -> Any:
         """``row``, which is what ``frame`` shows of this version of the table, in runs that would show this version."""
         if not self._is_unpinned(point):
             return row
-        return self._present_or(resolved, Shown.of(row), Shown.of(frame))
+        return self._present_or(resolved, RelationPlan.of(row), RelationPlan.of(frame))
 
-    def _unpinned_rows(self, resolved: Readable, point: ReadPoint, relation: Shown, columns: tuple[str, ...] | None) -> Shown:
+    def _unpinned_rows(self, resolved: Readable, point: ReadPoint, relation: RelationPlan, columns: tuple[str, ...] | None) -> RelationPlan:
         """What a metadata table shows in runs that would show this version of the table, else the rows of the newest one."""
         from icesql.spark.read.metadata_frames import newest_rows
 
@@ -254,13 +254,13 @@ class RelationPlans:
         key = ("newest", resolved.dotted, name, point.branch, columns, *shape)
         later = self._known(key)
         if later is None:
-            later = Shown.of(newest_rows(self._session.spark, relation.frame.schema, str(key), name, newest, columns))
+            later = RelationPlan.of(newest_rows(self._session.spark, relation.frame.schema, str(key), name, newest, columns))
             self._keep(key, later)
-        return Shown.of(self._present_or(resolved, relation, later))
+        return RelationPlan.of(self._present_or(resolved, relation, later))
 
-    def _present_or(self, resolved: Readable, relation: Shown, otherwise: Shown) -> DataFrame:
+    def _present_or(self, resolved: Readable, relation: RelationPlan, otherwise: RelationPlan) -> DataFrame:
         from icesql.spark.jvm.driver_callbacks import Question, one_of
-        from icesql.spark.read.following import identity
+        from icesql.spark.read.unpinned import identity
 
         version = identity(resolved.table.version)
         present = Question(f"{version} present", lambda: identity(self.newest.of(resolved)) == version)

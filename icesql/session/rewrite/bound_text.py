@@ -37,7 +37,7 @@ from icesql.session.rewrite.places import Edit, Rewritten, padded, quote, rewrit
 from icesql.session.rewrite.rules import Bindings, edits
 from icesql.session.spark_errors import UserText, in_the_users_words, sent
 from icesql.spark.jvm import short_views
-from icesql.spark.read.shown import Shown
+from icesql.spark.read.relation_plan import RelationPlan
 from icesql.table.own_changes import changes_so_far
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ _numbers = itertools.count(1)
 VIEW_PREFIX = "_ice"
 
 
-Narrowed: TypeAlias = Callable[[Expression], Shown]
+Narrowed: TypeAlias = Callable[[Expression], RelationPlan]
 """What a table shows to queries that need only rows that pass a filter."""
 
 
@@ -61,7 +61,7 @@ class BoundText:
     sources: list[Source] = field(default_factory=list)
     references: References = field(default_factory=References)
     reads: list[tuple[Readable, ReadPoint]] = field(default_factory=list)  # scans of tables that show just the tables' own columns
-    fallbacks: list[tuple[str, tuple[str, ...], Narrowed]] = field(default_factory=list)  # views of files that Catalyst cannot prune
+    fallback_reads: list[tuple[str, tuple[str, ...], Narrowed]] = field(default_factory=list)  # views of files that Catalyst cannot prune
     user: UserText = field(init=False)
 
     def __post_init__(self) -> None:
@@ -86,12 +86,12 @@ class BoundText:
 
     def _narrow(self, frame: Any) -> bool:
         """Give views whose files Catalyst cannot prune frames that know the query's filters; True if there were any."""
-        if not self.fallbacks:
+        if not self.fallback_reads:
             return False
         from icesql.spark.read.fallback_filters import filters_above
 
         filters, narrowed = filters_above(self.session.spark, frame), False
-        for view, keys, made_with in self.fallbacks:
+        for view, keys, made_with in self.fallback_reads:
             where = or_(*(filters.get(key, TRUE) for key in keys))
             if where != TRUE:
                 narrower = made_with(where)
@@ -130,8 +130,8 @@ def bound(
             relation, hidden_columns, narrowed = source_relation(session, reference, source, text, named, result.reads, unpinned=unpinned)
             views.append(_temporary_view(relation))
             result.user.views[views[-1]] = quote(*reference.parts)
-            if narrowed is not None and relation.second_path:
-                result.fallbacks.append((views[-1], relation.second_path, narrowed))
+            if narrowed is not None and relation.fallback_reads:
+                result.fallback_reads.append((views[-1], relation.fallback_reads, narrowed))
             result.sources.append(source)
             full_name = replacements[reference.start].full_name
             width = reference.clause_end - reference.start
@@ -180,10 +180,10 @@ def source_relation(
     reads: list[tuple[Readable, ReadPoint]],
     *,
     unpinned: bool = False,
-) -> tuple[Shown, tuple[str, ...], Narrowed | None]:
+) -> tuple[RelationPlan, tuple[str, ...], Narrowed | None]:
     """The reference's rows, the metadata columns among its columns, and for a table's rows how to make them for a filter."""
     if isinstance(source, StoredView):
-        return Shown.of(view_frame(session, source.address, source.view)), (), None
+        return RelationPlan.of(view_frame(session, source.address, source.view)), (), None
     wap_branch = wap_of(session, source.table.metadata)[1] if source.is_plain and reference.time_travel is None else None
     point = read_point(source, reference.time_travel, text, session.microseconds, wap_branch)
     options = {key.lower(): value for key, value in reference.options}
@@ -212,7 +212,7 @@ def _columns_of_metadata_table(source: Readable, reference: TableReference, text
     return needed_columns(text, reference, tuple(field.name for field in schema.fields))
 
 
-def _temporary_view(relation: Shown) -> str:
+def _temporary_view(relation: RelationPlan) -> str:
     name = f"{VIEW_PREFIX}{next(_numbers)}"
     short_views.show_plan(relation.bridge, relation.plan, name)
     return name

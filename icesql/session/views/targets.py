@@ -97,7 +97,7 @@ def _of_branch(resolved: Readable, options: Mapping[str, str]) -> dict[str, str]
 
 
 def _target(shown: Any, below: tuple[Readable, Any] | None) -> ViewTarget:
-    from icesql.spark.read.shown_whole import shows_whole
+    from icesql.spark.jvm.plans import shows_whole
 
     if below is None or not shows_whole(shown, below[1]):
         return ViewTarget(table=None)

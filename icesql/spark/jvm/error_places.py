@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors.exceptions.captured import CapturedException, ParseException, UnknownException
+
+from icesql.spark.jvm.handles import JavaObject
 
 _PARSER_PLACE = re.compile(r"\(line (\d+), pos (\d+)\)")
 
@@ -31,7 +32,7 @@ def error_place(error: BaseException) -> ErrorPlace | None:
     return _from_context(origin) or (_from_parser(error, origin) if isinstance(error, ParseException) else None)
 
 
-def _from_context(origin: Any) -> ErrorPlace | None:
+def _from_context(origin: JavaObject) -> ErrorPlace | None:
     if not hasattr(origin, "getQueryContext"):
         return None
     for context in origin.getQueryContext() or ():
@@ -43,7 +44,7 @@ def _from_context(origin: Any) -> ErrorPlace | None:
     return None
 
 
-def _from_parser(error: ParseException, origin: Any) -> ErrorPlace | None:
+def _from_parser(error: ParseException, origin: JavaObject) -> ErrorPlace | None:
     place, command = _PARSER_PLACE.search(str(error._desc)), origin.command()
     if place is None or not command.isDefined():
         return None

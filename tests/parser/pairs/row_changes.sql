@@ -80,7 +80,7 @@ Merge(target=t, source='q', condition='t.id = q.id', clauses=(MergeClause(kind=m
 
 merge into t using u on true
 
-Other(references=[t (target), u], error=SqlError('[MERGE_WITHOUT_WHEN] There must be at least one WHEN clause in a MERGE statement. (line 1, column 29)'))
+Other(references=[t (target), u], error=SqlError('[MERGE_WITHOUT_WHEN] There must be at least one WHEN clause in a MERGE statement. SQLSTATE: 42601 (line 1, column 29)'))
 
 merge into t using u on a when matched then delete when matched then update set *
 

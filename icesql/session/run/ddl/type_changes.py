@@ -55,17 +55,13 @@ def _refused_by_spark(session: SessionState, old: Type, text: str) -> tuple[str,
     """Both types in SQL if Spark refuses the change, which it does unless no value can be lost; ``None`` if Iceberg is the first to."""
     from pyspark.errors import PySparkException
 
-    from icesql.spark.jvm.bridge import bridge_of
+    from icesql.spark.jvm.queries import narrowing_to
     from icesql.spark.jvm.types import to_spark_type
 
-    bridge = bridge_of(session.spark)
     try:
-        one, other = bridge.jvm_type(to_spark_type(old)), bridge.types.DataType.fromDDL(text)
+        return narrowing_to(session.spark, to_spark_type(old), text)
     except (PySparkException, UnsupportedError):  # a type that Iceberg has and Spark has not
         return None
-    if bridge.jvm.org.apache.spark.sql.catalyst.expressions.Cast.canUpCast(one, other):
-        return None
-    return str(one.sql()), str(other.sql())
 
 
 def _same_shape(one: Type, other: Type) -> bool:
