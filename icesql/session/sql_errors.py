@@ -21,7 +21,7 @@ def quoted(parts: Sequence[str]) -> str:
 
 def table_not_found(parts: Sequence[str], known: Iterable[str] = (), *, text: str = "", offset: int | None = None) -> MissingTableError:
     """``offset``: where the name stands in ``text``, if it does."""
-    line, column = (None, None) if offset is None else line_and_column(text, offset)
+    line, column = (None, None) if offset is None or not text else line_and_column(text, offset)
     return MissingTableError(
         spark_message("TABLE_OR_VIEW_NOT_FOUND", f"The table or view {quoted(parts)} cannot be found. "
         f"Verify the spelling and correctness of the schema and catalog.{nearest(parts[-1], known)}"),

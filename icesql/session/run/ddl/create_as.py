@@ -39,22 +39,33 @@ def create_as_select(session: SessionState, statement: s.CreateTable, address: A
     session.temporary_views.refresh(statement.references)
     with bound(session, statement.text, statement.references) as text:
         frame = from_metadata(session, text, text.frame(*statement.query, args=args))
-        _create(session, statement, address, frame)
+        create_from_frame(session, statement, address, frame)
     return session.nothing
 
 
-def _create(session: SessionState, statement: s.CreateTable, address: Address, frame: Any) -> None:
+def create_from_frame(
+    session: SessionState,
+    statement: s.CreateTable,
+    address: Address,
+    frame: Any,
+    *,
+    properties: Mapping[str, str] | None = None,
+    options: Mapping[str, str] | None = None,
+) -> None:
+    """Make or replace the table with the frame's columns and rows. ``properties``: of the table, beside the statement's; ``options``: of
+    the write. Raises AlreadyExistsError."""
     from icesql.spark.jvm.types import from_spark
 
+    stored = {**table_properties(session, statement), **(properties or {})}
     schema = from_spark(stored_schema(session, address, frame.schema))
     spec = partition_spec(statement.partitioning, schema, case_sensitive=session.is_case_sensitive)
-    stage: dict[str, Any] = {"spec": spec, "location": statement.location, "properties": table_properties(session, statement)}
+    stage: dict[str, Any] = {"spec": spec, "location": statement.location, "properties": stored}
     try:
         if statement.replace:
             transaction = address.catalog.stage_replace(address.identifier, schema, **stage, or_create=statement.create)
         else:
             transaction = address.catalog.stage_create(address.identifier, schema, **stage)
-        fill(session, address, transaction, frame, overwrite=statement.replace)
+        fill(session, address, transaction, frame, overwrite=statement.replace, options=options)
     except AlreadyExistsError:
         raise table_exists(address.parts) from None
 
