@@ -7,6 +7,7 @@ from icesql.expr.tree import TRUE, Expression
 from icesql.parser.text.token_groups import is_null
 from icesql.parser.text.tokens import tokenize
 from icesql.procedures.context import ProcedureContext
+from icesql.spec.case_folding import fold
 from icesql.table.scan import metadata_columns
 from icesql.table.table import Table
 
@@ -43,8 +44,8 @@ def _names_metadata(table: Table, where: str) -> bool:
         tokens = tokenize(where)
     except SqlError:
         return False
-    names = {token.name.lower() for token in tokens if token.is_identifier}
-    return not names.isdisjoint({*metadata_columns.NAMES} - {field.name.lower() for field in table.schema.fields})
+    names = {fold(token.name) for token in tokens if token.is_identifier}
+    return not names.isdisjoint({*metadata_columns.NAMES} - {fold(field.name) for field in table.schema.fields})
 
 
 def _first_line(error: Exception) -> str:

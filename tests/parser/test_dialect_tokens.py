@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from icesql.errors import SqlError
 from icesql.parser.dialect.iceberg import Iceberg
 from icesql.parser.dialect.sqlglot_source import TokenError
-from icesql.parser.text.tokens import for_sqlglot, tokenize
+from icesql.parser.dialect.tokens import for_sqlglot
+from icesql.parser.text.tokens import tokenize
 from tests.effort import examples
 
 ICEBERG = Iceberg()

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.catalog import Catalog, CatalogMetadata, Column, Database, Function, Table
 
+from icesql.parser import folding
 from icesql.parser import statements as s
-from icesql.parser.folding import fold
 from icesql.parser.text.identifiers import parse_name
 from icesql.session.dataframe_api.builders import is_table, leads_to_ours, read_table
 from icesql.session.dispatch import run_statement
@@ -23,6 +23,7 @@ from icesql.session.sql_errors import schema_not_found
 from icesql.session.state.catalogs import SPARK_CATALOG
 from icesql.spark.functions.system_functions import FUNCTIONS
 from icesql.spark.jvm.types import from_spark
+from icesql.spec.case_folding import fold
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -190,7 +191,7 @@ class EnabledCatalog(Catalog):  # type: ignore[misc]  # PySpark's classes are un
     def functionExists(self, functionName: str, dbName: str | None = None) -> bool:
         parts = parse_name(functionName) if dbName is None else ()
         if len(parts) == 3 and parts[0] in self._names.catalogs:
-            return parts[1].lower() == SYSTEM and parts[2].lower() in FUNCTIONS
+            return fold(parts[1]) == SYSTEM and fold(parts[2]) in FUNCTIONS
         return bool(super().functionExists(functionName, dbName))
 
     def getFunction(self, functionName: str) -> Function:
@@ -237,7 +238,7 @@ def _columns(schema: StructType) -> tuple[s.ColumnDefinition, ...]:
             required=field.required,
             comment=field.doc,
             default_text=default,
-            default=None if default is None else fold(default),
+            default=None if default is None else folding.fold(default),
         )
         for field, default in zip(from_spark(schema).fields, defaults, strict=True)
     )

@@ -135,7 +135,7 @@ class _Frozen:
     def __init__(self, session: SessionState, frame: DataFrame, table: tuple[str, ...], view: str, functions: ColumnFunctions) -> None:
         self._frame, self._table, self._view, self._functions = frame, table, view, functions
         self._text = ""
-        self._key: Callable[[str], str] = str if session.is_case_sensitive else str.lower
+        self._key: Callable[[str], str] = session.name_key
         target = readable(session, table)
         self._full_name = table if target is None else target.parts
         columns = [] if target is None else [field.name for field in target.table.schema.fields]

@@ -14,6 +14,7 @@ from icesql.parser.text.parameters import sql_literal
 from icesql.parser.text.token_groups import behind_brackets, is_null, name_at
 from icesql.parser.text.tokens import Token, tokenize
 from icesql.session.spark_errors import UserText, in_the_users_words
+from icesql.spec.case_folding import fold
 from icesql.table.table import Table
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def _by_spark(session: SessionState, table: Table, where: str) -> Expression | N
 def _unqualified(session: SessionState, table: Table, where: str) -> str:
     """The predicate with its columns not qualified by the table's name."""
     tokens, edits, at = _tokens(where), list[Edit](), 0
-    key = str if session.is_case_sensitive else str.lower
+    key = session.name_key
     full = tuple(map(key, parse_name(table.name)))
     while at < len(tokens):
         name, end = name_at(tokens, at)
@@ -74,11 +75,11 @@ def _with_constants(session: SessionState, table: Table, where: str) -> str:
     """The predicate with calls of Iceberg's functions over constants (``local.system.bucket(4, 1)``) as their values."""
     if "system" not in where.lower():
         return where
-    columns = {field.name.lower() for field in table.schema.fields}
+    columns = {fold(field.name) for field in table.schema.fields}
     tokens, edits, at = _tokens(where), list[Edit](), 0
     while at < len(tokens):
         end = _end_of_call(tokens, at)
-        inside = {token.name.lower() for token in tokens[at:end] if token.is_identifier}
+        inside = {fold(token.name) for token in tokens[at:end] if token.is_identifier}
         if end > at and columns.isdisjoint(inside):
             edits.append(Edit(tokens[at].start, tokens[end - 1].end, _value(session, where[tokens[at].start : tokens[end - 1].end])))
         at = max(end, at + 1)

@@ -10,6 +10,7 @@ from icesql.parser import statements as s
 from icesql.parser.parse import parse
 from icesql.session.resolve.view_columns import refuse_narrowing
 from icesql.session.state.names import Address
+from icesql.spec.case_folding import fold
 
 if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
@@ -75,10 +76,10 @@ def _shown(frame: Any, view: ViewMetadata) -> Any:
 def _query_columns(frame: Any, view: ViewMetadata) -> Any:
     """The columns that the query had when the view was made, by name: those that ``SELECT *`` has gained since are not the view's."""
     names = [name for name in view.properties.get(QUERY_COLUMNS, "").split(",") if name]
-    have = [column.lower() for column in frame.columns]
-    if not names or [name.lower() for name in names] == have or any(have.count(name.lower()) > 1 for name in names):
+    have = [fold(column) for column in frame.columns]
+    if not names or [fold(name) for name in names] == have or any(have.count(fold(name)) > 1 for name in names):
         return frame
-    missing = [name for name in names if name.lower() not in have]
+    missing = [name for name in names if fold(name) not in have]
     if missing:
         raise SqlError(f"Cannot read view: its query no longer has the column: {missing[0]}")
-    return frame.select(*(frame[frame.columns[have.index(name.lower())]] for name in names))
+    return frame.select(*(frame[frame.columns[have.index(fold(name))]] for name in names))

@@ -12,6 +12,7 @@ from icesql.session.rewrite.bound_text import BoundText
 from icesql.session.rewrite.places import Edit
 from icesql.session.run.query.query import from_metadata
 from icesql.spark.write.defaults import sql_literal
+from icesql.spec.case_folding import fold
 from icesql.spec.schema import Schema
 from icesql.spec.types import NestedField
 
@@ -40,8 +41,8 @@ def _columns(statement: s.Insert, schema: Schema, *, case_sensitive: bool) -> Se
     if statement.columns:
         fields = [schema.find(".".join(path), case_sensitive=case_sensitive) for path in statement.columns]
         return [field for field in fields if field is not None]
-    static = {p.column.lower() for p in statement.partition if p.value is not None}
-    return [field for field in schema.fields if field.name.lower() not in static]
+    static = {fold(p.column) for p in statement.partition if p.value is not None}
+    return [field for field in schema.fields if fold(field.name) not in static]
 
 
 def _lists(tokens: Sequence[Token]) -> Iterator[list[list[Token]]]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import InvalidArgumentError, SqlError
 from icesql.session.state.catalogs import Catalogs
 from icesql.session.state.settings import Settings
+from icesql.spec.case_folding import NameKey, name_key
 from icesql.table.after_commit import after_commit, telling
 
 if TYPE_CHECKING:
@@ -227,6 +228,11 @@ class SessionState:
     @property
     def is_case_sensitive(self) -> bool:
         return self.conf("spark.sql.caseSensitive", "false") == "true"
+
+    @property
+    def name_key(self) -> NameKey:
+        """What two spellings of one column's name have in common in this session."""
+        return name_key(case_sensitive=self.is_case_sensitive)
 
     @property
     def wap_branch(self) -> str | None:

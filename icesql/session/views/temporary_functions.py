@@ -15,6 +15,7 @@ from icesql.parser.text.substitute import Replacement, substitute
 from icesql.parser.text.token_groups import behind_words, name_at
 from icesql.parser.text.tokens import Kind, tokenize
 from icesql.session.rewrite.places import padded, quote
+from icesql.spec.case_folding import fold
 
 if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
@@ -34,7 +35,7 @@ class TemporaryFunctions:
         created, dropped = _created(statement.text), _dropped(statement.text)
         if created is not None:
             return self._create(created, statement)
-        if dropped is not None and dropped.lower() in self._views:
+        if dropped is not None and fold(dropped) in self._views:
             answer = self._session.spark_sql(statement.text)
             self._forget(dropped)
             return answer
@@ -44,7 +45,7 @@ class TemporaryFunctions:
         """Bring the views of the functions that ``text`` may call up to date."""
         if not self._views:
             return
-        named = {token.name.lower() for token in tokenize(text) if token.is_identifier}
+        named = {fold(token.name) for token in tokenize(text) if token.is_identifier}
         for name in self._views.keys() & named:
             for view in self._views[name]:
                 kept = self._session.temporary_views.find(("global_temp", view))
@@ -67,7 +68,7 @@ class TemporaryFunctions:
                 session.temporary_views.create(views[-1], query, references(query), is_global=True)
                 view = padded(quote("global_temp", views[-1]), reference.clause_end - reference.start)
                 replacements[reference.start] = Replacement(view=view, full_name=source.address.parts)
-            if not views and name.lower() not in self._views:
+            if not views and fold(name) not in self._views:
                 return None
             answer = session.spark_sql(substitute(text, statement.references, replacements).text)
         except BaseException:
@@ -75,11 +76,11 @@ class TemporaryFunctions:
             raise
         self._forget(name)
         if views:
-            self._views[name.lower()] = tuple(views)
+            self._views[fold(name)] = tuple(views)
         return answer
 
     def _forget(self, name: str) -> None:
-        self._drop(self._views.pop(name.lower(), ()))
+        self._drop(self._views.pop(fold(name), ()))
 
     def _drop(self, views: Iterable[str]) -> None:
         for view in views:

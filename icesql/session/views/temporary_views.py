@@ -23,6 +23,7 @@ from icesql.session.rewrite.bound_text import bound
 from icesql.session.rewrite.places import quote
 from icesql.session.run.ddl.schemas import refuse_doubled
 from icesql.session.views.named_reads import read_named
+from icesql.spec.case_folding import fold
 
 if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
@@ -123,21 +124,21 @@ class TemporaryViews:
 
     def find(self, parts: Sequence[str]) -> KeptView | None:
         """The temporary view over tables of ours that a name leads to."""
-        view = self._views.get(".".join(parts).lower())
+        view = self._views.get(fold(".".join(parts)))
         if view is not None and not view.is_global and not self._session.is_temporary_view(view.name):
             self.forget(view.name)
             return None
         return view
 
     def forget(self, name: str) -> None:
-        self._views.pop(name.lower(), None)
+        self._views.pop(fold(name), None)
 
     def refresh(self, references: References) -> None:
         """Make stale views that a statement names again, with all they stand on."""
         if not self._views:
             return
         for reference in references.tables:
-            view = self._views.get(".".join(reference.parts).lower())
+            view = self._views.get(fold(".".join(reference.parts)))
             if view is not None:
                 self.refresh_view(view)
 
@@ -178,7 +179,7 @@ class TemporaryViews:
             return (f"{over.path}@{require_named(session, over.path).table.metadata_location}",)
         states: list[str] = []
         for reference in references.tables:
-            below = self._views.get(".".join(reference.parts).lower())
+            below = self._views.get(fold(".".join(reference.parts)))
             if below is not None:
                 states.extend(below.state)
                 continue
@@ -194,8 +195,8 @@ class TemporaryViews:
         return tuple(states)
 
     def _key_of_columns(self, name: str) -> str:
-        return name if self._session.is_case_sensitive else name.lower()
+        return self._session.name_key(name)
 
     @staticmethod
     def _key(name: str, is_global: bool) -> str:
-        return f"global_temp.{name}".lower() if is_global else name.lower()
+        return f"global_temp.{name}".lower() if is_global else fold(name)

@@ -17,6 +17,7 @@ from icesql.session.run.ddl.schemas import default_value
 from icesql.session.run.ddl.type_changes import check_type_change
 from icesql.session.sql_errors import column_exists, quoted
 from icesql.spark_errors import spark_message
+from icesql.spec.case_folding import fold, name_key
 from icesql.spec.schema import Schema
 from icesql.spec.types import ListType, MapType, NestedField, StructType, Type, children
 from icesql.table.changes.update_schema import UpdateSchema
@@ -59,7 +60,7 @@ class ColumnNames:
 
     def key(self, name: str) -> str:
         """What two spellings of one name have in common."""
-        return name if self.exact else name.lower()
+        return name_key(case_sensitive=self.exact)(name)
 
     def keys(self, names: Iterable[str]) -> tuple[str, ...]:
         return tuple(self.key(name) for name in names)
@@ -151,7 +152,7 @@ def _parent(known: ColumnNames, path: Sequence[str], name: str) -> str | None:
     dotted, field = known.resolve(path)
     if not isinstance(field.type, StructType):
         raise not_a_struct([*path, name], path)
-    if path[-1].lower() == "key" and _is_map_key(known, path):
+    if fold(path[-1]) == "key" and _is_map_key(known, path):
         raise ValidationError(f"Unsupported table change: Cannot add fields to map keys: {name}")
     return dotted
 
@@ -223,7 +224,7 @@ def _refuse_dropped_part(known: ColumnNames, path: Sequence[str]) -> None:
         return
     if isinstance(parent, ListType):
         raise ValidationError(f"Unsupported table change: Cannot delete element type from list: {parent}")
-    part = "map keys" if path[-1].lower() == "key" else "value type from map"
+    part = "map keys" if fold(path[-1]) == "key" else "value type from map"
     raise ValidationError(f"Unsupported table change: Cannot delete {part}: {parent}")
 
 

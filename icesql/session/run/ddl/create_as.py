@@ -123,7 +123,7 @@ def stored_schema(session: SessionState, address: Address, schema: Any) -> Any:
     Raises SqlError for two columns of one name, and for one without.
     """
     nullable = address.catalog.properties.get("use-nullable-query-schema", "true").lower() != "false"
-    refuse_doubled((field.name for field in schema.fields), str if session.is_case_sensitive else str.lower)
+    refuse_doubled((field.name for field in schema.fields), session.name_key)
     if "" in schema.names:
         raise SqlError("Cannot create table: the name of a column is empty: ``")
     return _as_nullable(schema) if nullable else schema

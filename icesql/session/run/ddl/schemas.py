@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from icesql.errors import NotFoundError, SqlError, UnsupportedError, ValidationError, nearest
@@ -10,6 +10,7 @@ from icesql.parser.statements.ddl import ColumnDefinition, SortTerm, TransformTe
 from icesql.parser.text.tokens import tokenize
 from icesql.session.sql_errors import column_exists
 from icesql.spark_errors import spark_message
+from icesql.spec.case_folding import NameKey, fold, name_key
 from icesql.spec.partitioning import PARTITION_FIELD_ID_START, PartitionField, PartitionSpec
 from icesql.spec.schema import Schema
 from icesql.spec.sorting import SortField, SortOrder
@@ -23,7 +24,7 @@ _SUFFIXES = {"bucket": "bucket", "truncate": "trunc", "year": "year", "month": "
 def table_schema(columns: Sequence[ColumnDefinition], *, case_sensitive: bool = False) -> Schema:
     """A schema whose ids are unique, to be assigned afresh. Raises SqlError for two columns of one name, UnsupportedError for
     generated columns."""
-    key = str if case_sensitive else str.lower
+    key = name_key(case_sensitive=case_sensitive)
     refuse_doubled((column.name for column in columns), key)
     for column in columns:
         _refuse_doubled_fields(column.name, column.type, key)
@@ -44,7 +45,7 @@ def _is_identity(generated: str) -> bool:
     return ("AS", "IDENTITY") in pairwise(keys)
 
 
-def refuse_doubled(names: Iterable[str], key: Callable[[str], str], parents: tuple[str, ...] = ()) -> None:
+def refuse_doubled(names: Iterable[str], key: NameKey, parents: tuple[str, ...] = ()) -> None:
     """Raises SqlError for two names of one key."""
     seen: set[str] = set()
     for name in map(key, names):
@@ -53,14 +54,14 @@ def refuse_doubled(names: Iterable[str], key: Callable[[str], str], parents: tup
         seen.add(name)
 
 
-def refuse_doubled_fields(schema: Schema, key: Callable[[str], str]) -> None:
+def refuse_doubled_fields(schema: Schema, key: NameKey) -> None:
     """As ``refuse_doubled``, for the columns of a schema and the fields of their structs."""
     refuse_doubled((field.name for field in schema.fields), key)
     for field in schema.fields:
         _refuse_doubled_fields(field.name, field.type, key)
 
 
-def _refuse_doubled_fields(name: str, type_: Type, key: Callable[[str], str], parents: tuple[str, ...] = ()) -> None:
+def _refuse_doubled_fields(name: str, type_: Type, key: NameKey, parents: tuple[str, ...] = ()) -> None:
     path = (*parents, name)
     if isinstance(type_, StructType):
         refuse_doubled((field.name for field in type_.fields), key, path)
@@ -138,7 +139,7 @@ def _refuse_repeated_terms(terms: Sequence[TransformTerm]) -> None:
     seen: set[tuple[str, str]] = set()
     for term in terms:
         column = ".".join(term.column)
-        key = (term.transform.name, column.lower())
+        key = (term.transform.name, fold(column))
         if key in seen:
             raise SqlError(f"Readable duplicate column(s) in the partitioning: {column}")
         seen.add(key)

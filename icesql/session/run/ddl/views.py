@@ -165,7 +165,7 @@ def _schema(session: SessionState, statement: s.CreateView, schema: Any) -> Sche
             )
         )
     names = [column.name for column in given] or list(schema.names)
-    refuse_doubled(names, str if session.is_case_sensitive else str.lower)
+    refuse_doubled(names, session.name_key)
     comments = [column.comment for column in given] or [None] * len(names)
     fields = [
         StructField(

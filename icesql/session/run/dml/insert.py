@@ -93,7 +93,7 @@ def _static_partition(session: SessionState, statement: s.Insert, target: WriteT
     """Table column -> expression of ``PARTITION (p = v)``. Raises SqlError for what is no identity-partition column, or is named twice."""
     metadata = target.table.metadata
     names = {metadata.schema.names_by_id.get(f.source_id, ""): f for f in metadata.spec.fields if f.transform.is_identity}
-    key = str if session.is_case_sensitive else str.lower
+    key = session.name_key
     known = {key(name): name for name in names}
     static: dict[str, s.Span] = {}
     seen: set[str] = set()
@@ -189,7 +189,7 @@ def _renamed(session: SessionState, frame: Any, schema: Schema, columns: Sequenc
 def _with_static(session: SessionState, frame: Any, static: Mapping[str, str]) -> Any:
     from pyspark.sql import functions as F
 
-    key = str if session.is_case_sensitive else str.lower
+    key = session.name_key
     given = {key(name) for name in frame.columns}
     for name, value in static.items():
         if key(name) in given:

@@ -20,6 +20,7 @@ from icesql.spark.row_level.merge import merge_rows
 from icesql.spark.row_level.merge_clauses import Action, Clause, Kind
 from icesql.spark.row_level.target import Target
 from icesql.spark_errors import spark_message
+from icesql.spec.case_folding import fold
 from icesql.spec.properties import SPARK_WRITE_AUTO_SCHEMA_EVOLUTION
 from icesql.spec.schema import Schema
 
@@ -130,7 +131,7 @@ def _evolve(session: SessionState, target: WriteTarget, statement: s.Merge, fram
     from icesql.spark.jvm.types import from_spark
 
     brings_all = any(clause.action in (s.MergeAction.UPDATE_ALL, s.MergeAction.INSERT_ALL) for clause in statement.clauses)
-    key = str if session.is_case_sensitive else str.lower
+    key = session.name_key
     wanted = _brought(frame.schema, assigned, key, brings_all=brings_all)
     if not wanted.fields:
         return
@@ -220,8 +221,8 @@ def _on_its_side(clause: Clause, schema: Schema, columns: Sequence[str], *, sour
     if clause.kind is Kind.MATCHED:
         return clause
     alias = source if clause.kind is Kind.NOT_MATCHED else target
-    both = frozenset(field.name.lower() for field in schema.fields) & {name.lower() for name in columns}
-    qualifiers = frozenset({source.lower(), target.lower()})
+    both = frozenset(fold(field.name) for field in schema.fields) & {fold(name) for name in columns}
+    qualifiers = frozenset({fold(source), fold(target)})
 
     def on_side(text: str | None) -> str | None:
         return None if text is None else qualified(text, both, alias, qualifiers)

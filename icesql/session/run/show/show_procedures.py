@@ -12,6 +12,7 @@ from icesql.session.output.results import ResultColumns
 from icesql.session.rewrite.system_functions import SYSTEM
 from icesql.session.run.show.patterns import matches
 from icesql.session.sql_errors import no_procedures, routine_not_found
+from icesql.spec.case_folding import fold
 
 if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
@@ -39,7 +40,7 @@ def find_procedure(session: SessionState, parts: tuple[str, ...]) -> tuple[str, 
     else:
         raise no_procedures(session.names.current_catalog)
     full = (catalog, *rest)
-    if len(rest) != 2 or rest[0].lower() != SYSTEM:
+    if len(rest) != 2 or fold(rest[0]) != SYSTEM:
         raise routine_not_found(full, NAMES)
     try:
         return catalog, procedure(rest[1])
@@ -54,7 +55,7 @@ def show_procedures(session: SessionState, statement: s.ShowProcedures) -> Any:
         raise no_procedures(session.names.current_catalog)
     catalog, namespace = where
     rows: list[tuple[Any, ...]] = []
-    if len(namespace) == 1 and namespace[0].lower() == SYSTEM:
+    if len(namespace) == 1 and fold(namespace[0]) == SYSTEM:
         rows = [(catalog.name, list(namespace), namespace[0], p.name) for p in procedures() if matches(p.name, statement.pattern)]
     return PROCEDURES.frame(session.spark, rows)
 

@@ -27,6 +27,7 @@ from icesql.session.run.show.show_create import create_table_text
 from icesql.session.sql_errors import no_partition_management, not_for_v2, quoted
 from icesql.spark.jvm.queries import default_size
 from icesql.spark_errors import spark_message
+from icesql.spec.case_folding import fold
 from icesql.spec.metadata_columns import DELETED, FILE, LINEAGE, PARTITION, POS, SPEC_ID
 from icesql.spec.types import StructType
 
@@ -171,7 +172,7 @@ def _column_parts(session: SessionState, statement: s.ShowColumns) -> tuple[str,
         parts = (*namespace.parts, *parts)
     address = session.names.address(parts)
     inner = () if address is None else address.identifier[:-1]
-    key = str if session.is_case_sensitive else str.lower
+    key = session.name_key
     if address is not None and tuple(map(key, inner)) != tuple(map(key, namespace.parts)):
         raise SqlError(
             spark_message(
@@ -223,13 +224,13 @@ def describe_column(session: SessionState, column: Sequence[str], table: Sequenc
     from icesql.errors import UnsupportedError
     from icesql.session.sql_errors import unresolved_column
 
-    by_name = {field.name.lower(): field for field in fields}
+    by_name = {fold(field.name): field for field in fields}
     given = column
     for count in range(1, len(column)):
-        if column[0].lower() not in by_name and [*map(str.lower, column[:count])] == [*map(str.lower, table[-count:])]:
+        if fold(column[0]) not in by_name and [*map(fold, column[:count])] == [*map(fold, table[-count:])]:
             column = column[count:]
             break
-    field = by_name.get(column[0].lower())
+    field = by_name.get(fold(column[0]))
     if field is None:
         raise unresolved_column(given, [f.name for f in fields])
     if len(column) > 1:
