@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from icesql.parser import statements as s
+from icesql.parser.statements.families import AnyStatement
 from icesql.session.run import other as run_other
 from icesql.session.run import set as run_set
 from icesql.session.run.ddl import namespaces as run_namespaces
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
 
 
-def run_statement(session: SessionState, statement: s.Statement, args: Any = None) -> Any:
+def run_statement(session: SessionState, statement: AnyStatement, args: Any = None) -> Any:
     """The DataFrame of one statement. ``args`` are parameters for Spark to fill in."""
     if session.transaction_in_progress is not None:
         from icesql.session.run.transactions import check_can_wait
@@ -70,4 +71,3 @@ def run_statement(session: SessionState, statement: s.Statement, args: Any = Non
             return run_show.run_show(session, statement, args)
         case s.RefreshTable() | s.CacheTable() | s.UncacheTable() | s.AnalyzeTable() | s.RefusedTableCommand() | s.Other():
             return run_other.run_other(session, statement, args)
-    raise AssertionError(f"no runner for {type(statement).__name__}")

@@ -9,6 +9,7 @@ from pyspark.sql.catalog import Catalog, CatalogMetadata, Column, Database, Func
 
 from icesql.parser import folding
 from icesql.parser import statements as s
+from icesql.parser.statements.families import AnyStatement
 from icesql.parser.text.identifiers import parse_name
 from icesql.session.dataframe_api.builders import is_table, leads_to_ours, read_table
 from icesql.session.dispatch import run_statement
@@ -208,7 +209,7 @@ class EnabledCatalog(Catalog):  # type: ignore[misc]  # PySpark's classes are un
         address = self._names.address(parse_name(name))
         return address is not None and address.catalog.name == SPARK_CATALOG and not is_iceberg(source or ICEBERG)
 
-    def _run(self, statement: s.Statement) -> DataFrame:
+    def _run(self, statement: AnyStatement) -> DataFrame:
         with self._session.statement() as state:
             frame: DataFrame = run_statement(state, statement)
             return frame

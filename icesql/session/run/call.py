@@ -137,7 +137,8 @@ def _type_of(value: Any) -> str:
             return f"array<{_type_of(value[0]) if value else 'void'}>"
         case dict():
             return "map<string,string>"
-    raise InvalidArgumentError(f"Cannot call procedure: no SQL type for argument: {value!r}")
+        case _:
+            raise InvalidArgumentError(f"Cannot call procedure: no SQL type for argument: {value!r}")
 
 
 def sql_text(value: Any) -> str:
@@ -152,7 +153,8 @@ def sql_text(value: Any) -> str:
             return repr(value)
         case dict():
             return sql_literal({key: str(item) for key, item in value.items()})
-    return sql_literal(value)
+        case _:
+            return sql_literal(value)
 
 
 __all__ = ["bind_call", "call_by_name", "run_call", "sql_text"]

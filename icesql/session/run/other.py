@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import UnsupportedError
 from icesql.parser import statements as s
+from icesql.parser.statements.families import SparksStatement
 from icesql.parser.text.names import Place, References
 from icesql.parser.text.parameters import quoted_pairs
 from icesql.parser.text.tokens import tokenize
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
 
 
-def run_other(session: SessionState, statement: s.Statement, args: Any = None) -> Any:
+def run_other(session: SessionState, statement: SparksStatement, args: Any = None) -> Any:
     match statement:
         case s.RefreshTable():
             return _refresh(session, statement)
@@ -40,7 +41,6 @@ def run_other(session: SessionState, statement: s.Statement, args: Any = None) -
             raise not_for_v2(statement.form)
         case s.Other():
             return _other(session, statement, args)
-    raise AssertionError(type(statement).__name__)
 
 
 def _ours(session: SessionState, name: s.TableName, text: str) -> Readable | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import InvalidArgumentError, UnsupportedError
 from icesql.parser import statements as s
+from icesql.parser.statements.families import TransactionStatement
 from icesql.session.resolve.resolver import place
 from icesql.session.state.names import Address
 from icesql.session.state.transactions import SessionTransaction
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
 
 
-def run_transaction(session: SessionState, statement: s.Statement) -> Any:
+def run_transaction(session: SessionState, statement: TransactionStatement) -> Any:
     match statement:
         case s.BeginTransaction():
             SessionTransaction(session).begin()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, UnsupportedError
 from icesql.parser import statements as s
+from icesql.parser.statements.families import Alteration
 from icesql.session.resolve.resolved import Readable
 from icesql.session.run.ddl import alter_columns, alter_partitioning, alter_refs
 from icesql.session.run.ddl.table_properties import COLLATION, collation_name, refuse_reserved
@@ -25,7 +26,7 @@ _RESERVED_BY_ICEBERG = {
 _CURRENT_SNAPSHOT, _CHERRY_PICK = CURRENT_SNAPSHOT_ID, "cherry-pick-snapshot-id"
 
 
-def run_alter(session: SessionState, statement: s.AlterTable, resolved: Readable) -> None:
+def run_alter(session: SessionState, statement: Alteration, resolved: Readable) -> None:
     table = resolved.table
     match statement:
         case s.AddColumns() | s.DropColumns() | s.RenameColumn() | s.AlterColumns() | s.ReplaceColumns():
@@ -54,8 +55,6 @@ def run_alter(session: SessionState, statement: s.AlterTable, resolved: Readable
             _rename(session, statement, resolved)
         case s.RefusedAlter(form=form):
             raise _refused(form, resolved)
-        case _:
-            raise AssertionError(type(statement).__name__)
 
 
 @contextmanager

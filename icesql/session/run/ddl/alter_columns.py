@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from icesql.errors import SqlError, UnsupportedError, ValidationError, nearest
 from icesql.parser import statements as s
+from icesql.parser.statements.families import ColumnAlteration
 from icesql.session.resolve.resolved import Readable
 from icesql.session.run.ddl.column_defaults import defaults_allowed
 from icesql.session.run.ddl.schemas import default_value
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
 
 
-def alter_columns(session: SessionState, statement: s.AlterTable, resolved: Readable) -> None:
+def alter_columns(session: SessionState, statement: ColumnAlteration, resolved: Readable) -> None:
     """One commit. Raises SqlError, ValidationError or UnsupportedError, and then changes nothing."""
     update = resolved.table.update_schema()
     known = ColumnNames(resolved.table.metadata.schema, session.is_case_sensitive)

@@ -10,6 +10,7 @@ from icesql.catalog.base import Catalog, Namespace
 from icesql.catalog.hadoop import HadoopCatalog
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnsupportedError
 from icesql.parser import statements as s
+from icesql.parser.statements.families import NamespaceChange, NamespaceStatement
 from icesql.session.output.results import ResultColumns
 from icesql.session.run.ddl.table_properties import owner
 from icesql.session.run.show.describing import quoted_if_needed
@@ -30,7 +31,7 @@ CURRENT = ResultColumns("catalog string!", "namespace string!")
 DESCRIBED = ResultColumns("info_name string!", "info_value string")
 
 
-def run_namespaces(session: SessionState, statement: s.Statement) -> Any:
+def run_namespaces(session: SessionState, statement: NamespaceStatement) -> Any:
     match statement:
         case s.Use():
             return _use(session, statement)
@@ -48,7 +49,6 @@ def run_namespaces(session: SessionState, statement: s.Statement) -> Any:
             if where is None:
                 return session.spark_sql(statement.text)
             return _change(session, statement, *where)
-    raise AssertionError(type(statement).__name__)
 
 
 def _refuse_reserved(keys: Iterable[str]) -> None:
@@ -63,7 +63,7 @@ def _refuse_reserved(keys: Iterable[str]) -> None:
             )
 
 
-def _change(session: SessionState, statement: s.Statement, catalog: Catalog, namespace: Namespace) -> Any:
+def _change(session: SessionState, statement: NamespaceChange, catalog: Catalog, namespace: Namespace) -> Any:
     match statement:
         case s.CreateNamespace():
             _create(session, statement, catalog, namespace)

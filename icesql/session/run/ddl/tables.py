@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import AlreadyExistsError, NotFoundError, UnsupportedError
 from icesql.parser import statements as s
+from icesql.parser.statements.families import Alteration, TableStatement
 from icesql.session.resolve.resolved import MetadataTable, Missing, Readable, ResolvedTable, SparkOwned, StoredView, TemporaryView
 from icesql.session.resolve.resolver import is_table, not_found, place, readable, required, resolve, table_at
 from icesql.session.rewrite.places import quote
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
 
 
-def run_ddl(session: SessionState, statement: s.Statement, args: Any = None) -> Any:
+def run_ddl(session: SessionState, statement: TableStatement, args: Any = None) -> Any:
     match statement:
         case s.CreateTable():
             return _create(session, statement, args)
@@ -36,7 +37,6 @@ def run_ddl(session: SessionState, statement: s.Statement, args: Any = None) -> 
             return _drop(session, statement)
         case s.AlterTable():
             return _alter(session, statement)
-    raise AssertionError(type(statement).__name__)
 
 
 # -- CREATE and REPLACE ------------------------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ _ACTIONS: dict[type, str] = {
 }
 
 
-def _alter(session: SessionState, statement: s.AlterTable) -> Any:
+def _alter(session: SessionState, statement: Alteration) -> Any:
     parts = statement.table.parts
     match resolve(session, parts):
         case ResolvedTable() as table:

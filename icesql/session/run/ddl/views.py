@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, SqlError, UnsupportedError, ValidationError
 from icesql.parser import statements as s
+from icesql.parser.statements.families import ViewStatement
 from icesql.session.output.results import ResultColumns
 from icesql.session.resolve.resolved import MetadataTable, ResolvedTable, StoredView
 from icesql.session.resolve.resolver import find_view, not_found, place, resolve
@@ -35,7 +36,7 @@ VIEWS = ResultColumns("namespace string!", "viewName string!", "isTemporary bool
 _RESERVED = ("provider", "location", "format-version", QUERY_COLUMNS)
 
 
-def run_views(session: SessionState, statement: s.Statement, args: Any = None) -> Any:
+def run_views(session: SessionState, statement: ViewStatement, args: Any = None) -> Any:
     match statement:
         case s.CreateView():
             return _create(session, statement, args)
@@ -45,7 +46,6 @@ def run_views(session: SessionState, statement: s.Statement, args: Any = None) -
             return _drop(session, statement)
         case s.AlterViewProperties() | s.RenameView() | s.AlterViewAs():
             return _alter(session, statement)
-    raise AssertionError(type(statement).__name__)
 
 
 # -- CREATE ------------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.expr.tree import TRUE
 from icesql.parser import statements as s
+from icesql.parser.statements.families import RowStatement
 from icesql.session.run.dml.insert import run_insert, run_multi_insert
 from icesql.session.run.dml.write_target import write_target
 from icesql.session.run.transactions import commit
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
 
 
-def run_dml(session: SessionState, statement: s.Statement, args: Any = None) -> Any:
+def run_dml(session: SessionState, statement: RowStatement, args: Any = None) -> Any:
     match statement:
         case s.Insert():
             return run_insert(session, statement, args)
@@ -27,7 +28,6 @@ def run_dml(session: SessionState, statement: s.Statement, args: Any = None) -> 
             from icesql.session.run.dml.row_level import run_row_level
 
             return run_row_level(session, statement, args)
-    raise AssertionError(type(statement).__name__)
 
 
 def _truncate(session: SessionState, statement: s.TruncateTable) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import UnsupportedError
 from icesql.io.deletes.files import check_delete_format
 from icesql.parser import statements as s
+from icesql.parser.statements.families import RowLevelStatement
 from icesql.parser.text.token_groups import is_null
 from icesql.session.rewrite.bound_text import BoundText, bound
 from icesql.session.rewrite.refused_expressions import refuse_expressions
@@ -28,7 +29,7 @@ _OPERATIONS = {s.Delete: "DELETE FROM TABLE", s.Update: "UPDATE TABLE", s.Merge:
 _VERBS = {s.Delete: "delete from", s.Update: "modify", s.Merge: "modify"}
 
 
-def run_row_level(session: SessionState, statement: s.Delete | s.Update | s.Merge, args: Any = None) -> Any:
+def run_row_level(session: SessionState, statement: RowLevelStatement, args: Any = None) -> Any:
     """Nothing is visible before the commit; an error leaves the table as it was."""
     name = statement.target
     target, is_view = _target(session, statement)
@@ -52,7 +53,7 @@ def run_row_level(session: SessionState, statement: s.Delete | s.Update | s.Merg
     return session.nothing
 
 
-def _target(session: SessionState, statement: s.Delete | s.Update | s.Merge) -> tuple[WriteTarget | None, bool]:
+def _target(session: SessionState, statement: RowLevelStatement) -> tuple[WriteTarget | None, bool]:
     """What is changed, and whether it is changed through a view. ``None``: it is Spark's."""
     name, verb = statement.target, _VERBS[type(statement)]
     through = temporary_target(session, name.parts)
@@ -75,8 +76,10 @@ def _commit(session: SessionState, target: WriteTarget, result: Any) -> None:
     commit(session, where.resolved.address, builder)
 
 
-def _changed(session: SessionState, statement: s.Statement, target: WriteTarget, alias: str, text: BoundText, *, whole_files: bool) -> Any:
-    ctes = getattr(statement, "ctes", None)
+def _changed(
+    session: SessionState, statement: RowLevelStatement, target: WriteTarget, alias: str, text: BoundText, *, whole_files: bool
+) -> Any:
+    ctes = statement.ctes
     row_target = Target(
         spark=session.spark,
         table=target.table,
@@ -103,7 +106,6 @@ def _changed(session: SessionState, statement: s.Statement, target: WriteTarget,
             from icesql.session.run.dml.merge import merge
 
             return merge(session, statement, target, row_target, text)
-    raise AssertionError(type(statement).__name__)
 
 
 def _check_rows(session: SessionState, target: WriteTarget, statement: s.Delete, whole_files: bool) -> None:

@@ -127,7 +127,12 @@ def _mistyped(given: I.Type, wanted: I.Type, path: str = "") -> list[str]:
             return _mistyped(given.element, wanted.element, f"{path}element.")
         case I.MapType(), I.MapType():
             return _mistyped(given.key, wanted.key, f"{path}key.") + _mistyped(given.value, wanted.value, f"{path}value.")
-    name = path.removesuffix(".")
+        case _:
+            return _mistyped_field(given, wanted, path.removesuffix("."))
+
+
+def _mistyped_field(given: I.Type, wanted: I.Type, name: str) -> list[str]:
+    """As ``_mistyped``, for types that are not two structs, two lists or two maps."""
     if not isinstance(given, I.PrimitiveType) or not isinstance(wanted, I.PrimitiveType):
         return [] if given == wanted else [f"{name}: {given} cannot be read as a {wanted}"]
     same = any(isinstance(given, kinds) and isinstance(wanted, kinds) for kinds in _ONE_TYPE_IN_SPARK)

@@ -56,11 +56,9 @@ def _explain_query(session: SessionState, statement: s.Explain, references: Refe
 
 
 def _query_of(statement: s.Statement) -> References | None:
-    match statement:
-        case s.CreateTable() if not statement.query:
-            return None
-        case s.Insert() | s.Delete() | s.Update() | s.Merge() | s.CreateTable():
-            return statement.references
+    """The references of a statement whose rows can be planned; ``None`` for all others."""
+    if isinstance(statement, s.Insert | s.Delete | s.Update | s.Merge) or (isinstance(statement, s.CreateTable) and statement.query):
+        return statement.references
     return None
 
 

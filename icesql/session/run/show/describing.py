@@ -140,7 +140,8 @@ def default_size(type_: t.Type) -> int:
             return default_size(key) + default_size(value)
         case t.DecimalType(precision=precision):
             return 8 if precision <= 18 else 16
-    return _DEFAULT_SIZES.get(type(type_), 8)
+        case t.PrimitiveType():
+            return _DEFAULT_SIZES.get(type(type_), 8)
 
 
 _DEFAULT_SIZES: dict[type, int] = {

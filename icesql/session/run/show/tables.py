@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import NotFoundError, SqlError
 from icesql.parser import statements as s
+from icesql.parser.statements.families import ShowStatement, TableDescription
 from icesql.session.output.results import ResultColumns
 from icesql.session.resolve.resolved import (
     CHANGES,
@@ -44,7 +45,7 @@ DESCRIPTION = ResultColumns("col_name string!", "data_type string!", "comment st
 COLUMN_DESCRIPTION = ResultColumns("info_name string!", "info_value string!")
 
 
-def run_show(session: SessionState, statement: s.Statement, args: Any = None) -> Any:
+def run_show(session: SessionState, statement: ShowStatement, args: Any = None) -> Any:
     match statement:
         case s.ShowTables():
             return _show_tables(session, statement)
@@ -64,10 +65,9 @@ def run_show(session: SessionState, statement: s.Statement, args: Any = None) ->
             return _of_table(session, statement, _column_parts(session, statement))
         case s.ShowTableProperties() | s.ShowCreateTable() | s.ShowPartitions() | s.DescribeTable():
             return _of_table(session, statement, statement.table.parts)
-    raise AssertionError(type(statement).__name__)
 
 
-def _of_table(session: SessionState, statement: Any, parts: Sequence[str]) -> Any:
+def _of_table(session: SessionState, statement: TableDescription, parts: Sequence[str]) -> Any:
     match resolve(session, parts):
         case ResolvedTable() | MetadataTable() as table:
             return _of_ours(session, statement, table)
@@ -81,7 +81,7 @@ def _of_table(session: SessionState, statement: Any, parts: Sequence[str]) -> An
             raise not_found(session, parts, text=statement.text, offset=statement.table.start)
 
 
-def _of_ours(session: SessionState, statement: Any, resolved: Readable) -> Any:
+def _of_ours(session: SessionState, statement: TableDescription, resolved: Readable) -> Any:
     match statement:
         case s.ShowColumns():
             return COLUMN_NAMES.frame(session.spark, [(field.name,) for field in spark_fields(session, resolved)])
@@ -95,7 +95,6 @@ def _of_ours(session: SessionState, statement: Any, resolved: Readable) -> Any:
             return _show_partitions(session, resolved)
         case s.DescribeTable():
             return _describe(session, statement, resolved)
-    raise AssertionError(type(statement).__name__)
 
 
 def spark_fields(session: SessionState, resolved: Readable) -> list[Any]:

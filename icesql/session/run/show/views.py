@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import UnsupportedError
 from icesql.parser import statements as s
+from icesql.parser.statements.families import TableDescription
 from icesql.parser.text.parameters import quoted_pairs, quoted_string
 from icesql.session.resolve.resolved import StoredView
 from icesql.session.resolve.stored_views import QUERY_COLUMNS, SPARK_DIALECT
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _HIDDEN = ("create_engine_version", "engine_version", QUERY_COLUMNS)
 
 
-def show_view(session: SessionState, statement: Any, stored: StoredView) -> Any:
+def show_view(session: SessionState, statement: TableDescription, stored: StoredView) -> Any:
     """SHOW and DESCRIBE of the name of a view."""
     address, view = stored.address, stored.view
     from icesql.session.run.show import tables as run_show
@@ -36,7 +37,8 @@ def show_view(session: SessionState, statement: Any, stored: StoredView) -> Any:
             return run_show.COLUMN_NAMES.frame(session.spark, [(field.name,) for field in view.schema.fields])
         case s.DescribeTable():
             return _describe(session, statement, address, view)
-    raise UnsupportedError(f"Cannot show partitions: it is a view: {address.dotted}")
+        case s.ShowPartitions():
+            raise UnsupportedError(f"Cannot show partitions: it is a view: {address.dotted}")
 
 
 def _properties(session: SessionState, statement: s.ShowTableProperties, address: Address, view: ViewMetadata) -> Any:
