@@ -104,7 +104,7 @@ def start_spark(conf: Mapping[str, Any], *, master: str | None = None, app_name:
 
     Raises IcesqlError without Java 17 or newer, of the system or from pip.
     """
-    from icesql.spark.jvm.java import pip_java
+    from icesql.spark.launch.java import pip_java
 
     home = pip_java()
     from pyspark.sql import SparkSession
@@ -121,7 +121,7 @@ def start_spark(conf: Mapping[str, Any], *, master: str | None = None, app_name:
         builder = builder.config(key, value)
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)  # PySpark logs as JSON what it raises as well
     if home is not None:
-        from icesql.spark.jvm.pip_gateway import start_gateway
+        from icesql.spark.launch.pip_gateway import start_gateway
 
         start_gateway(home, settings)
     session: SparkSession = builder.getOrCreate()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from icesql.errors import IcesqlError, InvalidArgumentError
-from icesql.spark.jvm.java import pip_java
+from icesql.spark.launch.java import pip_java
 
 JOB = """
 import icesql
@@ -57,7 +57,7 @@ def test_an_old_java_is_refused_where_pip_s_may_not_be_used(monkeypatch, tmp_pat
 
 def test_what_is_not_installed_is_asked_for(monkeypatch):
     monkeypatch.setenv("ICESQL_JAVA", "pip")
-    monkeypatch.setattr("icesql.spark.jvm.java._installed", lambda: None)
+    monkeypatch.setattr("icesql.spark.launch.java._installed", lambda: None)
     with pytest.raises(IcesqlError, match=r"no Java is installed by pip: pip install 'icesql\[java\]'"):
         pip_java()
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO
 
 from icesql.errors import IcesqlError
-from icesql.spark.jvm.java import program
+from icesql.spark.launch.java import program
 
 _MODULE = "--add-modules=jdk.incubator.vector"
 _PORT, _SECRET = "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"
