@@ -15,6 +15,7 @@ from icesql.session.run.dml import changes as run_dml
 from icesql.session.run.query import explain as run_explain
 from icesql.session.run.query import query as run_query
 from icesql.session.run.show import tables as run_show
+from icesql.session.run.transactions import check_can_wait, run_transaction
 
 if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 def run_statement(session: SessionState, statement: AnyStatement, args: Any = None) -> Any:
     """The DataFrame of one statement. ``args`` are parameters for Spark to fill in."""
     if session.transaction_in_progress is not None:
-        from icesql.session.run.transactions import check_can_wait
-
         check_can_wait(session, statement)
     match statement:
         case s.Query():
@@ -62,8 +61,6 @@ def run_statement(session: SessionState, statement: AnyStatement, args: Any = No
         case s.SetConfiguration() | s.ResetConfiguration():
             return run_set.run_set(session, statement)
         case s.BeginTransaction() | s.CommitTransaction() | s.RollbackTransaction():
-            from icesql.session.run.transactions import run_transaction
-
             return run_transaction(session, statement)
         case s.DescribeTable() | s.DescribeProcedure() | s.DescribeFunction() | s.DescribeQuery() | s.ShowProcedures() | s.ShowFunctions():
             return run_show.run_show(session, statement, args)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from typing import Any, get_args
 
 from icesql.parser.statements import AlterTable, Statement
 from icesql.parser.statements.families import Alteration, AnyStatement
 
 
-def _below(kind: type) -> set[str]:
+def _below(kind: Any) -> set[str]:
     """The names of all classes below one; a dataclass with slots is made twice, under one name."""
     return {name for each in kind.__subclasses__() for name in (each.__name__, *_below(each))}
 

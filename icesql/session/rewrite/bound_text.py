@@ -38,6 +38,7 @@ from icesql.session.rewrite.rules import Bindings, edits
 from icesql.session.spark_errors import UserText, in_the_users_words, sent
 from icesql.spark.jvm import short_views
 from icesql.spark.read.relation_plan import RelationPlan
+from icesql.table.metadata_tables.registry import metadata_table_schema
 from icesql.table.own_changes import changes_so_far
 
 if TYPE_CHECKING:
@@ -206,7 +207,6 @@ def _columns_of_metadata_table(source: Readable, reference: TableReference, text
     """Those that the text needs; ``None``: all."""
     if source.metadata_table is None or source.metadata_table == CHANGES:
         return None
-    from icesql.table.metadata_tables.registry import metadata_table_schema
 
     schema = metadata_table_schema(source.metadata_table, source.table.metadata)
     return needed_columns(text, reference, tuple(field.name for field in schema.fields))

@@ -19,6 +19,7 @@ from icesql.session.rewrite.places import line_and_column, quote
 from icesql.session.run.dml.write_target import WriteTarget, target_of
 from icesql.session.sql_errors import quoted
 from icesql.session.views.temporary_views import KeptView
+from icesql.spark.jvm.plans import shows_whole
 from icesql.spark_errors import spark_message
 
 if TYPE_CHECKING:
@@ -97,7 +98,6 @@ def _of_branch(resolved: Readable, options: Mapping[str, str]) -> dict[str, str]
 
 
 def _target(shown: Any, below: tuple[Readable, Any] | None) -> ViewTarget:
-    from icesql.spark.jvm.plans import shows_whole
 
     if below is None or not shows_whole(shown, below[1]):
         return ViewTarget(table=None)

@@ -21,7 +21,9 @@ from icesql.session.run.dml.write_target import SessionSettings, WriteTarget, as
 from icesql.session.run.query.query import run_query
 from icesql.session.sql_errors import quoted, unresolved_column
 from icesql.session.views.targets import insert_target
+from icesql.spark.jvm.types import sql_type, to_spark_type
 from icesql.spark.write.data_files import WriteSettings, write_frame
+from icesql.spark.write.defaults import sql_literal
 from icesql.spark.write.store_assignment import assigned_frame
 from icesql.spark_errors import spark_message
 from icesql.spec.files import DataFile
@@ -164,9 +166,6 @@ def _in_order(frame: Any, schema: Schema) -> Any:
     """The table's columns in its order; those left out have their defaults. Fields of structs stay in theirs: they count by position."""
     from pyspark.sql import functions as F
 
-    from icesql.spark.jvm.types import to_spark_type
-    from icesql.spark.write.defaults import sql_literal
-
     def left_out(field: NestedField) -> Any:
         if field.write_default is None:
             return F.lit(None).cast(to_spark_type(field.type))  # the strict policy takes no null without a type
@@ -200,7 +199,6 @@ def _with_static(session: SessionState, frame: Any, static: Mapping[str, str]) -
 
 def _static_value(schema: Schema, name: str, text: str) -> str:
     """SQL of a PARTITION value in its column's type. Values of a partition are text, as in paths, until they are cast."""
-    from icesql.spark.jvm.types import sql_type
 
     return f"CAST(CAST({text} AS STRING) AS {sql_type(schema.field(name).type)})"
 

@@ -15,7 +15,9 @@ from icesql.session.rewrite.places import quote
 from icesql.session.run.dml.row_level import Qualifiers, assignment_of
 from icesql.session.run.dml.write_target import WriteTarget
 from icesql.session.sql_errors import table_not_found
+from icesql.spark.jvm.types import from_spark, to_spark_type
 from icesql.spark.row_level.assignments import Assignment
+from icesql.spark.row_level.field_order import NULL, in_order_of
 from icesql.spark.row_level.merge import merge_rows
 from icesql.spark.row_level.merge_clauses import Action, Clause, Kind
 from icesql.spark.row_level.target import Target
@@ -128,7 +130,6 @@ def _same_named(statement: s.Merge, source: str, key: Callable[[str], str]) -> f
 def _evolve(session: SessionState, target: WriteTarget, statement: s.Merge, frame: Any, assigned: frozenset[tuple[str, ...]]) -> None:
     """Columns and nested fields of the source that a ``*`` or an assignment brings are added, and types widened, in a commit of
     their own. Raises NotFoundError for a branch, which has no schema of its own."""
-    from icesql.spark.jvm.types import from_spark
 
     brings_all = any(clause.action in (s.MergeAction.UPDATE_ALL, s.MergeAction.INSERT_ALL) for clause in statement.clauses)
     key = session.name_key
@@ -200,8 +201,6 @@ def _all_columns(names: Qualifiers, source: str, columns: Sequence[str], *, keep
 
 def _filled(clause: Clause, names: Qualifiers, given: Any, *, source: str, target: str) -> Clause:
     """The clause whose structs may lack fields: an UPDATE keeps the table's, an INSERT has nulls. Such structs are the source's columns."""
-    from icesql.spark.jvm.types import to_spark_type
-    from icesql.spark.row_level.field_order import NULL, in_order_of
 
     fields = {names.key(field.name): field for field in names.schema.fields}
     columns = {f"{quote(source)}.{quote(field.name)}": field.dataType for field in given.fields}

@@ -9,6 +9,7 @@ from icesql.parser import statements as s
 from icesql.parser.text.names import References
 from icesql.session.output.results import ResultColumns
 from icesql.session.resolve.resolver import find_view, place, required
+from icesql.session.resolve.time_travel import current
 from icesql.session.rewrite.bound_text import bound
 from icesql.session.rewrite.places import Edit, rewrite
 
@@ -96,7 +97,6 @@ def _explain_change(session: SessionState, statement: s.Explain, inner: Any, ref
 
 
 def _plan_of_target(session: SessionState, mode: str, resolved: Any, inner: Any, query: Any, condition: Any, args: Any) -> str:
-    from icesql.session.resolve.time_travel import current
 
     view = "_ice_explained"
     session.plans.scan(resolved, current(resolved.table.metadata), {}).frame.createOrReplaceTempView(view)

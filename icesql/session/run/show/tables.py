@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from icesql.errors import NotFoundError, SqlError
+from icesql.errors import NotFoundError, SqlError, UnsupportedError, ValidationError
 from icesql.parser import statements as s
 from icesql.parser.statements.families import ShowStatement, TableDescription
 from icesql.session.output.results import ResultColumns
@@ -25,12 +25,13 @@ from icesql.session.run.query.query import run_query
 from icesql.session.run.show import describing
 from icesql.session.run.show.patterns import matches
 from icesql.session.run.show.show_create import create_table_text
-from icesql.session.sql_errors import no_partition_management, not_for_v2, quoted
+from icesql.session.sql_errors import no_partition_management, not_for_v2, quoted, unresolved_column
 from icesql.spark.jvm.queries import default_size
 from icesql.spark_errors import spark_message
 from icesql.spec.case_folding import fold
 from icesql.spec.metadata_columns import DELETED, FILE, LINEAGE, PARTITION, POS, SPEC_ID
 from icesql.spec.types import StructType
+from icesql.table.metadata.partition_types import union_partition_type
 
 if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
@@ -185,7 +186,6 @@ def _column_parts(session: SessionState, statement: s.ShowColumns) -> tuple[str,
 
 def _show_partitions(session: SessionState, resolved: Readable) -> Any:
     """Partition paths of the current files, an addition of ours: Iceberg's runtime refuses SHOW PARTITIONS."""
-    from icesql.errors import ValidationError
     from icesql.session.run.show.partitions import partition_paths
 
     if not resolved.is_plain:
@@ -220,8 +220,6 @@ def _field_row(field: Any) -> tuple[str, str, str | None]:
 
 def describe_column(session: SessionState, column: Sequence[str], table: Sequence[str], fields: Sequence[Any]) -> Any:
     """The column under the name that it was asked for; the table's name, or its end, may stand before it."""
-    from icesql.errors import UnsupportedError
-    from icesql.session.sql_errors import unresolved_column
 
     by_name = {fold(field.name): field for field in fields}
     given = column
@@ -308,7 +306,6 @@ def _statistics(session: SessionState, resolved: Readable, fields: Sequence[Any]
 
 def _metadata_columns(resolved: Readable) -> list[tuple[str, str]]:
     from icesql.spark.jvm.types import to_spark_struct
-    from icesql.table.metadata.partition_types import union_partition_type
 
     metadata = resolved.table.metadata
     union = union_partition_type(metadata) if resolved.metadata_table in (None, "position_deletes", CHANGES) else StructType(())
