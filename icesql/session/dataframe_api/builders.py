@@ -54,7 +54,7 @@ def leads_to_ours(session: Session, name: str) -> bool:
 
 
 def shows_ours(session: Session, name: object) -> bool:
-    """Whether what is read by a name is icesql's to show: tables of ours, and temporary views over them, which follow their tables."""
+    """Whether icesql answers reads of that name: a table of ours, or a temporary view over one, which is made again when it changes."""
     try:
         parts = parse_name(name) if isinstance(name, str) else ()
     except SqlError:

@@ -1,4 +1,4 @@
-"""A table as a session shows it: the catalog's Table, with its rows as Spark DataFrames."""
+"""The tables of ``Session.table``: the catalog's Table, which reads and writes Spark DataFrames too."""
 
 from __future__ import annotations
 

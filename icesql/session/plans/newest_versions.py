@@ -1,4 +1,4 @@
-"""Which version of a table a run of Spark's shows: the newest when the run first asks, and the same wherever the table occurs in it."""
+"""The version that an unpinned read uses: the newest when a Spark execution first asks, and the same throughout that execution."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class NewestVersions:
     def __init__(self, session: SessionState) -> None:
         self._session = session
         self._loaded: LruCache[str, _Loaded] = LruCache(_KEPT)
-        self._shown: LruCache[tuple[str, str], TableVersion] = LruCache(_KEPT)  # by execution and table
+        self._used: LruCache[tuple[str, str], TableVersion] = LruCache(_KEPT)  # by execution and table
 
     def loaded(self, resolved: Readable, changes: int) -> None:
         """The table was loaded just now, when this process had made as many changes."""
@@ -48,7 +48,7 @@ class NewestVersions:
         execution = self._session.spark.sparkContext.getLocalProperty(_EXECUTION)
         if execution is None:
             return self._newest(name, resolved)
-        return self._shown.find_or_make((execution, name), lambda: self._newest(name, resolved))
+        return self._used.find_or_make((execution, name), lambda: self._newest(name, resolved))
 
     def _newest(self, name: str, resolved: Readable) -> TableVersion:
         loaded = self._loaded.find(name)

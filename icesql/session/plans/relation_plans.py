@@ -61,9 +61,9 @@ class RelationPlans:
         *,
         unpinned: bool = False,
     ) -> RelationPlan:
-        """What ``resolved`` shows as of ``point``; metadata columns come behind the table's own.
+        """The plan of a table or metadata table as of ``point``; metadata columns come behind the table's own.
 
-        ``unpinned``: each time that it runs it shows what is there then, unless ``point`` is of one version. ``columns``: those of
+        ``unpinned``: each run reads the newest version, unless ``point`` names one. ``columns``: those of
         a metadata table that are needed (default: all). Raises SqlError for columns that differ by case only in a session that does not
         tell them apart, InvalidArgumentError and ValidationError for an unknown planning mode, and for a size of splits that is none.
         """
@@ -101,7 +101,7 @@ class RelationPlans:
     def _unpinned(
         self, resolved: Readable, point: ReadPoint, options: Mapping[str, str], metadata_columns: tuple[str, ...]
     ) -> RelationPlan | None:
-        """What shows the rows that are there when it runs; ``None`` where nothing can. One plan serves for many versions of a table."""
+        """A plan that reads the newest version whenever it runs; ``None`` where there can be none. It serves many versions of a table."""
         if not INCREMENTAL.isdisjoint(options):
             return None
         from icesql.spark.read.reserved_names import without_reserved_names
@@ -136,7 +136,7 @@ class RelationPlans:
 
     @contextmanager
     def pinned(self) -> Iterator[None]:
-        """Inside, queries show the versions there are when they are made, whenever they run."""
+        """Within the block queries read the versions that are current when they are made, whenever they run."""
         outer, self.is_pinned = self.is_pinned, True
         try:
             yield
@@ -147,7 +147,7 @@ class RelationPlans:
         self._plans.clear()
 
     def table_changed(self, location: str) -> None:
-        """This process has committed to a table: what Spark keeps in memory of its rows is stale."""
+        """This process has committed to a table: rows of it that Spark caches are stale."""
         if is_stopped(self._session.spark):
             return
         self._in_memory.forget_rows(location)
@@ -209,7 +209,7 @@ class RelationPlans:
         return self._table(resolved, point, dict(options), metadata_columns, bindable(point.schema, where))
 
     def _is_unpinned(self, point: ReadPoint) -> bool:
-        """True for what all see now, not for a version or what a transaction has staged."""
+        """Whether the read tracks a branch: it names no version, and no transaction is in progress."""
         return not point.pinned and point.branch is not None and self._session.transaction_in_progress is None
 
     def _table(
@@ -233,13 +233,13 @@ class RelationPlans:
         return RelationPlan.of(without_reserved_names(frame, point.schema), tuple(keys))
 
     def while_present(self, resolved: Readable, point: ReadPoint, row: Any, frame: Any) -> Any:
-        """``row``, which is what ``frame`` shows of this version of the table, in runs that would show this version."""
+        """Yields ``row``, the result of ``frame`` at this version of the table, while this version is the newest; else runs ``frame``."""
         if not self._is_unpinned(point):
             return row
         return self._present_or(resolved, RelationPlan.of(row), RelationPlan.of(frame))
 
     def _unpinned_rows(self, resolved: Readable, point: ReadPoint, relation: RelationPlan, columns: tuple[str, ...] | None) -> RelationPlan:
-        """What a metadata table shows in runs that would show this version of the table, else the rows of the newest one."""
+        """The metadata table's rows at this version of the table while it is the newest, else those of the newest."""
         from icesql.spark.read.metadata_frames import newest_rows
 
         chosen = point.branch != MAIN

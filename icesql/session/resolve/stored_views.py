@@ -21,7 +21,10 @@ QUERY_COLUMNS = "spark.query-column-names"
 
 
 def view_frame(session: SessionState, address: Address, view: ViewMetadata) -> Any:
-    """The view's rows: its query, run where it was written. Raises SqlError for a view that reads itself, or that has no SQL for Spark."""
+    """The view's rows: its query, run in the catalog and namespace it was written in.
+
+    Raises SqlError for a view that reads itself, or that has no SQL for Spark.
+    """
     sql = view.current_version.sql_for(SPARK_DIALECT)
     if sql is None:
         dialects = ", ".join(r.dialect for r in view.current_version.representations)
@@ -31,7 +34,7 @@ def view_frame(session: SessionState, address: Address, view: ViewMetadata) -> A
 
 
 def written_in(session: SessionState, address: Address, view: ViewMetadata) -> AbstractContextManager[None]:
-    """A with-block in which names mean what they meant where the view was written."""
+    """Within the block names resolve in the catalog and namespace that the view was written in."""
     version = view.current_version
     return session.names.at(version.default_catalog or address.catalog.name, version.default_namespace)
 

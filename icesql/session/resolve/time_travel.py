@@ -25,8 +25,8 @@ Microseconds = Callable[[str], int | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadPoint:
-    """``snapshot`` is ``None`` for an empty table. ``branch`` is set where the read follows a branch: then the table's current schema
-    holds.
+    """``snapshot`` is ``None`` for an empty table. ``branch`` is set where the read tracks a branch: then it has the table's current
+    schema.
 
     ``pinned``: the read asked for one version, so a later commit must not change what it sees.
     """

@@ -1,4 +1,4 @@
-"""What a view shows of its query once the tables below it have changed: the columns that it was made with, by name, of the types they had.
+"""A view's columns once the tables below it have changed: those that it was made with, taken by name and cast to the types they had.
 
 As Spark binds the views that it keeps (``GetViewColumnByNameAndOrdinal``, ``UpCast``).
 """

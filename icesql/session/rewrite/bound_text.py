@@ -49,7 +49,7 @@ VIEW_PREFIX = "_ice"
 
 
 Narrowed: TypeAlias = Callable[[Expression], RelationPlan]
-"""What a table shows to queries that need only rows that pass a filter."""
+"""Makes the plan of a table for queries that need only rows that pass a filter."""
 
 
 @dataclass(slots=True)
@@ -112,7 +112,7 @@ def bound(
 ) -> Iterator[BoundText]:
     """Give every reference to a table of ours a view, for as long as the block runs; references in TARGET places stay.
 
-    ``unpinned``: what is made of the text is a query, which may run later, and shows what is there then.
+    ``unpinned``: the text is a query, which may run later and then reads the newest versions.
     ``target``: the table that a row-level statement changes, under an alias that is not in the text: columns qualified by its name are too.
     """
     result = BoundText(session, text, references=references)
@@ -182,7 +182,7 @@ def source_relation(
     *,
     unpinned: bool = False,
 ) -> tuple[RelationPlan, tuple[str, ...], Narrowed | None]:
-    """The reference's rows, the metadata columns among its columns, and for a table's rows how to make them for a filter."""
+    """The reference's plan, the metadata columns among its columns, and for a table what makes its plan for a filter."""
     if isinstance(source, StoredView):
         return RelationPlan.of(view_frame(session, source.address, source.view)), (), None
     wap_branch = wap_of(session, source.table.metadata)[1] if source.is_plain and reference.time_travel is None else None
@@ -219,5 +219,5 @@ def _temporary_view(relation: RelationPlan) -> str:
 
 
 def _full_name(name: TableName, source: Source) -> tuple[str, ...]:
-    """By which columns may be qualified: catalog, namespace, table, and what selects a part of it."""
+    """The name that columns may be qualified by: catalog, namespace, table, and what selects a part of it."""
     return (*source.address.parts, *(() if source.is_plain else name.parts[-1:]))

@@ -45,7 +45,7 @@ def named_metadata_columns(text: str) -> frozenset[str]:
 
 
 def named_for(text: str, start: int, named: frozenset[str]) -> frozenset[str]:
-    """Of the named ones those that the reference at ``start`` must show: all, or what its PIVOT names."""
+    """The named columns that the view of the reference at ``start`` must have: all, or those that its PIVOT names."""
     if not named:
         return named
     tokens = tokenize(text)
@@ -93,7 +93,7 @@ def star_edits(text: str, hidden: Sequence[Hidden]) -> Iterator[Edit]:
 
 
 def scopes_of(tokens: Sequence[Token]) -> list[tuple[int, int]]:
-    """For each token the bracket it is in, and the how-manieth query of a set operation there."""
+    """For each token its scope: the number of the bracket around it, and the index of its query in a set operation there."""
     stack, parts = [0], {0: 0}
     brackets = 0
     scopes = []

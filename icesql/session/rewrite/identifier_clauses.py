@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def with_plain_identifiers(session: SessionState, text: str) -> str:
     """The text with every such expression as the name that it is, or, in queries, as one string where it is a whole name of its own.
 
-    What Spark cannot say, or is no name, stays. A view's query is stored as it is written, so strings stay there.
+    Expressions that Spark cannot evaluate, or whose value is no name, stay; so do strings in a view's query, which is stored as written.
     """
     if "identifier" not in text.lower():
         return text

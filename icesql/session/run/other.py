@@ -48,7 +48,7 @@ def _ours(session: SessionState, name: s.TableName, text: str) -> Readable | Non
 
 
 def _refresh(session: SessionState, statement: s.RefreshTable) -> Any:
-    """Every statement asks the catalog; only what is kept in memory may lack the commits of others."""
+    """Tables are loaded anew by each statement; only cached rows may lack the commits of other processes."""
     resolved = _ours(session, statement.table, statement.text)
     if resolved is None:
         return session.spark_sql(statement.text)
@@ -112,7 +112,7 @@ def _analyze(session: SessionState, statement: s.AnalyzeTable) -> Any:
 
 
 def _other(session: SessionState, statement: s.Other, args: Any) -> Any:
-    """To Spark, if it changes nothing of ours; what reads ours reads views."""
+    """Run by Spark, with views in the place of our tables. Raises UnsupportedError for a statement that would change one of them."""
     targets = [r for r in statement.references.tables if r.place is Place.TARGET and session.names.address(r.parts) is not None]
     mine = [r for r in targets if readable(session, r.parts) is not None]
     if statement.error is not None and (targets or _reads_ours(session, statement.references)):

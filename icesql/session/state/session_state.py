@@ -32,11 +32,11 @@ _numbers = itertools.count(1)
 
 
 class SessionState:
-    """Spark, catalogs, current names, settings, temporary views, the transaction, and what the statement at work has to say.
+    """Spark, catalogs, current names, settings, temporary views, the transaction, and what the current statement reports.
 
     ``notices``, ``has_committed``, ``planned_actions`` and ``explained`` are of the last statement.
-    ``watcher`` is told how far long calls are.
-    ``run`` runs a statement that is part of the one at work (the text of EXECUTE IMMEDIATE), ``query`` a query whose references are known
+    ``watcher`` is called with the progress of long calls.
+    ``run`` runs a statement within the current one (the text of EXECUTE IMMEDIATE), ``query`` a query whose references are known
     (a stored view's); the session gives both, so that what stands on the state need not know how statements run.
     """
 
@@ -88,7 +88,7 @@ class SessionState:
 
         return TemporaryFunctions(self)
 
-    # -- the statement at work -----------------------------------------------------------------------------------
+    # -- the current statement ----------------------------------------------------------------------------------
     def begin_statement(self) -> None:
         """What the last statement left is forgotten; what any statement may need once it has committed is there."""
         self.nothing  # noqa: B018
@@ -102,7 +102,7 @@ class SessionState:
         self.notices = (*self.notices, text)
 
     def committed(self) -> None:
-        """Heard when a commit of the statement at work is done."""
+        """Called when the current statement has committed."""
         self.has_committed = True
 
     @contextmanager

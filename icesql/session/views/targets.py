@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewTarget:
-    """A view that a statement names as its target. ``table``: what it shows as it is, ``None`` for any other query."""
+    """A view that a statement names as its target. ``table``: the table that it selects unchanged; ``None`` where its query does more."""
 
     table: Readable | None
 
@@ -120,7 +120,7 @@ def _below_stored(session: SessionState, source: StoredView) -> tuple[Readable, 
 
 
 def _below(session: SessionState, text: str, references: References) -> tuple[Readable, Any] | None:
-    """The one table that a query stands on, perhaps through other views, and the rows that it shows of it; ``None`` for none or several."""
+    """The one table below a query, perhaps through other views, and the DataFrame of its rows; ``None`` for none or several."""
     if len(references.tables) != 1:
         return None
     reference = references.tables[0]
@@ -135,7 +135,7 @@ def _below(session: SessionState, text: str, references: References) -> tuple[Re
 
 
 def _as_written(resolved: Readable, reference: TableReference) -> Readable:
-    """A table that is read as of a branch is written there; one that is read as of another version is called so, and not written."""
+    """The table with the version that the view reads as its selector: a branch can be written, any other version is refused."""
     travel = reference.time_travel
     if travel is None:
         return resolved

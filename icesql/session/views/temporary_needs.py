@@ -1,4 +1,4 @@
-"""What a stored view may not stand on: the session's temporary views and functions."""
+"""Refusal of stored views that name temporary views or functions of the session."""
 
 from __future__ import annotations
 

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KeptView:
-    """``text`` and where the session was when the view was made; ``state`` tells the versions of the tables it showed last.
+    """``text`` and where the session was when the view was made; ``state``: the versions of the tables below it when it was last made.
 
-    ``query_columns`` are the names that the query's columns had then, ``made`` what it showed: what it shows later has these columns.
+    ``query_columns`` are the names that the query's columns had then, ``made`` is the DataFrame of that time, whose columns it keeps.
     ``make``: what makes the view again where there is no text. ``over``: the table that a view ``USING iceberg`` is, which is written
     through it.
     """

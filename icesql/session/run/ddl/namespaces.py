@@ -154,7 +154,7 @@ def _use(session: SessionState, statement: s.Use) -> Any:
     parts, names = statement.name.parts, session.names
     if not statement.namespace_only and parts[0] in session.catalogs:
         if len(parts) == 1 or names.current_catalog != parts[0]:
-            names.enter(parts[0])  # where one stays, as in Spark, if the namespace is not there
+            names.enter(parts[0])  # stays current, as in Spark, where the namespace does not exist
         if len(parts) > 1:
             _enter(session, names.catalog(parts[0]), parts[1:])
         return session.nothing

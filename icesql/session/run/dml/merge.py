@@ -216,7 +216,7 @@ def _filled(clause: Clause, names: Qualifiers, given: Any, *, source: str, targe
 
 
 def _on_its_side(clause: Clause, schema: Schema, columns: Sequence[str], *, source: str, target: str) -> Clause:
-    """The clause whose bare names mean the one side that its kind of row has."""
+    """The clause with its bare columns qualified: NOT MATCHED sees the source only, NOT MATCHED BY SOURCE the table only."""
     if clause.kind is Kind.MATCHED:
         return clause
     alias = source if clause.kind is Kind.NOT_MATCHED else target

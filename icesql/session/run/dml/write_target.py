@@ -61,7 +61,7 @@ class WriteTarget:
 
     @property
     def base_snapshot_id(self) -> int | None:
-        """What the branch shows before the write; a branch that does not exist shows main."""
+        """The snapshot that the branch points to before the write; main's where the branch does not exist yet."""
         head = self.table.metadata.head(self.branch) or self.table.metadata.current_snapshot
         return None if head is None else head.snapshot_id
 

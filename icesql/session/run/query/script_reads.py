@@ -1,4 +1,4 @@
-"""What Spark itself asks of our tables while it walks through a script: conditions, queries of FOR, values of variables.
+"""Reads of our tables that Spark's script interpreter runs itself: conditions, queries of FOR, values of variables.
 
 Each table there stands for a temporary view, which is made again before each step if what it shows has changed.
 """

@@ -135,7 +135,7 @@ def _show_tables(session: SessionState, statement: s.ShowTables) -> Any:
 
 
 def _information(session: SessionState, resolved: Readable) -> str:
-    """Spark's text, in which it spreads the characters of the properties."""
+    """The ``information`` column. Spark puts commas between the characters of the properties' text, and so does this."""
     from icesql.spark.jvm.types import to_spark_schema
 
     metadata = resolved.table.metadata
