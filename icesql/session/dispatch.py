@@ -18,10 +18,12 @@ from icesql.session.run.show import tables as run_show
 from icesql.session.run.transactions import check_can_wait, run_transaction
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
 
-def run_statement(session: SessionState, statement: AnyStatement, args: Any = None) -> Any:
+def run_statement(session: SessionState, statement: AnyStatement, args: Any = None) -> DataFrame:
     """The DataFrame of one statement. ``args`` are parameters for Spark to fill in."""
     if session.transaction_in_progress is not None:
         check_can_wait(session, statement)

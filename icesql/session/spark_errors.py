@@ -20,6 +20,8 @@ from icesql.session.rewrite.places import Rewritten, line_and_column, offset_of
 from icesql.table.scan.metadata_columns import NAMES as METADATA_COLUMNS
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from icesql.spark.jvm.error_places import ErrorPlace
 
 _PLACE = re.compile(r"\bline (\d+),? pos(ition)? (\d+)")
@@ -67,7 +69,7 @@ def sent(sql: str, user: UserText) -> None:
 
 
 @contextmanager
-def in_the_users_words(spark: Any, user: UserText) -> Iterator[None]:
+def in_the_users_words(spark: SparkSession, user: UserText) -> Iterator[None]:
     """Errors that Spark raises inside speak about ``user.text``."""
     from pyspark.errors.exceptions.captured import CapturedException, ParseException
 

@@ -106,7 +106,7 @@ def _patch() -> None:
     DataFrame.mergeInto = merge_into
 
 
-def _session(spark: Any) -> Session | None:
+def _session(spark: SparkSession) -> Session | None:
     """``None`` where Spark was not enabled, and while a statement of ours is running: what it asks of Spark is Spark's."""
     session: Session | None = getattr(spark, _ATTRIBUTE, None)
     return None if session is None or session.is_inside else session

@@ -26,13 +26,13 @@ from icesql.spark.write.store_assignment import assigned_frame
 from icesql.table.arguments import checked
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column
+    from pyspark.sql import Column, DataFrame
 
     from icesql.session.session import Session
     from icesql.session.state.session_state import SessionState
 
 
-def write_rows(session: SessionState, target: WriteTarget, frame: Any, verb: str, where: Expression = TRUE) -> None:
+def write_rows(session: SessionState, target: WriteTarget, frame: DataFrame, verb: str, where: Expression = TRUE) -> None:
     """``append``, ``overwrite`` (of the rows that match) or ``overwritePartitions``; columns match by name. One commit."""
     from icesql.session.run.dml import row_commits
     from icesql.session.run.dml.insert import write
@@ -60,7 +60,7 @@ def write_rows(session: SessionState, target: WriteTarget, frame: Any, verb: str
 class Writer:
     """``session.write_to(df, "db.t").option("branch", "audit").append()``; made by ``Session.write_to`` and, enabled, ``df.writeTo``."""
 
-    def __init__(self, session: Session, frame: Any, name: str) -> None:
+    def __init__(self, session: Session, frame: DataFrame, name: str) -> None:
         self._session, self._frame, self._name = session, frame, name
         self._options: dict[str, str] = {}
         self._properties: dict[str, str] = {}

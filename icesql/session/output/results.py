@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from icesql.spark.jvm.local_rows import local_frame
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 class ResultColumns:
@@ -28,7 +31,7 @@ class ResultColumns:
             self._schema = StructType(fields)
         return self._schema
 
-    def frame(self, spark: Any, rows: Iterable[Sequence[Any]] = ()) -> Any:
+    def frame(self, spark: SparkSession, rows: Iterable[Sequence[Any]] = ()) -> Any:
         return local_frame(spark, [tuple(row) for row in rows], self.schema)
 
 

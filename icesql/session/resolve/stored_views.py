@@ -13,6 +13,8 @@ from icesql.session.state.names import Address
 from icesql.spec.case_folding import fold
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
     from icesql.spec.views import ViewMetadata
 
@@ -50,11 +52,11 @@ def _references(text: str) -> s.References:
     return statement.references if isinstance(statement, s.Query | s.Other) else s.References()
 
 
-def run_view_query(session: SessionState, text: str) -> Any:
+def run_view_query(session: SessionState, text: str) -> DataFrame:
     return session.query(text, _references(text))
 
 
-def _shown(frame: Any, view: ViewMetadata) -> Any:
+def _shown(frame: DataFrame, view: ViewMetadata) -> DataFrame:
     """The query's columns under the view's names, types and comments."""
     from pyspark.sql import functions as F
 
@@ -76,7 +78,7 @@ def _shown(frame: Any, view: ViewMetadata) -> Any:
     return named.select(*columns)
 
 
-def _query_columns(frame: Any, view: ViewMetadata) -> Any:
+def _query_columns(frame: DataFrame, view: ViewMetadata) -> Any:
     """The columns that the query had when the view was made, by name: those that ``SELECT *`` has gained since are not the view's."""
     names = [name for name in view.properties.get(QUERY_COLUMNS, "").split(",") if name]
     have = [fold(column) for column in frame.columns]

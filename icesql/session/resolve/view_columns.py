@@ -6,14 +6,17 @@ As Spark binds the views that it keeps (``GetViewColumnByNameAndOrdinal``, ``UpC
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from icesql.errors import SqlError
 from icesql.spark.jvm.queries import narrowing
 from icesql.spark_errors import spark_message
 
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
-def as_made(frame: Any, names: Sequence[str], schema: Any, key: Callable[[str], str], view: str) -> Any:
+
+def as_made(frame: DataFrame, names: Sequence[str], schema: Any, key: Callable[[str], str], view: str) -> DataFrame:
     """The query's columns called ``names``, under the names and types of ``schema``; the frame itself where nothing has changed.
 
     ``key`` makes names equal that mean one column, ``view`` is the view's name for people. Raises SqlError where a column is no more
@@ -55,7 +58,7 @@ def _places(have: Sequence[str], names: Sequence[str], key: Callable[[str], str]
     return places
 
 
-def refuse_narrowing(frame: Any, index: int, name: str, wanted: Any) -> None:
+def refuse_narrowing(frame: DataFrame, index: int, name: str, wanted: Any) -> None:
     """Raises SqlError where the frame's column has come to hold more than the view's type does."""
     types = narrowing(frame, index, wanted)
     if types is not None:

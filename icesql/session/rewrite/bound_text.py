@@ -42,6 +42,8 @@ from icesql.table.metadata_tables.registry import metadata_table_schema
 from icesql.table.own_changes import changes_so_far
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
 _numbers = itertools.count(1)
@@ -78,14 +80,14 @@ class BoundText:
         """Those pieces of the text, with views in the place of our tables."""
         return self.rewritten(spans).text
 
-    def frame(self, *spans: Span, args: Any = None) -> Any:
+    def frame(self, *spans: Span, args: Any = None) -> DataFrame:
         """What Spark makes of the pieces (default: the whole text) as a statement."""
         sql = self.rewritten(spans or None).text
         sent(sql, self.user)
         frame = self.session.spark_sql(sql, args)
         return self.session.spark_sql(sql, args) if self._narrow(frame) else frame
 
-    def _narrow(self, frame: Any) -> bool:
+    def _narrow(self, frame: DataFrame) -> bool:
         """Give views whose files Catalyst cannot prune frames that know the query's filters; True if there were any."""
         if not self.fallback_reads:
             return False

@@ -17,10 +17,12 @@ from icesql.spec.schema import Schema
 from icesql.spec.types import NestedField
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
 
-def with_defaults(session: SessionState, statement: s.Insert, schema: Schema, text: BoundText, args: Any) -> Any:
+def with_defaults(session: SessionState, statement: s.Insert, schema: Schema, text: BoundText, args: Any) -> DataFrame:
     """The query's frame, ``DEFAULT`` in VALUES and in a select list filled in. Raises SqlError for one inside an expression."""
     edits = list(_edits(statement, schema, case_sensitive=session.is_case_sensitive)) if "default" in statement.text.lower() else []
     text.edits.extend(edits)

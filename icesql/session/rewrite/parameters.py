@@ -14,6 +14,8 @@ from icesql.parser.text.tokens import Token, tokenize
 from icesql.spark.jvm.queries import constants
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
 Arguments = Mapping[str, Any] | Sequence[Any]
@@ -59,7 +61,7 @@ def _literal(session: SessionState, value: object) -> str:
         return text
 
 
-def literals(frame: Any) -> list[SqlText | None]:
+def literals(frame: DataFrame) -> list[SqlText | None]:
     """Each column of a query without tables as a literal of its type; ``None`` for one that is no constant."""
     return [None if value is None else SqlText(value.sql()) for value in constants(frame)]
 

@@ -23,6 +23,8 @@ from icesql.spark.jvm.plans import is_deterministic
 from icesql.table.after_commit import after_commit
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
 
@@ -61,7 +63,7 @@ def bind_call(session: SessionState, statement: s.Call, args: Any = None) -> tup
         )
 
 
-def _run(session: SessionState, catalog: str, procedure: Procedure, arguments: dict[str, Any]) -> Any:
+def _run(session: SessionState, catalog: str, procedure: Procedure, arguments: dict[str, Any]) -> DataFrame:
     dry_run = bool(arguments.get("dry_run"))
     if session.transaction_in_progress is not None and procedure.mutating and not (procedure.can_wait or dry_run):
         raise UnsupportedError(

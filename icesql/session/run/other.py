@@ -21,10 +21,12 @@ from icesql.spark.jvm.queries import persist
 from icesql.spark.jvm.spark_session import storage_level
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
 
-def run_other(session: SessionState, statement: SparksStatement, args: Any = None) -> Any:
+def run_other(session: SessionState, statement: SparksStatement, args: Any = None) -> DataFrame:
     match statement:
         case s.RefreshTable():
             return _refresh(session, statement)
@@ -47,7 +49,7 @@ def _ours(session: SessionState, name: s.TableName, text: str) -> Readable | Non
     return None if place(session, name.parts) is None else required(session, name.parts, text=text, offset=name.start)
 
 
-def _refresh(session: SessionState, statement: s.RefreshTable) -> Any:
+def _refresh(session: SessionState, statement: s.RefreshTable) -> DataFrame:
     """Tables are loaded anew by each statement; only cached rows may lack the commits of other processes."""
     resolved = _ours(session, statement.table, statement.text)
     if resolved is None:
@@ -58,7 +60,7 @@ def _refresh(session: SessionState, statement: s.RefreshTable) -> Any:
     return session.nothing
 
 
-def _cache(session: SessionState, statement: s.CacheTable, args: Any) -> Any:
+def _cache(session: SessionState, statement: s.CacheTable, args: Any) -> DataFrame:
     level = _storage_level(session, statement)
     if statement.query is not None:
         query = statement.query.of(statement.text)
@@ -87,7 +89,7 @@ def _storage_level(session: SessionState, statement: s.CacheTable) -> Any:
     return None if name is None else storage_level(session.spark, name)
 
 
-def _uncache(session: SessionState, statement: s.UncacheTable) -> Any:
+def _uncache(session: SessionState, statement: s.UncacheTable) -> DataFrame:
     match resolve(session, statement.table.parts):
         case ResolvedTable() | MetadataTable() as table:
             session.plans.scan(table, current(table.table.metadata), {}, unpinned=True).frame.unpersist()
@@ -101,7 +103,7 @@ def _uncache(session: SessionState, statement: s.UncacheTable) -> Any:
     return session.nothing
 
 
-def _analyze(session: SessionState, statement: s.AnalyzeTable) -> Any:
+def _analyze(session: SessionState, statement: s.AnalyzeTable) -> DataFrame:
     if statement.table is not None:
         if _ours(session, statement.table, statement.text) is None:
             return session.spark_sql(statement.text)
@@ -111,7 +113,7 @@ def _analyze(session: SessionState, statement: s.AnalyzeTable) -> Any:
     raise not_for_v2("ANALYZE TABLES")
 
 
-def _other(session: SessionState, statement: s.Other, args: Any) -> Any:
+def _other(session: SessionState, statement: s.Other, args: Any) -> DataFrame:
     """Run by Spark, with views in the place of our tables. Raises UnsupportedError for a statement that would change one of them."""
     targets = [r for r in statement.references.tables if r.place is Place.TARGET and session.names.address(r.parts) is not None]
     mine = [r for r in targets if readable(session, r.parts) is not None]

@@ -14,10 +14,12 @@ from icesql.session.state.transactions import SessionTransaction
 from icesql.table.transaction import Transaction
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
 
-def run_transaction(session: SessionState, statement: TransactionStatement) -> Any:
+def run_transaction(session: SessionState, statement: TransactionStatement) -> DataFrame:
     match statement:
         case s.BeginTransaction():
             SessionTransaction(session).begin()

@@ -20,12 +20,14 @@ from icesql.session.sql_errors import table_exists, table_not_found
 from icesql.session.state.names import Address
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
     from icesql.spec.metadata import TableMetadata
     from icesql.table.transaction import Transaction
 
 
-def create_as_select(session: SessionState, statement: s.CreateTable, address: Address, args: Any = None) -> Any:
+def create_as_select(session: SessionState, statement: s.CreateTable, address: Address, args: Any = None) -> DataFrame:
     """CTAS appends; a replacing statement overwrites, even when it creates. A failure leaves nothing behind."""
     if statement.columns and len(statement.columns) > len(statement.partition_columns):
         raise SqlError("Operation not allowed: Schema may not be specified in a Create Table As Select (CTAS) statement.")
@@ -47,7 +49,7 @@ def create_from_frame(
     session: SessionState,
     statement: s.CreateTable,
     address: Address,
-    frame: Any,
+    frame: DataFrame,
     *,
     properties: Mapping[str, str] | None = None,
     options: Mapping[str, str] | None = None,
@@ -74,7 +76,7 @@ def fill(
     session: SessionState,
     address: Address,
     transaction: Transaction,
-    frame: Any,
+    frame: DataFrame,
     *,
     overwrite: bool,
     options: Mapping[str, str] | None = None,

@@ -24,6 +24,8 @@ from icesql.session.state.names import Address
 from icesql.spec.schema import Schema
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
 
@@ -40,7 +42,7 @@ def run_ddl(session: SessionState, statement: TableStatement, args: Any = None) 
 
 
 # -- CREATE and REPLACE ------------------------------------------------------------------------------------------------
-def _create(session: SessionState, statement: s.CreateTable, args: Any) -> Any:
+def _create(session: SessionState, statement: s.CreateTable, args: Any) -> DataFrame:
     address = session.names.address(statement.table.parts)
     if address is None or _is_sparks_own(address, statement):
         return run_query(session, statement.text, statement.references, args)
@@ -84,7 +86,7 @@ def _leave_alone(session: SessionState, statement: s.CreateTable, address: Addre
     return False
 
 
-def _create_like(session: SessionState, statement: s.CreateTableLike) -> Any:
+def _create_like(session: SessionState, statement: s.CreateTableLike) -> DataFrame:
     """An addition of ours: schema, partitioning, sort order and properties of the source; no rows, no history."""
     address = session.names.address(statement.table.parts)
     if address is None:
@@ -122,7 +124,7 @@ def _spark_schema(session: SessionState, statement: s.CreateTableLike) -> Schema
 
 
 # -- DROP --------------------------------------------------------------------------------------------------------------
-def _drop(session: SessionState, statement: s.DropTable) -> Any:
+def _drop(session: SessionState, statement: s.DropTable) -> DataFrame:
     parts = statement.table.parts
     address = place(session, parts)
     if address is None:
@@ -134,7 +136,7 @@ def _drop(session: SessionState, statement: s.DropTable) -> Any:
     return session.nothing
 
 
-def _drop_no_table(session: SessionState, statement: s.DropTable) -> Any:
+def _drop_no_table(session: SessionState, statement: s.DropTable) -> DataFrame:
     parts = statement.table.parts
     match resolve(session, parts):
         case MetadataTable():
@@ -162,7 +164,7 @@ _ACTIONS: dict[type, str] = {
 }
 
 
-def _alter(session: SessionState, statement: Alteration) -> Any:
+def _alter(session: SessionState, statement: Alteration) -> DataFrame:
     parts = statement.table.parts
     match resolve(session, parts):
         case ResolvedTable() as table:
@@ -194,7 +196,7 @@ def _not_ours(session: SessionState, statement: s.AlterTable) -> Exception:
 
 
 # -- COMMENT ON --------------------------------------------------------------------------------------------------------
-def run_comment(session: SessionState, statement: s.CommentOn) -> Any:
+def run_comment(session: SessionState, statement: s.CommentOn) -> DataFrame:
     """COMMENT ON TABLE, NAMESPACE or COLUMN; null empties a table's comment."""
     parts = statement.name.parts
     if statement.kind == "namespace":

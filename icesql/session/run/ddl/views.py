@@ -29,6 +29,8 @@ from icesql.spec.properties import DEFAULT_FILE_FORMAT
 from icesql.spec.views import SqlRepresentation, ViewMetadata, ViewVersion, new_view, replace_version
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
     from icesql.spec.schema import Schema
 
@@ -49,7 +51,7 @@ def run_views(session: SessionState, statement: ViewStatement, args: Any = None)
 
 
 # -- CREATE ------------------------------------------------------------------------------------------------------------
-def _create(session: SessionState, statement: s.CreateView, args: Any) -> Any:
+def _create(session: SessionState, statement: s.CreateView, args: Any) -> DataFrame:
     if statement.temporary or statement.global_temporary:
         return _create_temporary(session, statement)
     address = session.names.address(statement.view.parts)
@@ -77,7 +79,7 @@ def _reads_ours(session: SessionState, references: s.References) -> bool:
     return False
 
 
-def _create_temporary(session: SessionState, statement: s.CreateView) -> Any:
+def _create_temporary(session: SessionState, statement: s.CreateView) -> DataFrame:
     if statement.provider is not None:
         return _create_over_table(session, statement)
     if not _reads_ours(session, statement.references):
@@ -97,7 +99,7 @@ def _create_temporary(session: SessionState, statement: s.CreateView) -> Any:
     return session.nothing
 
 
-def _create_over_table(session: SessionState, statement: s.CreateView) -> Any:
+def _create_over_table(session: SessionState, statement: s.CreateView) -> DataFrame:
     """``USING iceberg OPTIONS (path 'db.t')``: the table of that name, read with the other options."""
     if not is_iceberg(statement.provider or ""):
         return session.spark_sql(statement.text)
@@ -112,7 +114,7 @@ def _create_over_table(session: SessionState, statement: s.CreateView) -> Any:
     return session.nothing
 
 
-def _create_stored(session: SessionState, statement: s.CreateView, address: Address) -> Any:
+def _create_stored(session: SessionState, statement: s.CreateView, address: Address) -> DataFrame:
     existing = find_view(address)
     if address.catalog.table_exists(address.identifier):
         if statement.if_not_exists:
@@ -193,7 +195,7 @@ def _version(session: SessionState, text: str, address: Address) -> ViewVersion:
     )
 
 
-def _properties(session: SessionState, statement: s.CreateView, frame: Any) -> dict[str, str]:
+def _properties(session: SessionState, statement: s.CreateView, frame: DataFrame) -> dict[str, str]:
     properties = dict(statement.properties)
     stored_as = file_format(properties.pop("provider", None))
     if stored_as is not None:
@@ -205,7 +207,7 @@ def _properties(session: SessionState, statement: s.CreateView, frame: Any) -> d
 
 
 # -- SHOW and DROP -----------------------------------------------------------------------------------------------------
-def _show(session: SessionState, statement: s.ShowViews) -> Any:
+def _show(session: SessionState, statement: s.ShowViews) -> DataFrame:
     where = session.names.namespace(None if statement.namespace is None else statement.namespace.parts)
     if where is None:
         return session.spark_sql(statement.text)
@@ -218,7 +220,7 @@ def _show(session: SessionState, statement: s.ShowViews) -> Any:
     return VIEWS.frame(session.spark, rows + [("", name, True) for name in temporary])
 
 
-def _drop(session: SessionState, statement: s.DropView) -> Any:
+def _drop(session: SessionState, statement: s.DropView) -> DataFrame:
     parts = statement.view.parts
     address = place(session, parts)
     if address is None:
@@ -236,7 +238,7 @@ def _drop(session: SessionState, statement: s.DropView) -> Any:
 
 
 # -- ALTER -------------------------------------------------------------------------------------------------------------
-def _alter(session: SessionState, statement: s.AlterViewProperties | s.RenameView | s.AlterViewAs) -> Any:
+def _alter(session: SessionState, statement: s.AlterViewProperties | s.RenameView | s.AlterViewAs) -> DataFrame:
     address, name = place(session, statement.view.parts), statement.view.parts[-1]
     if address is None:
         if not isinstance(statement, s.AlterViewAs) or not _reads_ours(session, statement.references):
@@ -256,7 +258,7 @@ def _alter(session: SessionState, statement: s.AlterViewProperties | s.RenameVie
     return session.nothing
 
 
-def rename(session: SessionState, address: Address, new_name: Sequence[str]) -> Any:
+def rename(session: SessionState, address: Address, new_name: Sequence[str]) -> DataFrame:
     """The new name is looked up as any other: without a catalog it means the current one. A bare name stays in the view's namespace."""
     if len(new_name) == 1:
         address.catalog.rename_view(address.identifier, (*address.namespace, *new_name))

@@ -13,6 +13,8 @@ from icesql.session.run.transactions import commit
 from icesql.session.sql_errors import no_partition_management
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
 
@@ -30,7 +32,7 @@ def run_dml(session: SessionState, statement: RowStatement, args: Any = None) ->
             return run_row_level(session, statement, args)
 
 
-def _truncate(session: SessionState, statement: s.TruncateTable) -> Any:
+def _truncate(session: SessionState, statement: s.TruncateTable) -> DataFrame:
     """A delete of every file, from metadata alone. It is never staged: ``spark.wap.id`` holds for rows that are written."""
     target = write_target(session, statement.target.parts, text=statement.text, offset=statement.target.start, options={}, verb="truncate")
     if target is None:

@@ -31,12 +31,14 @@ from icesql.spec.schema import Schema
 from icesql.spec.types import NestedField, TimestamptzType, Type
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
 _OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
 
 
-def run_insert(session: SessionState, statement: s.Insert, args: Any = None) -> Any:
+def run_insert(session: SessionState, statement: s.Insert, args: Any = None) -> DataFrame:
     """Nothing of the table changes unless all rows were written. Raises Spark's errors for columns and types that do not fit."""
     options = dict(statement.options)
     target, statement = insert_target(session, statement)
@@ -65,14 +67,14 @@ def run_insert(session: SessionState, statement: s.Insert, args: Any = None) -> 
     return session.nothing
 
 
-def run_multi_insert(session: SessionState, statement: s.MultiInsert, args: Any = None) -> Any:
+def run_multi_insert(session: SessionState, statement: s.MultiInsert, args: Any = None) -> DataFrame:
     """``FROM x INSERT ... INSERT ...``: one after the other, as Spark commits them."""
     for insert in statement.inserts:
         run_insert(session, insert, args)
     return session.nothing
 
 
-def write(session: SessionState, target: WriteTarget, frame: Any, **settings: Any) -> list[DataFile]:
+def write(session: SessionState, target: WriteTarget, frame: DataFrame, **settings: Any) -> list[DataFile]:
     """Write the rows as data files of the target's table, none committed."""
     wanted = WriteSettings(
         options=target.options,
@@ -130,7 +132,7 @@ def _both_static_and_given(name: str) -> SqlError:
     )
 
 
-def _fitted(session: SessionState, statement: s.Insert, target: WriteTarget, frame: Any, static: Mapping[str, str]) -> Any:
+def _fitted(session: SessionState, statement: s.Insert, target: WriteTarget, frame: DataFrame, static: Mapping[str, str]) -> Any:
     """The query's rows with exactly the table's columns. ``static``: SQL of the values that the PARTITION clause gives."""
     schema = target.table.metadata.schema
     name = target.resolved.dotted
@@ -162,7 +164,7 @@ def _lacks_defaults(session: SessionState, schema: Schema, given: Sequence[str])
     return any(field.write_default is None and (field.required or not nulls) for field in missing)
 
 
-def _in_order(frame: Any, schema: Schema) -> Any:
+def _in_order(frame: DataFrame, schema: Schema) -> Any:
     """The table's columns in its order; those left out have their defaults. Fields of structs stay in theirs: they count by position."""
     from pyspark.sql import functions as F
 
@@ -177,7 +179,7 @@ def _in_order(frame: Any, schema: Schema) -> Any:
     )
 
 
-def _renamed(session: SessionState, frame: Any, schema: Schema, columns: Sequence[str], name: str) -> Any:
+def _renamed(session: SessionState, frame: DataFrame, schema: Schema, columns: Sequence[str], name: str) -> Any:
     """By position to the given columns. Raises Spark's arity error."""
     if len(frame.columns) != len(columns):
         part = Schema(tuple(schema.field(column) for column in columns), schema.schema_id)
@@ -185,7 +187,7 @@ def _renamed(session: SessionState, frame: Any, schema: Schema, columns: Sequenc
     return frame.toDF(*columns)
 
 
-def _with_static(session: SessionState, frame: Any, static: Mapping[str, str]) -> Any:
+def _with_static(session: SessionState, frame: DataFrame, static: Mapping[str, str]) -> Any:
     from pyspark.sql import functions as F
 
     key = session.name_key
@@ -212,7 +214,7 @@ def _column_name(session: SessionState, schema: Schema, path: Sequence[str], sta
 
 
 # -- the commit --------------------------------------------------------------------------------------------------------
-def _under_given_names(statement: s.Insert, target: WriteTarget, frame: Any) -> Any:
+def _under_given_names(statement: s.Insert, target: WriteTarget, frame: DataFrame) -> Any:
     """The rows as a table that accepts any schema checks them: under the names of the statement's column list."""
     names = [".".join(path) for path in statement.columns]
     return frame.toDF(*names) if accepts_any_schema(target) and len(names) == len(frame.columns) else frame

@@ -27,6 +27,8 @@ from icesql.spec.properties import SPARK_WRITE_AUTO_SCHEMA_EVOLUTION
 from icesql.spec.schema import Schema
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
 _ACTIONS = {
@@ -127,7 +129,7 @@ def _same_named(statement: s.Merge, source: str, key: Callable[[str], str]) -> f
     return frozenset(paths)
 
 
-def _evolve(session: SessionState, target: WriteTarget, statement: s.Merge, frame: Any, assigned: frozenset[tuple[str, ...]]) -> None:
+def _evolve(session: SessionState, target: WriteTarget, statement: s.Merge, frame: DataFrame, assigned: frozenset[tuple[str, ...]]) -> None:
     """Columns and nested fields of the source that a ``*`` or an assignment brings are added, and types widened, in a commit of
     their own. Raises NotFoundError for a branch, which has no schema of its own."""
 

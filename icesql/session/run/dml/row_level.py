@@ -23,13 +23,15 @@ from icesql.spec.types import StructType, Type
 from icesql.table.scan.planning_modes import check_modes
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
 _OPERATIONS = {s.Delete: "DELETE FROM TABLE", s.Update: "UPDATE TABLE", s.Merge: "MERGE INTO TABLE"}
 _VERBS = {s.Delete: "delete from", s.Update: "modify", s.Merge: "modify"}
 
 
-def run_row_level(session: SessionState, statement: RowLevelStatement, args: Any = None) -> Any:
+def run_row_level(session: SessionState, statement: RowLevelStatement, args: Any = None) -> DataFrame:
     """Nothing is visible before the commit; an error leaves the table as it was."""
     name = statement.target
     target, is_view = _target(session, statement)

@@ -14,6 +14,8 @@ from icesql.spec.properties import SPARK_WRITE_ACCEPT_ANY_SCHEMA
 from icesql.spec.schema import Schema
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
 
@@ -28,7 +30,7 @@ def accepts_any_schema(target: WriteTarget) -> bool:
     return target.table.metadata.properties.get(SPARK_WRITE_ACCEPT_ANY_SCHEMA, "false").lower() == "true"
 
 
-def evolved(session: SessionState, target: WriteTarget, frame: Any) -> WriteTarget:
+def evolved(session: SessionState, target: WriteTarget, frame: DataFrame) -> WriteTarget:
     """The target after columns that only the rows have were added to the table, where table and writer ask for that.
 
     Raises InvalidArgumentError and Spark's errors for rows that do not fit, before the schema changes.
@@ -51,12 +53,12 @@ def evolved(session: SessionState, target: WriteTarget, frame: Any) -> WriteTarg
     return target
 
 
-def filled(target: WriteTarget, frame: Any) -> Any:
+def filled(target: WriteTarget, frame: DataFrame) -> Any:
     """The rows with null for the fields that their structs lack, where the table accepts any schema."""
     return _filled(frame, target.table.metadata.schema) if accepts_any_schema(target) else frame
 
 
-def _filled(frame: Any, schema: Schema) -> Any:
+def _filled(frame: DataFrame, schema: Schema) -> Any:
     from icesql.spark.jvm.types import to_spark_type
     from icesql.spark.read.columns import quoted
     from icesql.spark.row_level.field_order import NULL, in_order_of

@@ -22,6 +22,8 @@ from icesql.session.run.query.script_reads import ScriptReads
 from icesql.spark_errors import spark_message
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
     from icesql.spark.jvm.scripting import Script
 
@@ -32,7 +34,7 @@ _BY_PLACE = spark_message(
 _CONDITION = re.compile(r"\s*\[([A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\]")
 
 
-def run_compound(session: SessionState, text: str, args: Any = None) -> Any:
+def run_compound(session: SessionState, text: str, args: Any = None) -> DataFrame:
     """The rows of the script's last query; what it did before an error stays done. Raises what no handler of the script takes."""
     from icesql.spark.jvm.scripting import Script, asked_places, parsed_script, statement_places, version_numbers
 

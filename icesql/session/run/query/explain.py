@@ -14,12 +14,14 @@ from icesql.session.rewrite.bound_text import bound
 from icesql.session.rewrite.places import Edit, rewrite
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
 PLAN = ResultColumns("plan string")
 
 
-def run_explain(session: SessionState, statement: s.Explain, args: Any = None) -> Any:
+def run_explain(session: SessionState, statement: s.Explain, args: Any = None) -> DataFrame:
     """Nothing is executed, whatever is explained. A statement that cannot be planned is explained by its error, as in Spark."""
     if statement.mode == "PRUNING":
         from icesql.session.run.query.explain_pruning import explain_pruning
@@ -32,7 +34,7 @@ def run_explain(session: SessionState, statement: s.Explain, args: Any = None) -
         return PLAN.frame(session.spark, [(line,) for line in lines])
 
 
-def _explain(session: SessionState, statement: s.Explain, args: Any) -> Any:
+def _explain(session: SessionState, statement: s.Explain, args: Any) -> DataFrame:
     inner = statement.statement
     if isinstance(inner, s.Query | s.DescribeQuery):
         return _explain_query(session, statement, inner.references, args)
@@ -48,7 +50,7 @@ def _explain(session: SessionState, statement: s.Explain, args: Any) -> Any:
     return PLAN.frame(session.spark, [(f"== Physical Plan ==\n{kind} {named}\n\n",)])
 
 
-def _explain_query(session: SessionState, statement: s.Explain, references: References, args: Any) -> Any:
+def _explain_query(session: SessionState, statement: s.Explain, references: References, args: Any) -> DataFrame:
     body = statement.body.of(statement.text)
     session.temporary_views.refresh(references)
     with bound(session, body, references) as query:
@@ -78,7 +80,7 @@ def _named_by(session: SessionState, inner: Any) -> str | None:
     return address.dotted
 
 
-def _explain_change(session: SessionState, statement: s.Explain, inner: Any, references: References, args: Any) -> Any:
+def _explain_change(session: SessionState, statement: s.Explain, inner: Any, references: References, args: Any) -> DataFrame:
     """The plan of the rows that the change would read, under a line that names the change."""
     target = getattr(inner, "target", None) or inner.table
     if session.names.address(target.parts) is None:
@@ -111,7 +113,7 @@ def _plan_of_target(session: SessionState, mode: str, resolved: Any, inner: Any,
         session.drop_views([view])
 
 
-def _explain_call(session: SessionState, statement: s.Explain, call: s.Call, args: Any) -> Any:
+def _explain_call(session: SessionState, statement: s.Explain, call: s.Call, args: Any) -> DataFrame:
     """The call as it would run, arguments bound: checked, not executed."""
     from icesql.session.run.call import bind_call
 

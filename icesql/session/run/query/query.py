@@ -11,10 +11,12 @@ from icesql.session.rewrite.bound_text import BoundText, bound
 from icesql.spark.jvm.queries import has_only_aggregates
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
 
-def run_query(session: SessionState, text: str, references: References, args: Any = None) -> Any:
+def run_query(session: SessionState, text: str, references: References, args: Any = None) -> DataFrame:
     """A DataFrame of the query. Errors carry places in ``text``. Raises NotFoundError for tables and versions that are not there."""
     session.temporary_views.refresh(references)
     with bound(session, text, references, unpinned=not session.plans.is_pinned) as query:
@@ -25,7 +27,7 @@ _FUNCTIONS = frozenset({"COUNT", "MIN", "MAX"})
 _CATALYST_FUNCTIONS = frozenset({"Count", "Min", "Max"})
 
 
-def from_metadata(session: SessionState, query: BoundText, frame: Any) -> Any:
+def from_metadata(session: SessionState, query: BoundText, frame: DataFrame) -> Any:
     """The query's ``frame``; for a metadata-only aggregate (``SELECT count(*) FROM t``) the one row that metadata gives, where it is
     exact."""
     read = [reference for reference in query.references.tables if reference.place is not Place.TARGET]

@@ -15,6 +15,8 @@ from icesql.session.sql_errors import no_procedures, routine_not_found
 from icesql.spec.case_folding import fold
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
 PROCEDURES = ResultColumns("catalog string!", "namespace array<string>", "schema string", "procedure_name string!")
@@ -48,7 +50,7 @@ def find_procedure(session: SessionState, parts: tuple[str, ...]) -> tuple[str, 
         raise routine_not_found(full, NAMES) from None
 
 
-def show_procedures(session: SessionState, statement: s.ShowProcedures) -> Any:
+def show_procedures(session: SessionState, statement: s.ShowProcedures) -> DataFrame:
     """The namespace is echoed in the case it was given, as the runtime does."""
     where = session.names.namespace(None if statement.namespace is None else statement.namespace.parts)
     if where is None:
@@ -60,7 +62,7 @@ def show_procedures(session: SessionState, statement: s.ShowProcedures) -> Any:
     return PROCEDURES.frame(session.spark, rows)
 
 
-def describe_procedure(session: SessionState, statement: s.DescribeProcedure) -> Any:
+def describe_procedure(session: SessionState, statement: s.DescribeProcedure) -> DataFrame:
     """Spark prints what Iceberg's runtime calls its description: the name of the class."""
     _, described = find_procedure(session, statement.procedure.parts)
     class_name = _CLASS_NAMES.get(described.name) or "".join(word.capitalize() for word in described.name.split("_")) + "Procedure"

@@ -34,6 +34,8 @@ from icesql.spec.types import StructType
 from icesql.table.metadata.partition_types import union_partition_type
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
 TABLES = ResultColumns("namespace string!", "tableName string!", "isTemporary boolean!")
@@ -46,7 +48,7 @@ DESCRIPTION = ResultColumns("col_name string!", "data_type string!", "comment st
 COLUMN_DESCRIPTION = ResultColumns("info_name string!", "info_value string!")
 
 
-def run_show(session: SessionState, statement: ShowStatement, args: Any = None) -> Any:
+def run_show(session: SessionState, statement: ShowStatement, args: Any = None) -> DataFrame:
     match statement:
         case s.ShowTables():
             return _show_tables(session, statement)
@@ -68,7 +70,7 @@ def run_show(session: SessionState, statement: ShowStatement, args: Any = None) 
             return _of_table(session, statement, statement.table.parts)
 
 
-def _of_table(session: SessionState, statement: TableDescription, parts: Sequence[str]) -> Any:
+def _of_table(session: SessionState, statement: TableDescription, parts: Sequence[str]) -> DataFrame:
     match resolve(session, parts):
         case ResolvedTable() | MetadataTable() as table:
             return _of_ours(session, statement, table)
@@ -82,7 +84,7 @@ def _of_table(session: SessionState, statement: TableDescription, parts: Sequenc
             raise not_found(session, parts, text=statement.text, offset=statement.table.start)
 
 
-def _of_ours(session: SessionState, statement: TableDescription, resolved: Readable) -> Any:
+def _of_ours(session: SessionState, statement: TableDescription, resolved: Readable) -> DataFrame:
     match statement:
         case s.ShowColumns():
             return COLUMN_NAMES.frame(session.spark, [(field.name,) for field in spark_fields(session, resolved)])
@@ -109,7 +111,7 @@ def spark_fields(session: SessionState, resolved: Readable) -> list[Any]:
 
 
 # -- SHOW --------------------------------------------------------------------------------------------------------------
-def _show_tables(session: SessionState, statement: s.ShowTables) -> Any:
+def _show_tables(session: SessionState, statement: s.ShowTables) -> DataFrame:
     where = session.names.namespace(None if statement.namespace is None else statement.namespace.parts)
     if where is None:
         return session.spark_sql(statement.text)
@@ -155,7 +157,7 @@ def _information(session: SessionState, resolved: Readable) -> str:
     return "\n".join(lines)
 
 
-def _show_properties(session: SessionState, statement: s.ShowTableProperties, resolved: Readable) -> Any:
+def _show_properties(session: SessionState, statement: s.ShowTableProperties, resolved: Readable) -> DataFrame:
     properties = describing.shown_properties(session, resolved)
     if statement.key is None:
         return PROPERTIES.frame(session.spark, sorted(properties.items()))
@@ -184,7 +186,7 @@ def _column_parts(session: SessionState, statement: s.ShowColumns) -> tuple[str,
     return parts
 
 
-def _show_partitions(session: SessionState, resolved: Readable) -> Any:
+def _show_partitions(session: SessionState, resolved: Readable) -> DataFrame:
     """Partition paths of the current files, an addition of ours: Iceberg's runtime refuses SHOW PARTITIONS."""
     from icesql.session.run.show.partitions import partition_paths
 
@@ -196,7 +198,7 @@ def _show_partitions(session: SessionState, resolved: Readable) -> Any:
 
 
 # -- DESCRIBE ----------------------------------------------------------------------------------------------------------
-def _describe(session: SessionState, statement: s.DescribeTable, resolved: Readable) -> Any:
+def _describe(session: SessionState, statement: s.DescribeTable, resolved: Readable) -> DataFrame:
     if statement.as_json:
         raise not_for_v2("DESCRIBE TABLE AS JSON")
     if statement.partition is not None:
@@ -218,7 +220,7 @@ def _field_row(field: Any) -> tuple[str, str, str | None]:
     return field.name, describing.type_text(field.dataType), field.metadata.get("comment")
 
 
-def describe_column(session: SessionState, column: Sequence[str], table: Sequence[str], fields: Sequence[Any]) -> Any:
+def describe_column(session: SessionState, column: Sequence[str], table: Sequence[str], fields: Sequence[Any]) -> DataFrame:
     """The column under the name that it was asked for; the table's name, or its end, may stand before it."""
 
     by_name = {fold(field.name): field for field in fields}
