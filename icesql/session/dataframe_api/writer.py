@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from icesql.errors import InvalidArgumentError, SqlError, UnsupportedError
 from icesql.expr.tree import TRUE, Expression
@@ -15,6 +15,9 @@ from icesql.session.resolve.path_tables import require_named
 from icesql.session.resolve.resolved import Readable
 from icesql.session.resolve.resolver import is_table
 from icesql.session.run.ddl.create_as import create_from_frame
+from icesql.session.run.dml import row_commits
+from icesql.session.run.dml.insert import write
+from icesql.session.run.dml.schema_merge import evolved, filled
 from icesql.session.run.dml.write_target import SessionSettings, WriteTarget, asks_dynamic, target_of
 from icesql.session.sql_errors import table_exists, table_not_found
 from icesql.session.state.names import Address
@@ -32,12 +35,11 @@ if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
 
 
-def write_rows(session: SessionState, target: WriteTarget, frame: DataFrame, verb: str, where: Expression = TRUE) -> None:
-    """``append``, ``overwrite`` (of the rows that match) or ``overwritePartitions``; columns match by name. One commit."""
-    from icesql.session.run.dml import row_commits
-    from icesql.session.run.dml.insert import write
-    from icesql.session.run.dml.schema_merge import evolved, filled
+Verb: TypeAlias = Literal["append", "overwrite", "overwritePartitions"]
 
+
+def write_rows(session: SessionState, target: WriteTarget, frame: DataFrame, verb: Verb, where: Expression = TRUE) -> None:
+    """``append``, ``overwrite`` (of the rows that match) or ``overwritePartitions``; columns match by name. One commit."""
     target = evolved(session, target, frame)
     match verb:
         case "append":
@@ -48,8 +50,6 @@ def write_rows(session: SessionState, target: WriteTarget, frame: DataFrame, ver
             builder = row_commits.overwrite(target, where)
         case "overwritePartitions":
             builder = row_commits.replace_partitions(target)
-        case _:
-            raise InvalidArgumentError(f"Cannot write: unknown verb: {verb}")
     rows = assigned_frame(
         session.spark, filled(target, frame), target.table.metadata.schema, table_name=target.resolved.dotted, by_name=True
     )
@@ -118,7 +118,7 @@ class Writer:
     def createOrReplace(self) -> None:
         self._make(create=True, replace=True)
 
-    def _write(self, verb: str) -> None:
+    def _write(self, verb: Verb) -> None:
         with self._session.statement() as state:
             write_rows(state, target_of(state, require_named(state, self._name), self._options), self._frame, verb)
 

@@ -231,7 +231,6 @@ def _row_commit(session: SessionState, statement: s.Insert, target: WriteTarget,
             if _is_dynamic(session, target, static):
                 return row_commits.replace_partitions(target)
             return row_commits.overwrite(target, _static_filter(session, target.table.metadata.schema, static))
-    raise AssertionError(statement.mode)
 
 
 def _replaced_rows(session: SessionState, target: WriteTarget, where: str) -> Expression:
