@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from icesql.spark.jvm.error_places import ErrorPlace
 
 _PLACE = re.compile(r"\bline (\d+),? pos(ition)? (\d+)")
-_PLACE_BEHIND = re.compile(r"; line \d+ pos \d+")
+_PLACE_BEHIND = re.compile(r"; line (\d+) pos (\d+)")
 _VIEW = re.compile(r"`?(_ice(?:script)?\d+|__icesql_target_\d+(?:_shape)?|_ice_\w+|__icesql_\w+)`?")
 _FUNCTION = re.compile(r"\b_icesql_(\w+)")
 _NEAR, _BEHIND_NEAR = "Syntax error at or near ", ". SQLSTATE"
@@ -85,6 +85,27 @@ def in_the_users_words(spark: SparkSession, user: UserText) -> Iterator[None]:
         raise _refused(error, user) from None
     except CapturedException as error:
         tell(error, user)
+        raise
+
+
+@contextmanager
+def within(spark: Any, text: str, start: int) -> Iterator[None]:
+    """Errors that are raised inside about ``text[start:]``, a query within a statement, speak about the whole ``text``."""
+    from pyspark.errors.exceptions.captured import CapturedException, ParseException
+
+    from icesql.spark.jvm.spark_session import check_parses
+
+    def place(match: re.Match[str]) -> str:
+        line, column = line_and_column(text, start + offset_of(text[start:], int(match[1]), int(match[2])))
+        return f"; line {line} pos {column - 1}"
+
+    try:
+        yield
+    except ParseException:
+        check_parses(spark, text)
+        raise
+    except CapturedException as error:
+        error._desc = _PLACE_BEHIND.sub(place, str(error._desc))
         raise
 
 
@@ -192,4 +213,4 @@ def moved(message: str, rewritten: Rewritten, text: str) -> str:
     return _VIEW.sub("table", _PLACE.sub(place, message))
 
 
-__all__ = ["UserText", "in_the_users_words", "moved", "sent", "tell", "told_text", "with_names"]
+__all__ = ["UserText", "in_the_users_words", "moved", "sent", "tell", "told_text", "with_names", "within"]

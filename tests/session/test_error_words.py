@@ -63,6 +63,11 @@ INSERT INTO words.db.src^
 INSERT OVERWRITE words.db.src SELECT id, name FROM words.db.orders WHERE ^nope = 1
 CREATE TABLE words.db.x AS SELECT ^nope FROM words.db.orders
 CREATE TABLE words.db.x AS SELECT * FROM words.db.orders JOIN^
+CREATE TEMPORARY VIEW v AS SELECT * FROM words.db.orders JOIN^
+CREATE TEMPORARY VIEW v AS SELECT ^nope FROM words.db.orders
+CACHE TABLE c AS SELECT ^nope FROM words.db.orders
+EXPLAIN DELETE FROM words.db.orders WHERE id =^
+EXPLAIN MERGE INTO words.db.orders t USING words.db.src s ON t.id = WHEN ^MATCHED THEN DELETE
 UPDATE words.db.orders SET name =^
 UPDATE words.db.orders SET ^nope = 1
 UPDATE words.db.orders SET name = 'x', ^s.nope = 2
@@ -119,13 +124,9 @@ def test_one_fault_named_twice_is_found_where_it_stands_first(ice: Session) -> N
         "INSERT INTO words.db.src SELECT id, FROM words.db.orders",
         "DELETE FROM words.db.orders WHERE id",
         "INSERT INTO words.db.src REPLACE WHERE id = SELECT 1, 'a'",
-        "EXPLAIN DELETE FROM words.db.orders WHERE id =",
-        "EXPLAIN MERGE INTO words.db.orders t USING words.db.src s ON t.id = WHEN MATCHED THEN DELETE",
         "CALL words.system.rewrite_data_files(table => 'words.db.orders', where => 'nope = 1')",
         "CALL words.system.rewrite_data_files(table => 'words.db.orders', where => 'id = ')",
         "CREATE VIEW words.db.v AS SELECT nope FROM words.db.orders",
-        "CREATE TEMPORARY VIEW v AS SELECT * FROM words.db.orders JOIN",
-        "CACHE TABLE c AS SELECT nope FROM words.db.orders",
         "EXECUTE IMMEDIATE 'SELECT nope FROM words.db.orders'",
         "FROM words.db.orders INSERT INTO words.db.src SELECT nope, name",
         "FROM words.db.orders |> WHERE nope = 1",

@@ -14,8 +14,10 @@ from icesql.session.resolve.resolved import MetadataTable, Missing, Readable, Re
 from icesql.session.resolve.resolver import not_found, place, readable, required, resolve
 from icesql.session.resolve.stored_views import view_frame
 from icesql.session.resolve.time_travel import current, read_point
+from icesql.session.rewrite.moving import moved
 from icesql.session.rewrite.places import quote
 from icesql.session.run.query.query import run_query
+from icesql.session.spark_errors import within
 from icesql.session.sql_errors import not_for_v2
 from icesql.spark.jvm.queries import persist
 from icesql.spark.jvm.spark_session import storage_level
@@ -65,7 +67,8 @@ def _cache(session: SessionState, statement: s.CacheTable, args: Any) -> DataFra
     if statement.query is not None:
         query = statement.query.of(statement.text)
         name = statement.table.parts[-1]
-        session.temporary_views.create(name, query, _moved(statement.references, statement.query.start))
+        with within(session.spark, statement.text, statement.query.start):
+            session.temporary_views.create(name, query, moved(statement.references, statement.query.start))
         options = f" OPTIONS ({quoted_pairs(dict(statement.options))})" if statement.options else ""
         return session.spark_sql(f"CACHE {'LAZY ' if statement.lazy else ''}TABLE {quote(name)}{options}")
     match resolve(session, statement.table.parts):
@@ -129,10 +132,3 @@ def _other(session: SessionState, statement: s.Other, args: Any) -> DataFrame:
 
 def _reads_ours(session: SessionState, references: References) -> bool:
     return any(len(r.parts) > 1 and session.names.address(r.parts) is not None for r in references.tables)
-
-
-def _moved(references: References, start: int) -> References:
-    """References counted from ``start`` of the text they were found in."""
-    from icesql.session.rewrite.moving import moved
-
-    return moved(references, start)

@@ -19,6 +19,7 @@ from icesql.session.rewrite.moving import moved
 from icesql.session.run.ddl.schemas import refuse_doubled
 from icesql.session.run.ddl.table_properties import file_format, is_iceberg, refuse_reserved
 from icesql.session.run.show.patterns import matches
+from icesql.session.spark_errors import within
 from icesql.session.sql_errors import quoted, schema_not_found, view_not_found
 from icesql.session.state.names import Address
 from icesql.session.views.temporary_needs import refuse_temporary
@@ -88,14 +89,15 @@ def _create_temporary(session: SessionState, statement: s.CreateView) -> DataFra
         return frame
     if statement.if_not_exists:
         raise SqlError("It is not allowed to define a TEMPORARY view with IF NOT EXISTS.")
-    session.temporary_views.create(
-        statement.view.parts[-1],
-        statement.query.of(statement.text),
-        moved(statement.references, statement.query.start),
-        columns=tuple(column.name for column in statement.columns),
-        replace=statement.replace,
-        is_global=statement.global_temporary,
-    )
+    with within(session.spark, statement.text, statement.query.start):
+        session.temporary_views.create(
+            statement.view.parts[-1],
+            statement.query.of(statement.text),
+            moved(statement.references, statement.query.start),
+            columns=tuple(column.name for column in statement.columns),
+            replace=statement.replace,
+            is_global=statement.global_temporary,
+        )
     return session.nothing
 
 
@@ -132,7 +134,8 @@ def _create_stored(session: SessionState, statement: s.CreateView, address: Addr
         )
     refuse_temporary(session, statement, address)
     text = statement.query.of(statement.text)
-    frame = run_view_query(session, text)
+    with within(session.spark, statement.text, statement.query.start):
+        frame = run_view_query(session, text)
     schema = _schema(session, statement, frame.schema)
     version = _version(session, text, address)
     properties = {**(dict(existing.properties) if existing is not None else {}), **_properties(session, statement, frame)}

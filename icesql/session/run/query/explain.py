@@ -12,6 +12,7 @@ from icesql.session.resolve.resolver import find_view, place, required
 from icesql.session.resolve.time_travel import current
 from icesql.session.rewrite.bound_text import bound
 from icesql.session.rewrite.places import Edit, rewrite
+from icesql.session.spark_errors import within
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -28,7 +29,8 @@ def run_explain(session: SessionState, statement: s.Explain, args: Any = None) -
 
         return explain_pruning(session, statement, args)
     try:
-        return _explain(session, statement, args)
+        with within(session.spark, statement.text, statement.body.start):
+            return _explain(session, statement, args)
     except (NotFoundError, InvalidArgumentError, ValidationError) as error:
         lines = f"Error occurred during query planning: \n{error}".splitlines()
         return PLAN.frame(session.spark, [(line,) for line in lines])
