@@ -21,6 +21,7 @@ from icesql.spark.jvm.types import FIELD_ID, to_spark_field, to_spark_type
 from icesql.spark.write.defaults import quoted_string, sql_literal
 from icesql.spec import metadata_columns
 from icesql.spec import types as I
+from icesql.spec.case_folding import fold
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.metadata_columns import DELETED, FILE, POS, ROW_ID, SEQUENCE, SPEC_ID
 from icesql.spec.schema import Schema
@@ -126,8 +127,8 @@ def clashing_names(metadata: TableMetadata) -> frozenset[str] | None:
     clashes = set()
     for schema in metadata.schemas:
         for name, field_id in schema.ids_by_name.items():
-            if owners.setdefault(name.lower(), field_id) != field_id:
-                clashes.add(name.lower())
+            if owners.setdefault(fold(name), field_id) != field_id:
+                clashes.add(fold(name))
     return frozenset(clashes)
 
 

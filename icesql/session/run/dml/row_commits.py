@@ -50,7 +50,7 @@ def commit_rows(session: SessionState, target: WriteTarget, builder: RowCommit, 
     else:
         for file in files:
             builder.add_file(file)
-    commit(session, target.found.address, builder)
+    commit(session, target.resolved.address, builder)
 
 
 def isolation_level(target: WriteTarget) -> str | None:
