@@ -1,0 +1,90 @@
+"""The server's settings: a TOML file, the command line over it, and defaults that serve ``./warehouse`` on loopback."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from icesql.catalog.config import DEFAULT_CATALOG, catalog_configurations
+from icesql.errors import InvalidArgumentError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8181
+
+
+class _Section(msgspec.Struct, rename="kebab", kw_only=True, forbid_unknown_fields=True, frozen=True):
+    """A table of the file; a key that is not one of its fields is a mistake."""
+
+
+class Limits(_Section):
+    """What one request may ask for. Sizes count after decompression."""
+
+    max_body_bytes: int = 32 * 1024 * 1024
+    max_files: int = 50_000
+    """Data and delete files named in one request."""
+    requests_per_second: float = 0
+    """For one client, by principal or address; 0 is no limit."""
+
+
+class Commits(_Section):
+    """``max_snapshots``: of a table, beyond which the oldest that no branch, tag or running read needs are expired; 0 is no limit."""
+
+    max_group: int = 256
+    """Requests that are committed together at most."""
+    max_snapshots: int = 10_000
+    check_files: str = "none"
+    """``none``: what a client says of its files is believed. ``exists``: each must be there with its size. ``footer``: the rows and
+    bounds of Parquet files must be those that their footers say."""
+
+
+class Idempotency(_Section):
+    lifetime_minutes: int = 30
+
+
+class Settings(_Section):
+    host: str = DEFAULT_HOST
+    port: int = DEFAULT_PORT
+    default_catalog: str | None = None
+    catalogs: dict[str, dict[str, Any]] = msgspec.field(default_factory=dict)
+    workers: int = 1
+    limits: Limits = msgspec.field(default_factory=Limits)
+    commits: Commits = msgspec.field(default_factory=Commits)
+    idempotency: Idempotency = msgspec.field(default_factory=Idempotency)
+
+    def catalog_properties(self, environ: Mapping[str, str] | None = None) -> dict[str, dict[str, str]]:
+        """Properties of every catalog by name: of the file, over those of the environment. ``local`` stands for none."""
+        held = catalog_configurations(keyword=self.catalogs, environ=os.environ if environ is None else environ)
+        if len(held) > 1 and DEFAULT_CATALOG not in self.catalogs and not held[DEFAULT_CATALOG]:
+            del held[DEFAULT_CATALOG]
+        return held
+
+    def default_name(self, names: Mapping[str, object]) -> str:
+        """Which catalog a client gets that names none. Raises InvalidArgumentError."""
+        if self.default_catalog is None:
+            return DEFAULT_CATALOG if DEFAULT_CATALOG in names else next(iter(names))
+        if self.default_catalog not in names:
+            raise InvalidArgumentError(
+                f"Cannot serve catalog {self.default_catalog}: it is not configured; there are: {', '.join(sorted(names))}"
+            )
+        return self.default_catalog
+
+
+def read_settings(path: Path | None) -> Settings:
+    """Those of a TOML file; the defaults without one. Raises InvalidArgumentError that names file and key."""
+    if path is None:
+        return Settings()
+    try:
+        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Settings)
+    except OSError as error:
+        raise InvalidArgumentError(f"Cannot read the server's settings {path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
+        raise InvalidArgumentError(f"Cannot read the server's settings {path}: {error}") from None
