@@ -271,6 +271,21 @@ class MetastoreCatalog(Catalog):
         identifier = identifier_of(identifier)
         return read_view_metadata(self.io, self._view_location(identifier))
 
+    def located_view(self, identifier: Identifier | str) -> tuple[str, ViewMetadata]:
+        """The view and the file that holds it. Raises NotFoundError."""
+        location = self._view_location(identifier_of(identifier))
+        return location, read_view_metadata(self.io, location)
+
+    def register_view(self, identifier: Identifier | str, metadata_location: str) -> ViewMetadata:
+        """A name for a view's metadata file that is there. Raises AlreadyExistsError, NotFoundError, CorruptMetadataError."""
+        identifier = identifier_of(identifier)
+        self.check_identifier(identifier)
+        if not metadata_location:
+            raise InvalidArgumentError("Cannot register an empty metadata file location as a view")
+        view = read_view_metadata(self.io, metadata_location)
+        self._swap_view(Swap(identifier, None, metadata_location), view.properties)
+        return view
+
     def _view_location(self, identifier: Identifier) -> str:
         location = self.store.find(Kind.VIEW, identifier)
         if location is None:

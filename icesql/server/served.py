@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from icesql.catalog.base import Catalog
 from icesql.catalog.metastore import MetastoreCatalog
 from icesql.catalog.names import Identifier, dotted
+from icesql.catalog.surroundings import check_places
 from icesql.errors import NotFoundError
-from icesql.io.files import FileIO
+from icesql.io.storage.files import FileIO
 from icesql.server.settings import Settings
 from icesql.spec.metadata import TableMetadata
-from icesql.table.operations import TableOperations, TableVersion
-from icesql.table.removal import Surroundings, surroundings_of
+from icesql.table.operations import TableVersion
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from icesql.catalog.sql_store import SqlStore
+    from icesql.server.commits.group import GroupCommitter
+    from icesql.server.commits.requested import PayloadCheck
     from icesql.server.storage.answers import AnswerStore
 
     Record = Callable[[Connection], None]
 
+_COMMITTERS = 4  # tables that are committed to at the same moment
 # A new table keeps few old metadata files: here one is written for every group of commits.
 _TABLE_DEFAULTS = {"table-default.write.metadata.delete-after-commit.enabled": "true"}
 
@@ -37,6 +40,7 @@ class ServedCatalog:
         self.name = catalog.name
         catalog.properties = {**_TABLE_DEFAULTS, **catalog.properties}
         self.store = _sql_store(catalog)
+        self._committer: GroupCommitter | None = None
         self.answers: AnswerStore | None = None
         if self.store is not None:
             from icesql.server.storage.answers import AnswerStore
@@ -46,6 +50,25 @@ class ServedCatalog:
     @property
     def io(self) -> FileIO:
         return self.catalog.io
+
+    @property
+    def committer(self) -> GroupCommitter:
+        """Of this process. It lives on the event loop that asks for it first."""
+        if self._committer is None:
+            from icesql.server.commits.group import GroupCommitter
+
+            self._committer = GroupCommitter(self, ThreadPoolExecutor(_COMMITTERS, f"commits-{self.name}"), self.settings.commits.max_group)
+        return self._committer
+
+    def payload_check(self, identifier: Identifier) -> PayloadCheck:
+        """What the server asks of snapshots that are produced from files."""
+        from icesql.server.commits.payload_checks import PayloadChecks
+
+        return PayloadChecks(self.settings.limits.max_files).check
+
+    def check_new_places(self, identifier: Identifier, metadata: TableMetadata) -> None:
+        """Of a table that is to be created. Raises InvalidArgumentError for folders that overlap another table's."""
+        check_places(self.full_name(identifier), self.catalog.surroundings(identifier), metadata)
 
     def prepare(self) -> None:
         """Make what the server keeps in the database. Raises IcesqlError where it cannot be reached."""
@@ -68,10 +91,6 @@ class ServedCatalog:
         """The current version. Raises NotFoundError where the name leads to no table, CorruptMetadataError."""
         return self.catalog.operations(identifier).load()
 
-    def operations(self, identifier: Identifier, records: Callable[[TableVersion | None, TableMetadata], Sequence[Record]]) -> TableOperations:
-        """Commits of these also write ``records(base, metadata)``, in one transaction."""
-        return RecordedOperations(self, self.catalog.operations(identifier), records)
-
     def exists(self, identifier: Identifier) -> bool:
         return self.catalog.table_exists(identifier)
 
@@ -89,34 +108,6 @@ class ServedCatalog:
 
     def full_name(self, identifier: Identifier) -> str:
         return dotted((self.name, *identifier))
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedOperations:
-    """Table operations whose commits are recorded."""
-
-    served: ServedCatalog
-    inner: TableOperations
-    records: Callable[[TableVersion | None, TableMetadata], Sequence[Record]]
-
-    @property
-    def io(self) -> FileIO:
-        return self.inner.io
-
-    @property
-    def name(self) -> str:
-        return self.inner.name
-
-    @property
-    def surroundings(self) -> Surroundings | None:
-        return surroundings_of(self.inner)
-
-    def load(self) -> TableVersion:
-        return self.inner.load()
-
-    def commit(self, base: TableVersion | None, metadata: TableMetadata) -> TableVersion:
-        with self.served.recording(self.records(base, metadata)):
-            return self.inner.commit(base, metadata)
 
 
 def _sql_store(catalog: Catalog) -> SqlStore | None:

@@ -25,7 +25,7 @@ class _Section(msgspec.Struct, rename="kebab", kw_only=True, forbid_unknown_fiel
     """A table of the file; a key that is not one of its fields is a mistake."""
 
 
-class Limits(_Section):
+class Limits(_Section, frozen=True):
     """What one request may ask for. Sizes count after decompression."""
 
     max_body_bytes: int = 32 * 1024 * 1024
@@ -35,7 +35,7 @@ class Limits(_Section):
     """For one client, by principal or address; 0 is no limit."""
 
 
-class Commits(_Section):
+class Commits(_Section, frozen=True):
     """``max_snapshots``: of a table, beyond which the oldest that no branch, tag or running read needs are expired; 0 is no limit."""
 
     max_group: int = 256
@@ -46,11 +46,11 @@ class Commits(_Section):
     bounds of Parquet files must be those that their footers say."""
 
 
-class Idempotency(_Section):
+class Idempotency(_Section, frozen=True):
     lifetime_minutes: int = 30
 
 
-class Settings(_Section):
+class Settings(_Section, frozen=True):
     host: str = DEFAULT_HOST
     port: int = DEFAULT_PORT
     default_catalog: str | None = None

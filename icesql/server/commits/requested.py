@@ -7,15 +7,15 @@ itself as the ``action``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from icesql.io.files import FileIO
-from icesql.spec.json_faults import JsonFault, string_field, within
+from icesql.io.storage.files import FileIO
+from icesql.spec.json.faults import JsonFault, string_field, within
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import Snapshot
 from icesql.table.metadata.requirements import Requirement
-from icesql.table.metadata.update_values import Update
+from icesql.table.metadata.update_values import RemoveSnapshotRef, Update
 from icesql.table.metadata.updates_json import requirement_from_json, update_from_json
 from icesql.table.operations import Change, ChangeSet, MetadataChange
 from icesql.table.snapshot.produce import ProduceSnapshot
@@ -112,9 +112,13 @@ class RequestedCommit:
         return [change for change in self.changes if isinstance(change, RequestedSnapshot)]
 
 
-def requested_commit(
-    requirements: Sequence[Node], updates: Sequence[Node], io: FileIO, name: str, check: PayloadCheck
-) -> RequestedCommit:
+def _update(node: Node) -> Update:
+    """As the reference's servers do, removing main keeps the snapshot log: it is how clients replace a table."""
+    update = update_from_json(node)
+    return replace(update, keeps_log=True) if isinstance(update, RemoveSnapshotRef) else update
+
+
+def requested_commit(requirements: Sequence[Node], updates: Sequence[Node], io: FileIO, name: str, check: PayloadCheck) -> RequestedCommit:
     """Raises JsonFault and InvalidArgumentError for bodies that are wrong whatever the table holds."""
     asked = tuple(requirement_from_json(node) for node in requirements)
     changes: list[Change] = []
@@ -130,7 +134,7 @@ def requested_commit(
                 plain = []
             changes.append(RequestedSnapshot(node, io, name, check, first()))
         else:
-            plain.append(update_from_json(node))
+            plain.append(_update(node))
     if plain or not changes:
         changes.append(RequestedUpdates(tuple(plain), first()))
     return RequestedCommit(asked, tuple(changes))

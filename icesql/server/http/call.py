@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
+from anyio.to_thread import run_sync
 from starlette.responses import Response
 
 from icesql.catalog.names import Identifier, Namespace
 from icesql.server.http.bodies import TableName, parsed
 from icesql.server.http.problems import bad_request, no_such_namespace, no_such_table
-from icesql.server.http.routing import Route
+from icesql.server.http.routing import Route, Router
 from icesql.server.served import ServedCatalog
 from icesql.server.service import Service
 
@@ -27,7 +28,7 @@ SEPARATOR = "\x1f"
 class Call:
     """``answer``: what an answer kept for an Idempotency-Key is made from again; a function sets it before it changes anything.
 
-    ``records``: what goes into the database together with what the function changes there.
+    ``records``: what goes into the database together with what the function changes there. ``key``: its Idempotency-Key.
     """
 
     service: Service
@@ -37,8 +38,19 @@ class Call:
     query: Mapping[str, str]
     headers: Mapping[str, str]
     body: bytes
+    router: Router
+    key: str | None = None
     answer: bytes | None = None
     records: Sequence[Callable[[Connection], None]] = field(default=())
+
+    async def in_thread(self, function: Callable[[], T]) -> T:
+        """Run what takes its time beside the event loop. What it changes in the database is recorded."""
+
+        def recorded() -> T:
+            with self.served.recording(self.records):
+                return function()
+
+        return await run_sync(recorded)
 
     def parsed(self, type_: type[T]) -> T:
         return parsed(self.body, type_)

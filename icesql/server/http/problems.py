@@ -22,7 +22,7 @@ from icesql.errors import (
     UnsupportedError,
     ValidationError,
 )
-from icesql.spec.json_faults import JsonFault
+from icesql.spec.json.faults import JsonFault
 
 
 class Problem(Exception):
@@ -77,7 +77,9 @@ def problem_of(error: Exception, *, commits: bool = False) -> Problem:
         if isinstance(error, kind):
             return Problem(status, name, str(error))
     if isinstance(error, CorruptMetadataError):
-        return Problem(500, "RuntimeIOException", str(error)) if not _is_missing_file(error) else Problem(404, "NotFoundException", str(error))
+        return (
+            Problem(500, "RuntimeIOException", str(error)) if not _is_missing_file(error) else Problem(404, "NotFoundException", str(error))
+        )
     if isinstance(error, IcesqlError):
         return Problem(503, "ServiceUnavailableException", str(error)) if not commits else _unknown()
     return _unknown() if commits else Problem(500, "InternalServerError", "The server failed; its log says why under this request's id")

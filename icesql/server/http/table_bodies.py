@@ -9,11 +9,11 @@ from dataclasses import replace
 import msgspec
 from starlette.responses import Response
 
-from icesql.io.cache import ByteBoundedCache
+from icesql.io.storage.cache import ByteBoundedCache
 from icesql.server.http.call import json_answer
 from icesql.server.http.problems import bad_request
+from icesql.spec.json.metadata import metadata_to_json
 from icesql.spec.metadata import TableMetadata
-from icesql.spec.metadata_json import metadata_to_json
 from icesql.table.operations import TableVersion
 
 _CACHE_BYTES = 64 * 1024 * 1024

@@ -9,19 +9,19 @@ from icesql.catalog.names import Identifier, dotted
 from icesql.catalog.pointer_operations import StagedCommit, swap_together
 from icesql.catalog.surroundings import check_places
 from icesql.catalog.table_operations import read_table_metadata
-from icesql.errors import AlreadyExistsError, NotFoundError, UnsupportedError
+from icesql.errors import AlreadyExistsError, CorruptMetadataError, NotFoundError, UnsupportedError
 from icesql.server.http.bodies import CreateTable, RegisterTable, RenameTable, ReportMetrics
 from icesql.server.http.call import Call, identifier_of_body, json_answer, require_namespace
 from icesql.server.http.pagination import page
-from icesql.server.http.problems import already_exists, bad_request, no_such_table
+from icesql.server.http.problems import Problem, already_exists, bad_request, no_such_table
 from icesql.server.http.routing import Route, no_content
 from icesql.server.http.table_bodies import entity_tag, matches, snapshots_mode, table_answer
 from icesql.server.storage.answers import KeptAnswer
-from icesql.spec.json_faults import within
+from icesql.spec.json.faults import within
+from icesql.spec.json.specs import sort_order_from_json, spec_from_json
+from icesql.spec.json.types import schema_from_json
 from icesql.spec.partitioning import UNPARTITIONED
 from icesql.spec.sorting import UNSORTED
-from icesql.spec.specs_json import sort_order_from_json, spec_from_json
-from icesql.spec.types_json import schema_from_json
 from icesql.table.operations import TableVersion
 from icesql.table.removal import own_claims
 
@@ -74,6 +74,13 @@ def refuse_taken(call: Call, identifier: Identifier, wanted: str = "Table") -> N
         raise already_exists(f"{kind} with same name already exists: {dotted(identifier)}")
 
 
+def refuse_taken_target(call: Call, source: Identifier, target: Identifier) -> None:
+    """Raises Problem 409."""
+    kind = call.served.is_taken(target)
+    if kind is not None:
+        raise already_exists(f"Cannot rename {dotted(source)} to {dotted(target)}. {kind} already exists")
+
+
 def created_table(call: Call, kept: KeptAnswer) -> Response:
     """A staged create is staged anew; its answer to the first request is not known any more."""
     body = call.parsed(CreateTable)
@@ -103,7 +110,9 @@ def _overwritten(call: Call, identifier: Identifier, location: str) -> TableVers
     operations = catalog.operations(identifier)
     before = TableVersion(operations.load().metadata, operations.current_location())
     metadata = read_table_metadata(catalog.io, operations.name, location, use_cache=False)
-    check_places(operations.name, operations.surroundings, metadata, own_claims(before.metadata.location, before.metadata.properties))
+    check_places(
+        operations.name, catalog.surroundings(identifier), metadata, own_claims(before.metadata.location, before.metadata.properties)
+    )
     version = TableVersion(metadata, location)
     swap_together(catalog.store, [StagedCommit(operations, before, version, is_new=False)])
     return version
@@ -133,6 +142,10 @@ def loaded_version(call: Call, identifier: Identifier) -> TableVersion:
         return call.served.table(identifier)
     except NotFoundError:
         raise no_such_table(identifier) from None
+    except CorruptMetadataError as error:
+        if isinstance(error.__cause__, NotFoundError):
+            raise Problem(404, "NotFoundException", f"Failed to open input stream for file: {error.context['location']}") from None
+        raise
 
 
 def table_exists(call: Call) -> Response:
@@ -164,11 +177,11 @@ def rename_table(call: Call) -> Response:
     if not call.served.exists(source):
         raise no_such_table(source)
     require_namespace(call.served, target[:-1])
-    refuse_taken(call, target)
+    refuse_taken_target(call, source, target)
     try:
         call.served.catalog.rename_table(source, target)
     except AlreadyExistsError:
-        raise already_exists(f"Table already exists: {dotted(target)}") from None
+        raise already_exists(f"Cannot rename {dotted(source)} to {dotted(target)}. Table already exists") from None
     return Response(status_code=204)
 
 
@@ -185,7 +198,9 @@ _TABLE = f"{_TABLES}/{{table}}"
 ROUTES = (
     Route(method="GET", path=_TABLES, function=list_tables),
     Route(method="POST", path=_TABLES, function=create_table, again=created_table, changes=True),
-    Route(method="POST", path="/v1/{prefix}/namespaces/{namespace}/register", function=register_table, again=registered_table, changes=True),
+    Route(
+        method="POST", path="/v1/{prefix}/namespaces/{namespace}/register", function=register_table, again=registered_table, changes=True
+    ),
     Route(method="GET", path=_TABLE, function=load_table),
     Route(method="HEAD", path=_TABLE, function=table_exists),
     Route(method="DELETE", path=_TABLE, function=drop_table, again=no_content, status=204, changes=True),
