@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from icesql.server.service import Service
 
-SCHEMA = {
+SCHEMA: dict[str, Any] = {
     "type": "struct",
     "schema-id": 0,
     "fields": [
@@ -21,7 +21,7 @@ SCHEMA = {
         {"id": 2, "name": "data", "required": False, "type": "string"},
     ],
 }
-BY_ID = {"spec-id": 0, "fields": [{"source-id": 1, "field-id": 1000, "transform": "identity", "name": "id"}]}
+BY_ID: dict[str, Any] = {"spec-id": 0, "fields": [{"source-id": 1, "field-id": 1000, "transform": "identity", "name": "id"}]}
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,9 @@ class Server:
     def post(self, path: str, body: Any, **options: Any) -> Any:
         return self.client.post(path, json=body, **options)
 
-    def create_table(self, name: str, *, namespace: str = "db", **body: Any) -> Any:
+    def create_table(self, name: str, *, namespace: str = "db", stage: bool = False, **body: Any) -> Any:
         """The answer's body. Raises where it is an error."""
-        answer = self.post(f"/v1/namespaces/{namespace}/tables", {"name": name, "schema": SCHEMA, **body})
+        answer = self.post(f"/v1/namespaces/{namespace}/tables", {"name": name, "schema": SCHEMA, "stage-create": stage, **body})
         assert answer.status_code == 200, answer.text
         return answer.json()
 

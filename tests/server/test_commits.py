@@ -72,7 +72,7 @@ def test_removing_main_keeps_the_log(server: Server, table: Any) -> None:
     assert held["current-snapshot-id"] == -1 and len(held["snapshot-log"]) == 1
 
 
-REQUIREMENTS = [
+REQUIREMENTS: list[tuple[dict[str, Any], str]] = [
     ({"type": "assert-table-uuid", "uuid": str(uuid.uuid4())}, "UUID does not match"),
     ({"type": "assert-ref-snapshot-id", "ref": "main", "snapshot-id": 5}, "branch or tag main is missing, expected 5"),
     ({"type": "assert-last-assigned-field-id", "last-assigned-field-id": 9}, "last assigned field id changed: expected id 9 != 2"),
@@ -154,7 +154,7 @@ def test_one_that_fails_undoes_all(server: Server, table: Any) -> None:
 
 
 def test_a_table_may_be_created_in_a_transaction(server: Server, table: Any) -> None:
-    staged = server.create_table("new", **{"stage-create": True})["metadata"]
+    staged = server.create_table("new", stage=True)["metadata"]
     updates = [
         {"action": "assign-uuid", "uuid": staged["table-uuid"]},
         {"action": "add-schema", "schema": staged["schemas"][0]},

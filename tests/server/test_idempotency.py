@@ -87,7 +87,8 @@ def test_an_answer_that_another_process_has_written(server: Server, table: Any, 
     answers = server.service.catalogs["lake"].answers
     file = data_file(table["metadata"]["location"])
     first = server.produce("append", headers=key(), add_data_files=[file])
-    real, looks = answers.find, []
+    real = answers.find
+    looks: list[str] = []
 
     def find(key: str) -> Any:
         looks.append(key)
@@ -102,7 +103,7 @@ def test_an_answer_that_another_process_has_written(server: Server, table: Any, 
 def test_the_reply_of_the_database_is_lost(server: Server, table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The commit stands, the client is told that nobody knows, and sends it again."""
     real = SqlStore._commit
-    lost = []
+    lost: list[bool] = []
 
     def commit(self: SqlStore, connection: Any, transaction_id: Any) -> None:
         real(self, connection, transaction_id)

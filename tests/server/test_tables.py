@@ -10,7 +10,10 @@ from tests.server.client import BY_ID, SCHEMA, Server, data_file, error, written
 
 def test_a_table_is_created_and_loaded(server: Server) -> None:
     server.post("/v1/namespaces", {"namespace": ["db"]})
-    made = server.create_table("t", **{"partition-spec": BY_ID, "properties": {"a": "1", "format-version": "3"}})
+    made = server.post(
+        "/v1/namespaces/db/tables",
+        {"name": "t", "schema": SCHEMA, "partition-spec": BY_ID, "properties": {"a": "1", "format-version": "3"}},
+    ).json()
     metadata = made["metadata"]
     assert metadata["format-version"] == 3 and metadata["properties"]["a"] == "1"
     assert [field["name"] for field in metadata["partition-specs"][0]["fields"]] == ["id"]
@@ -42,7 +45,7 @@ def test_tables_that_cannot_be_created(server: Server, table: Any) -> None:
 
 def test_a_staged_create_is_nothing_until_it_is_committed(server: Server) -> None:
     server.post("/v1/namespaces", {"namespace": ["db"]})
-    staged = server.create_table("t", **{"stage-create": True})
+    staged = server.create_table("t", stage=True)
     assert "metadata-location" not in staged
     assert server.client.head("/v1/namespaces/db/tables/t").status_code == 404
     metadata = staged["metadata"]
@@ -72,7 +75,7 @@ def test_a_staged_create_is_nothing_until_it_is_committed(server: Server) -> Non
 @pytest.mark.parametrize("left_out", ["add-schema", "add-spec", "set-location"])
 def test_a_create_without_what_a_table_needs(server: Server, left_out: str) -> None:
     server.post("/v1/namespaces", {"namespace": ["db"]})
-    updates = [
+    updates: list[dict[str, Any]] = [
         {"action": "add-schema", "schema": SCHEMA},
         {"action": "set-current-schema", "schema-id": -1},
         {"action": "add-spec", "spec": {"fields": []}},

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from icesql.catalog.names import Identifier
 from icesql.errors import CommitFailedError, CommitStateUnknownError
+from icesql.io.storage.files import FileIO
+from icesql.io.storage.synced_together import SyncedTogether
 from icesql.server.commits.requested import RequestedCommit, RequestedSnapshot
 from icesql.server.served import ServedCatalog
 from icesql.spec.metadata import TableMetadata
@@ -37,10 +39,10 @@ Record = Callable[["Connection"], None]
 
 @dataclass(slots=True)
 class CommitRequest:
-    """``read`` gives the changes, in the committer's thread; ``records`` what is written with them: ``(before, after)`` are the versions
+    """``read`` gives the changes, in the committer's thread, which write their files through the FileIO given; ``records`` what is written with them: ``(before, after)`` are the versions
     of the table around this request alone."""
 
-    read: Callable[[], RequestedCommit]
+    read: Callable[[FileIO], RequestedCommit]
     records: Callable[[RequestedCommit, TableMetadata, TableMetadata], Sequence[Record]]
     done: asyncio.Future[CommittedRequest]
     key: str | None = None  # its Idempotency-Key
@@ -133,7 +135,11 @@ class GroupCommit:
     served: ServedCatalog
     identifier: Identifier
     group: list[CommitRequest]
+    _io: SyncedTogether = field(init=False)
     _answered: list[tuple[CommitRequest, BaseException]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._io = SyncedTogether(self.served.io)
 
     def results(self) -> _Results:
         """One for each request."""
@@ -147,7 +153,7 @@ class GroupCommit:
         readable = []
         for request in self.group:
             try:
-                request.asked = request.read()
+                request.asked = request.read(self._io)
                 readable.append(request)
             except Exception as error:
                 self._answered.append((request, error))
@@ -167,6 +173,7 @@ class GroupCommit:
                 yield from self._told(members, version)
                 return
             try:
+                self._sync()
                 with self.served.recording(self._records(members)):
                     version = operations.commit(version, metadata)
             except Exception as error:
@@ -181,6 +188,13 @@ class GroupCommit:
             else:
                 yield from self._told(members, version)
                 return
+
+    def _sync(self) -> None:
+        """Manifests and lists are on the disk before metadata names them. Raises CommitFailedError."""
+        try:
+            self._io.sync()
+        except OSError as error:
+            raise CommitFailedError(f"Cannot commit: manifests cannot be synced: {error}") from error
 
     # -- one attempt -----------------------------------------------------------------------------------------------
     def _worked_out(self, version: TableVersion) -> tuple[list[_Member], TableMetadata]:

@@ -12,6 +12,7 @@ from starlette.responses import Response
 from icesql.catalog.names import Identifier
 from icesql.catalog.transactions import commit_together
 from icesql.errors import AlreadyExistsError, NotFoundError
+from icesql.io.storage.files import FileIO
 from icesql.server.commits.creation import created_metadata, creates
 from icesql.server.commits.group import CommitRequest
 from icesql.server.commits.requested import RequestedCommit, RequestedSnapshot, requested_commit
@@ -38,7 +39,7 @@ async def commit_table(call: Call) -> Response:
         return await call.in_thread(lambda: _create(call, identifier, body))
     loop = asyncio.get_running_loop()
     request = CommitRequest(
-        read=lambda: _requested(call, identifier, body),
+        read=lambda io: _requested(call, identifier, body, io),
         records=lambda asked, before, after: _records(call, asked),
         done=loop.create_future(),
         key=call.key,
@@ -60,9 +61,9 @@ def _check_name(given: TableName | None, identifier: Identifier) -> None:
         raise bad_request("Malformed request: its identifier is another than the path's")
 
 
-def _requested(call: Call, identifier: Identifier, body: CommitTable) -> RequestedCommit:
+def _requested(call: Call, identifier: Identifier, body: CommitTable, io: FileIO | None = None) -> RequestedCommit:
     check = call.served.payload_check(identifier)
-    return requested_commit(body.requirements, body.updates, call.served.io, call.served.full_name(identifier), check)
+    return requested_commit(body.requirements, body.updates, io or call.served.io, call.served.full_name(identifier), check)
 
 
 def _records(call: Call, asked: RequestedCommit) -> Sequence[Any]:
