@@ -76,7 +76,7 @@ def test_schema_refs_and_procedures(running: ServerProcess, rest: Oracle) -> Non
     rest.sql("ALTER TABLE rest.db.s CREATE TAG kept")
     rest.sql("ALTER TABLE rest.db.s CREATE BRANCH dev")
     rest.sql("INSERT INTO rest.db.s.branch_dev VALUES (9, 'z')")
-    rest.sql("CALL rest.system.rewrite_data_files('db.s', map('min-input-files', '1', 'rewrite-all', 'true'))")
+    rest.sql("CALL rest.system.rewrite_data_files(table => 'db.s', options => map('min-input-files', '1', 'rewrite-all', 'true'))")
     rest.sql("CALL rest.system.rewrite_manifests('db.s')")
     assert sorted(rest.rows("SELECT id FROM rest.db.s")) == [(0,), (1,), (2,)]
     assert len(rest.rows("SELECT * FROM rest.db.s VERSION AS OF 'dev'")) == 4
@@ -94,7 +94,7 @@ def test_views(rest: Oracle) -> None:
 
 def test_names(rest: Oracle) -> None:
     rest.sql("CREATE TABLE rest.db.old (id BIGINT) USING iceberg")
-    rest.sql("ALTER TABLE rest.db.old RENAME TO rest.db.new")
+    rest.sql("ALTER TABLE rest.db.old RENAME TO db.new")
     assert ("db", "new", False) in rest.rows("SHOW TABLES IN rest.db")
     with pytest.raises(OracleError, match=r"SCHEMA_NOT_EMPTY|not empty"):
         rest.sql("DROP NAMESPACE rest.db")

@@ -18,13 +18,13 @@ from icesql.io.avro import columns_python as avro_columns_python
 from icesql.io.avro.container import AvroRecords, corrupt, write_bytes
 from icesql.io.avro.decode import DAMAGE, Names, compile_decoder, resolve
 from icesql.io.avro.objects import record_decoder
+from icesql.io.lru import LruCache
 from icesql.io.manifests.byte_columns import BytesColumn
 from icesql.io.manifests.decode import data_file_of_record, partition_reader
 from icesql.io.manifests.entries import RawEntry, entry_parts, partition_keys, read_manifest_records, wanted_partition
 from icesql.io.manifests.location_columns import first_stray
 from icesql.io.manifests.partition_columns import PartitionColumn
 from icesql.io.manifests.program import Column, Program, compile_program
-from icesql.io.lru import LruCache
 from icesql.io.manifests.raw import can_copy, raw_entries
 from icesql.io.manifests.schemas import DATA_FILE_IDS
 from icesql.io.native import native
