@@ -39,8 +39,10 @@ Record = Callable[["Connection"], None]
 
 @dataclass(slots=True)
 class CommitRequest:
-    """``read`` gives the changes, in the committer's thread, which write their files through the FileIO given; ``records`` what is written with them: ``(before, after)`` are the versions
-    of the table around this request alone."""
+    """``read`` gives the changes, in the committer's thread, which write their files through the FileIO given.
+
+    ``records`` gives what is written with them: ``(before, after)`` are the versions of the table around this request alone.
+    """
 
     read: Callable[[FileIO], RequestedCommit]
     records: Callable[[RequestedCommit, TableMetadata, TableMetadata], Sequence[Record]]
