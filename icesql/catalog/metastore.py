@@ -178,17 +178,13 @@ class MetastoreCatalog(Catalog):
         with dropping(self.io, self.full_name(identifier), version, self.surroundings(identifier)):
             self._remove(PointerKind.TABLE, identifier, None if version is None else version.metadata_location)
 
-<<<<<<< HEAD
     def unregister_table(self, identifier: Identifier | str, metadata_location: str) -> None:
         """Remove the name, if it still leads to this file; every file stays. Raises NotFoundError, CommitFailedError."""
         identifier = identifier_of(identifier)
-        self._remove(Kind.TABLE, identifier, metadata_location)
+        self._remove(PointerKind.TABLE, identifier, metadata_location)
         note_change()
 
-    def _remove(self, kind: Kind, identifier: Identifier, location: str | None) -> None:
-=======
     def _remove(self, kind: PointerKind, identifier: Identifier, location: str | None) -> None:
->>>>>>> main
         """Remove a name, only while it points to ``location`` if that is given."""
         name, noun = self.full_name(identifier), kind.value.lower()
         expected = location or self.store.find(kind, identifier)
