@@ -60,11 +60,11 @@ class ServedCatalog:
             self._committer = GroupCommitter(self, ThreadPoolExecutor(_COMMITTERS, f"commits-{self.name}"), self.settings.commits.max_group)
         return self._committer
 
-    def payload_check(self, identifier: Identifier) -> PayloadCheck:
+    def payload_check(self) -> PayloadCheck:
         """What the server asks of snapshots that are produced from files."""
         from icesql.server.commits.payload_checks import PayloadChecks
 
-        return PayloadChecks(self.settings.limits.max_files).check
+        return PayloadChecks(self.io, self.settings.limits, self.settings.commits).checked
 
     def check_new_places(self, identifier: Identifier, metadata: TableMetadata) -> None:
         """Of a table that is to be created. Raises InvalidArgumentError for folders that overlap another table's."""

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -36,14 +36,19 @@ class Limits(_Section, frozen=True):
 
 
 class Commits(_Section, frozen=True):
-    """``max_snapshots``: of a table, beyond which the oldest that no branch, tag or running read needs are expired; 0 is no limit."""
+    """``max_snapshots``: of a table that files are committed to, beyond which the oldest are expired that no branch or tag needs; 0 is
+    no limit."""
 
     max_group: int = 256
     """Requests that are committed together at most."""
     max_snapshots: int = 10_000
-    check_files: str = "none"
-    """``none``: what a client says of its files is believed. ``exists``: each must be there with its size. ``footer``: the rows and
-    bounds of Parquet files must be those that their footers say."""
+    check_files: Literal["none", "exists", "footer"] = "none"
+    """``none``: what a client says of its files is believed. ``exists``: each must be there with its size. ``footer``: a Parquet file must
+    have the rows it is said to have, and the metrics of its footer replace those of the request."""
+    refuse_known_files: bool = False
+    """Data files that are in the table already are refused: every manifest of the table is read for that."""
+    allow_foreign_files: bool = False
+    """Files may lie outside of the table's own folders."""
 
 
 class Idempotency(_Section, frozen=True):

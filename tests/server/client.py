@@ -96,6 +96,8 @@ def written_file(location: str, ids: list[int], *, name: str | None = None) -> d
         "partition": [],
         "file-size-in-bytes": path.stat().st_size,
         "record-count": len(ids),
+        "value-counts": {"keys": [1, 2], "values": [len(ids), len(ids)]},
+        "null-value-counts": {"keys": [1, 2], "values": [0, 0]},
         "lower-bounds": {"keys": [1], "values": [min(ids)]},
         "upper-bounds": {"keys": [1], "values": [max(ids)]},
     }

@@ -26,7 +26,7 @@ PRODUCE_SNAPSHOT = "produce-snapshot"
 _INTENTS = frozenset({"append", "replace", "overwrite", "delete"})
 
 Node = dict[str, Any]
-PayloadCheck = Callable[[ProduceSnapshot, TableMetadata], None]
+PayloadCheck = Callable[[ProduceSnapshot, TableMetadata], ProduceSnapshot]
 
 
 def is_produced(node: Node) -> bool:
@@ -49,7 +49,8 @@ class RequestedUpdates(MetadataChange):
 class RequestedSnapshot:
     """A snapshot from files. They are read against the table as it is at that point, for the types of bounds and partition values are its.
 
-    ``check`` refuses what the server does not take. ``requirements`` are those of the whole request, where it is its first change.
+    ``check`` refuses what the server does not take, and may add to it. ``requirements`` are those of the whole request, where it is its
+    first change.
     """
 
     node: Node
@@ -68,15 +69,14 @@ class RequestedSnapshot:
         return self._made(metadata).apply(metadata)
 
     def _made(self, metadata: TableMetadata) -> SnapshotProducer:
-        shape = (metadata.schemas, metadata.current_schema_id, metadata.partition_specs, metadata.format_version)
+        shape = (metadata.schemas, metadata.current_schema_id, metadata.partition_specs, metadata.format_version, metadata.location)
         if self._producer is None or self._read_for != shape:
-            change = self._read(metadata)
+            change = self.check(self._read(metadata), metadata)
             if self._producer is None or self._producer.change != change:
                 if self._producer is not None:
                     self._producer.abandoned()
                 self._producer = SnapshotProducer(change, self.io, self.name, snapshot_id=self.snapshot_id)
             self._read_for = shape
-        self.check(self._producer.change, metadata)
         return self._producer
 
     def _read(self, metadata: TableMetadata) -> ProduceSnapshot:

@@ -62,7 +62,7 @@ def _check_name(given: TableName | None, identifier: Identifier) -> None:
 
 
 def _requested(call: Call, identifier: Identifier, body: CommitTable, io: FileIO | None = None) -> RequestedCommit:
-    check = call.served.payload_check(identifier)
+    check = call.served.payload_check()
     return requested_commit(body.requirements, body.updates, io or call.served.io, call.served.full_name(identifier), check)
 
 
