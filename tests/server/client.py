@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from starlette.testclient import TestClient
 
 from icesql.server.service import Service
+from tests.server.openapi import check_commit
 
 SCHEMA: dict[str, Any] = {
     "type": "struct",
@@ -47,7 +48,9 @@ class Server:
         return answer.json()
 
     def commit(self, updates: list[Any], requirements: list[Any] | None = None, *, name: str = "t", **options: Any) -> Any:
-        return self.post(f"/v1/namespaces/db/tables/{name}", {"requirements": requirements or [], "updates": updates}, **options)
+        answer = self.post(f"/v1/namespaces/db/tables/{name}", {"requirements": requirements or [], "updates": updates}, **options)
+        check_commit(updates, answer, is_minimal="return=minimal" in (options.get("headers") or {}).get("Prefer", ""))
+        return answer
 
     def produce(self, operation: str, *, name: str = "t", headers: Any = None, **parts: Any) -> Any:
         """One snapshot from files. Keys are written with underscores."""
