@@ -36,12 +36,14 @@ class Limits(_Section, frozen=True):
 
 
 class Commits(_Section, frozen=True):
-    """``max_snapshots``: of a table that files are committed to, beyond which the oldest are expired that no branch or tag needs; 0 is
-    no limit."""
+    """``max_snapshots``: of a table; once there are half as many more, the oldest that no branch or tag needs are expired. 0 is no
+    limit."""
 
     max_group: int = 256
     """Requests that are committed together at most."""
-    max_snapshots: int = 10_000
+    max_snapshots: int = 2_000
+    clean_after_seconds: float = 900
+    """How long the files of expired snapshots stay, for readers that have loaded the table before."""
     check_files: Literal["none", "exists", "footer"] = "none"
     """``none``: what a client says of its files is believed. ``exists``: each must be there with its size. ``footer``: a Parquet file must
     have the rows it is said to have, and the metrics of its footer replace those of the request."""

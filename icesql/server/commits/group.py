@@ -13,7 +13,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -21,6 +21,7 @@ from icesql.catalog.names import Identifier
 from icesql.errors import CommitFailedError, CommitStateUnknownError
 from icesql.io.storage.files import FileIO
 from icesql.io.storage.synced_together import SyncedTogether
+from icesql.server.commits.expiry import Expired, bounded, clean
 from icesql.server.commits.requested import RequestedCommit, RequestedSnapshot
 from icesql.server.served import ServedCatalog
 from icesql.spec.metadata import TableMetadata
@@ -59,7 +60,8 @@ class CommittedRequest:
     produced: tuple[RequestedSnapshot, ...]
 
 
-_Results: TypeAlias = Iterator[tuple[CommitRequest, CommittedRequest | BaseException]]
+_Result: TypeAlias = tuple[CommitRequest, CommittedRequest | BaseException]
+_Results: TypeAlias = Iterator[_Result]
 
 
 @dataclass(slots=True)
@@ -83,6 +85,7 @@ class GroupCommitter:
 
     def __init__(self, served: ServedCatalog, executor: Executor, most: int) -> None:
         self._served, self._executor, self._most = served, executor, most
+        self._cleaner = ThreadPoolExecutor(1, "icesql-clean")
         self._lanes: dict[Identifier, _Lane] = {}
         self._running: set[asyncio.Task[None]] = set()
 
@@ -102,7 +105,9 @@ class GroupCommitter:
         try:
             while lane.waiting:
                 group = [lane.waiting.popleft() for _ in range(min(len(lane.waiting), self._most))]
-                for request, result in await loop.run_in_executor(self._executor, self._commit_group, identifier, group):
+                results, expired = await loop.run_in_executor(self._executor, self._commit_group, identifier, group)
+                self._clean_later(expired)
+                for request, result in results:
                     if request.done.cancelled():
                         continue
                     if isinstance(result, BaseException):
@@ -114,15 +119,22 @@ class GroupCommitter:
             if not lane.waiting:
                 self._lanes.pop(identifier, None)
 
-    def _commit_group(
-        self, identifier: Identifier, group: list[CommitRequest]
-    ) -> list[tuple[CommitRequest, CommittedRequest | BaseException]]:
+    def _commit_group(self, identifier: Identifier, group: list[CommitRequest]) -> tuple[list[_Result], Expired | None]:
         """Never raises: each request gets its result or its error."""
+        commit = GroupCommit(self._served, identifier, list(group))
         try:
-            return list(GroupCommit(self._served, identifier, group).results())
+            return list(commit.results()), commit.expired
         except BaseException as error:
             logger.exception("Cannot commit a group of %d requests to %s", len(group), identifier)
-            return [(request, error) for request in group]
+            return [(request, error) for request in group], None
+
+    def _clean_later(self, expired: Expired | None) -> None:
+        """A server that stops before leaves orphans."""
+        if expired is None:
+            return
+        loop = asyncio.get_running_loop()
+        delay = self._served.settings.commits.clean_after_seconds
+        loop.call_later(delay, loop.run_in_executor, self._cleaner, clean, self._served, expired)
 
     async def drain(self) -> None:
         """Until nothing is under way."""
@@ -137,6 +149,7 @@ class GroupCommit:
     served: ServedCatalog
     identifier: Identifier
     group: list[CommitRequest]
+    expired: Expired | None = None
     _io: SyncedTogether = field(init=False)
     _answered: list[tuple[CommitRequest, BaseException]] = field(default_factory=list)
 
@@ -171,6 +184,7 @@ class GroupCommit:
         waits = RetryPolicy.of(version.metadata.properties).waits_ms()
         while True:
             members, metadata = self._worked_out(version)
+            metadata, expired = bounded(self.identifier, metadata, self.served.settings.commits.max_snapshots)
             if metadata is version.metadata:
                 yield from self._told(members, version)
                 return
@@ -188,6 +202,7 @@ class GroupCommit:
                     yield from self._failed(members, lost)
                     return
             else:
+                self.expired = expired
                 yield from self._told(members, version)
                 return
 
