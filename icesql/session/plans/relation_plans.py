@@ -252,13 +252,13 @@ class RelationPlans:
         return RelationPlan.of(self._present_or(found, shown, later))
 
     def _present_or(self, found: Readable, shown: RelationPlan, otherwise: RelationPlan) -> DataFrame:
-        from icesql.spark.jvm.driver_callbacks import Question, one_of
+        from icesql.spark.jvm.driver_callbacks import DriverCallback, chosen_side
         from icesql.spark.read.unpinned import identity
 
         version = identity(found.table.version)
-        present = Question(f"{version} present", lambda: identity(self.newest.of(found)) == version)
-        past = Question(f"{version} past", lambda: identity(self.newest.of(found)) != version)
-        return one_of(self._session.spark, [(shown.plan, present), (otherwise.plan, past)])
+        present = DriverCallback(f"{version} present", lambda: identity(self.newest.of(found)) == version)
+        past = DriverCallback(f"{version} past", lambda: identity(self.newest.of(found)) != version)
+        return chosen_side(self._session.spark, [(shown.plan, present), (otherwise.plan, past)])
 
     def told(self, report: ScanReport, snapshot: Snapshot | None) -> None:
         """Called with the report of each planning of a snapshot's files."""

@@ -90,10 +90,10 @@ def _in_bitmap(bridge: Bridge, data: Column, position: Column) -> Column:
 class DeletedPositions:
     """Deleted positions of tasks' files in the form that ``is_deleted`` tests. Delete files that serve several data files are read once."""
 
-    def __init__(self, io: FileIO, gone: Mapping[str, Any] | None = None, *, bits_bytes: int = ALL_BITS_BYTES) -> None:
-        """``gone``: further positions to leave out, by data file. ``bits_bytes``: what the bits of all files may take together; later
+    def __init__(self, io: FileIO, deleted_positions: Mapping[str, Any] | None = None, *, bits_bytes: int = ALL_BITS_BYTES) -> None:
+        """``deleted_positions``: more of them, by data file. ``bits_bytes``: what the bits of all files may take together; later
         files get Roaring bitmaps."""
-        self._io, self._gone, self._left = io, gone or {}, bits_bytes
+        self._io, self._further, self._left = io, deleted_positions or {}, bits_bytes
         self._files: dict[str, Mapping[str, Any]] = {}
         self._made: dict[str, bytes] = {}
 
@@ -110,7 +110,7 @@ class DeletedPositions:
 
     def bitmap(self, file: ScannedFile) -> Any:
         """The union of all position deletes and the deletion vector of a data file, ``None`` if there are none."""
-        bitmap = self._gone.get(file.file_path)
+        bitmap = self._further.get(file.file_path)
         for delete in file.delete_files:
             if delete.content is FileContent.POSITION_DELETES:
                 more = self.positions(delete, file.file_path)

@@ -115,13 +115,13 @@ def _read_schema(job: ReadJob, equality: Sequence[DataFile]) -> Schema:
 
 def _deletes(job: ReadJob, task: FileScanTask, left_out: bytes | None) -> list[RoaringBitmap | Positions]:
     """Deleted positions of each bitmap and position delete file that has any."""
-    found: list[RoaringBitmap | Positions] = [] if left_out is None else [RoaringBitmap(left_out)]
+    parts: list[RoaringBitmap | Positions] = [] if left_out is None else [RoaringBitmap(left_out)]
     for file in task.delete_files:
         if file.is_deletion_vector:
-            found.append(read_dv_bitmap(job.io, file))
+            parts.append(read_dv_bitmap(job.io, file))
         elif file.content is FileContent.POSITION_DELETES:
-            found.append(np.unique(read_positions(job.io, file, task.data_file.file_path)))
-    return [part for part in found if len(part)]
+            parts.append(np.unique(read_positions(job.io, file, task.data_file.file_path)))
+    return [part for part in parts if len(part)]
 
 
 class _EqualityTest:

@@ -1,4 +1,4 @@
-"""Which manifests list data files that Spark's Parquet reader cannot read, found when a frame is built, before Spark plans it.
+"""Which manifests list data files that Spark's Parquet reader cannot read; known when a frame is built, before Spark plans it.
 
 A table's properties do not tell: its default format may have changed, and any write may name a format of its own.
 """

@@ -1,6 +1,7 @@
-"""What a row-level statement found, turned into a commit: copy-on-write or merge-on-read, with the validations its isolation level asks.
+"""The rows that a row-level statement affects, turned into a commit: copy-on-write or merge-on-read, with the validations that its
+isolation level asks for.
 
-Both modes need the same of the statement: the positions of rows that go, and a frame of rows that come.
+Both modes need the same of the statement: the positions of deleted rows, and the new rows.
 """
 
 from __future__ import annotations
@@ -83,34 +84,38 @@ def isolation_of(target: Target, verb: str) -> str:
 def change(
     target: Target,
     verb: str,
-    gone: Mapping[str, Any],
-    come: DataFrame | NewRows | None,
+    deleted_positions: Mapping[str, Any],
+    new_rows: DataFrame | NewRows | None,
     replaced: AbstractSet[str] = frozenset(),
     *,
-    coming: int | None = None,
+    new_row_count: int | None = None,
 ) -> SnapshotUpdate:
-    """The commit that removes positions ``gone`` (bitmaps by data file path) and adds the rows of ``come``.
+    """The commit that removes positions ``deleted_positions`` (bitmaps by data file path) and adds the rows ``new_rows``.
 
-    ``come`` has the table's columns and, where rows keep their lineage, the two lineage columns behind them.
-    ``replaced``: files that copy-on-write replaces though none of their rows go. ``coming``: how many rows come, where that is known.
+    ``new_rows`` has the table's columns and, where rows keep their lineage, the two lineage columns behind them.
+    ``replaced``: files that copy-on-write replaces though no row of theirs is deleted. ``new_row_count``: ``None`` where it is not known.
     """
     if mode_of(target, verb) == MERGE_ON_READ:
-        return merge_on_read(target, verb, gone, come, coming)
-    return copy_on_write(target, verb, gone, come, replaced)
+        return merge_on_read(target, verb, deleted_positions, new_rows, new_row_count)
+    return copy_on_write(target, verb, deleted_positions, new_rows, replaced)
 
 
 # -- copy-on-write ------------------------------------------------------------------------------------------------------
 
 
 def copy_on_write(
-    target: Target, verb: str, gone: Mapping[str, Any], come: DataFrame | NewRows | None, replaced: AbstractSet[str] = frozenset()
+    target: Target,
+    verb: str,
+    deleted_positions: Mapping[str, Any],
+    new_rows: DataFrame | NewRows | None,
+    replaced: AbstractSet[str] = frozenset(),
 ) -> OverwriteFiles:
-    """Files with rows that go, and those of ``replaced``, are replaced by files with their other rows and the rows that come."""
+    """Files with deleted rows, and those of ``replaced``, are replaced by files with their other rows and the new rows."""
     tasks = target.planned_tasks()
-    touched = [tasks[path] for path in sorted(gone.keys() | replaced)]
-    frame = _carried_over(target, touched, gone)
-    if come is not None:
-        new = come.frame() if isinstance(come, NewRows) else come
+    touched = [tasks[path] for path in sorted(deleted_positions.keys() | replaced)]
+    frame = _carried_over(target, touched, deleted_positions)
+    if new_rows is not None:
+        new = new_rows.frame() if isinstance(new_rows, NewRows) else new_rows
         frame = new if frame is None else frame.union(new)
     added = [] if frame is None else written(target, verb, frame)
     overwrite = OverwriteFiles(target.table.operations, target.table.version)
@@ -121,14 +126,14 @@ def copy_on_write(
     return _validated_overwrite(target, verb, overwrite)
 
 
-def _carried_over(target: Target, touched: Sequence[FileScanTask], gone: Mapping[str, Any]) -> DataFrame | None:
-    """Live rows that stay; ``None`` if every row of every touched file goes."""
+def _carried_over(target: Target, touched: Sequence[FileScanTask], deleted_positions: Mapping[str, Any]) -> DataFrame | None:
+    """Live rows that stay; ``None`` if every row of every touched file is deleted."""
     kept = [
         task
         for task in touched
-        if _live_rows(target, task) is None or _live_rows(target, task) != len(gone.get(task.data_file.file_path, ()))
+        if _live_rows(target, task) is None or _live_rows(target, task) != len(deleted_positions.get(task.data_file.file_path, ()))
     ]
-    return target.without_rows(kept, gone, columns_of(target)) if kept else None
+    return target.without_rows(kept, deleted_positions, columns_of(target)) if kept else None
 
 
 def _live_rows(target: Target, task: FileScanTask) -> int | None:
@@ -155,23 +160,25 @@ def _validated_overwrite(target: Target, verb: str, overwrite: OverwriteFiles) -
 
 
 def merge_on_read(
-    target: Target, verb: str, gone: Mapping[str, Any], come: DataFrame | NewRows | None, coming: int | None = None
+    target: Target, verb: str, deleted_positions: Mapping[str, Any], new_rows: DataFrame | NewRows | None, new_row_count: int | None = None
 ) -> RowDelta:
-    """Position deletes (version 2) or deletion vectors (version 3) for rows that go, data files for rows that come."""
-    if gone and target.metadata.format_version < 2:
+    """Position deletes (version 2) or deletion vectors (version 3) for deleted rows, data files for new rows."""
+    if deleted_positions and target.metadata.format_version < 2:
         raise InvalidArgumentError("Deletes are supported in V2 and above")
     delta = RowDelta(target.table.operations, target.table.version).owning_files()
     tasks = target.planned_tasks()
     with removed_if_it_fails(target.table.io) as rows:
-        rows += [] if come is None else written(target, verb, come, coming)
-        deletes, superseded = write_deletes(target, {path: tasks[path] for path in gone}, gone)
+        rows += [] if new_rows is None else written(target, verb, new_rows, new_row_count)
+        deletes, superseded = write_deletes(target, {path: tasks[path] for path in deleted_positions}, deleted_positions)
     for file in rows:
         delta.add_rows(file)
     for file in deletes:
         delta.add_deletes(file)
     for file in superseded:
         delta.remove_deletes(file)
-    delta.validate_from_snapshot(target.snapshot_id).conflict_detection_filter(target.scan_filter()).validate_data_files_exist(gone)
+    delta.validate_from_snapshot(target.snapshot_id).conflict_detection_filter(target.scan_filter()).validate_data_files_exist(
+        deleted_positions
+    )
     if verb != "delete":
         delta.validate_deleted_files()
     delta.validate_no_conflicting_delete_files()
@@ -180,11 +187,13 @@ def merge_on_read(
     return delta
 
 
-def write_deletes(target: Target, tasks: Mapping[str, FileScanTask], gone: Mapping[str, Any]) -> tuple[list[DataFile], list[DataFile]]:
+def write_deletes(
+    target: Target, tasks: Mapping[str, FileScanTask], deleted_positions: Mapping[str, Any]
+) -> tuple[list[DataFile], list[DataFile]]:
     """(new delete files, delete files they take over). Deletes kept by data file are merged into its new ones."""
     is_by_partition = target.metadata.format_version < 3 and _is_by_partition(target.metadata.properties)
     merged, superseded = {}, []
-    for path, positions in gone.items():
+    for path, positions in deleted_positions.items():
         own = [] if is_by_partition else [file for file in tasks[path].delete_files if _is_only_about(file, path)]
         older = [target.existing_deletes.positions(file, path) for file in own]
         for bitmap in older:

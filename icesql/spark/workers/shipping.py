@@ -59,10 +59,10 @@ def _choose_interpreter(context: Any) -> None:
 
 def _is_drivers(command: str) -> bool:
     """Whether a command is this very interpreter. Environments link to one file, but each from a folder of its own."""
-    found = shutil.which(command)
-    if found is None or not sys.executable:
+    program = shutil.which(command)
+    if program is None or not sys.executable:
         return False
-    ours, theirs = Path(sys.executable).absolute(), Path(found).absolute()
+    ours, theirs = Path(sys.executable).absolute(), Path(program).absolute()
     return ours.parent == theirs.parent and ours.resolve() == theirs.resolve()
 
 
@@ -77,10 +77,10 @@ def _check_workers(context: Any) -> None:
     try:
         has_arrow = context.parallelize([0], 1).map(has_pyarrow).first()
     except Exception as error:
-        found = _MISMATCH.search(str(error)) or _NO_PROGRAM.search(str(error))
-        if found is None:
+        refusal = _MISMATCH.search(str(error)) or _NO_PROGRAM.search(str(error))
+        if refusal is None:
             raise
-        why = f"it is Python {found[1]}, the driver's is {found[2]}" if found.re is _MISMATCH else "it is not there"
+        why = f"it is Python {refusal[1]}, the driver's is {refusal[2]}" if refusal.re is _MISMATCH else "it is not there"
         raise _unusable(context, why) from None
     if not has_arrow:
         raise _unusable(context, "it has no pyarrow")
