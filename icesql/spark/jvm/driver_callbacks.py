@@ -81,7 +81,7 @@ class _JavaCallback:
     def hashCode(self) -> int:
         return hash(self._key) & 0x7FFFFFFF
 
-    def equals(self, other: Any) -> bool:
+    def equals(self, other: JavaObject) -> bool:
         return other is self or (other is not None and str(other.toString()) == self._key)
 
     def toString(self) -> str:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -28,6 +28,9 @@ from icesql.table.scan.read_numbers import check_splits
 from icesql.table.scan.report import ScanReport
 from icesql.table.scan.table_scan import ScanPlan
 from icesql.table.scan.tasks import FileScanTask, ScannedFile
+
+if TYPE_CHECKING:
+    from pyroaring import BitMap64
 
 ScanListener = Callable[[ScanReport, Snapshot | None], None]
 """Told of each planning of a snapshot's files."""
@@ -50,7 +53,7 @@ class ReadSettings:
     where: Expression = TRUE
     files: frozenset[str] | None = None
     tasks: tuple[FileScanTask, ...] | None = None
-    deleted_positions: Mapping[str, Any] | None = None
+    deleted_positions: Mapping[str, BitMap64] | None = None
     extra: tuple[Constant, ...] = ()
     never_null: frozenset[int] = frozenset()
     options: Mapping[str, str] = field(default_factory=dict)

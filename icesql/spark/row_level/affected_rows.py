@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyroaring import BitMap64
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -22,6 +21,9 @@ from icesql.spark.read.columns import quoted
 from icesql.spark.row_level.file_numbers import FILE_NUMBER, FileNumbers
 from icesql.spec import metadata_columns
 from icesql.spec.snapshots import Snapshot
+
+if TYPE_CHECKING:
+    from pyroaring import BitMap64
 
 POS = metadata_columns.POS.name
 MANY_ROWS = 2_000_000
@@ -52,10 +54,12 @@ class AffectedRows:
         """The files of the rows."""
         return frozenset(self.files.paths[number] for number in self.table[FILE_NUMBER].unique().to_pylist())
 
-    def positions(self) -> tuple[dict[str, Any], bool]:
+    def positions(self) -> tuple[dict[str, BitMap64], bool]:
         """A bitmap by file of the rows that are in one, and whether some row came twice."""
+        from pyroaring import BitMap64  # which executors lack
+
         inside = self.where(pc.is_valid(self.table[FILE_NUMBER]))
-        bitmaps: dict[str, Any] = {}
+        bitmaps: dict[str, BitMap64] = {}
         for number, positions in inside._pieces():
             bitmaps.setdefault(self.files.paths[number], BitMap64()).update(positions.tolist())
         return bitmaps, inside.count > sum(map(len, bitmaps.values()))
@@ -98,6 +102,6 @@ def total(snapshot: Snapshot | None, name: str) -> int | None:
     return int(text) if text.isdigit() else None
 
 
-def positions_by_file(frame: DataFrame, files: FileNumbers, snapshot: Snapshot | None) -> Mapping[str, Any]:
+def positions_by_file(frame: DataFrame, files: FileNumbers, snapshot: Snapshot | None) -> Mapping[str, BitMap64]:
     """Positions by file of a frame's rows, which are of that snapshot."""
     return affected_rows(frame, files, many=may_be_many(snapshot)).positions()[0]

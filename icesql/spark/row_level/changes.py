@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 
@@ -32,6 +32,9 @@ from icesql.table.scan.read_numbers import check_splits
 from icesql.table.scan.tasks import FileScanTask
 from icesql.table.snapshot.snapshot_update import SnapshotUpdate
 from icesql.table.write.written_files import removed_if_it_fails
+
+if TYPE_CHECKING:
+    from pyroaring import BitMap64
 
 COPY_ON_WRITE, MERGE_ON_READ = "copy-on-write", "merge-on-read"
 
@@ -84,7 +87,7 @@ def isolation_of(target: Target, verb: str) -> str:
 def change(
     target: Target,
     verb: str,
-    deleted_positions: Mapping[str, Any],
+    deleted_positions: Mapping[str, BitMap64],
     new_rows: DataFrame | NewRows | None,
     replaced: AbstractSet[str] = frozenset(),
     *,
@@ -106,7 +109,7 @@ def change(
 def copy_on_write(
     target: Target,
     verb: str,
-    deleted_positions: Mapping[str, Any],
+    deleted_positions: Mapping[str, BitMap64],
     new_rows: DataFrame | NewRows | None,
     replaced: AbstractSet[str] = frozenset(),
 ) -> OverwriteFiles:
@@ -126,7 +129,7 @@ def copy_on_write(
     return _validated_overwrite(target, verb, overwrite)
 
 
-def _carried_over(target: Target, touched: Sequence[FileScanTask], deleted_positions: Mapping[str, Any]) -> DataFrame | None:
+def _carried_over(target: Target, touched: Sequence[FileScanTask], deleted_positions: Mapping[str, BitMap64]) -> DataFrame | None:
     """Live rows that stay; ``None`` if every row of every touched file is deleted."""
     kept = [
         task
@@ -160,7 +163,11 @@ def _validated_overwrite(target: Target, verb: str, overwrite: OverwriteFiles) -
 
 
 def merge_on_read(
-    target: Target, verb: str, deleted_positions: Mapping[str, Any], new_rows: DataFrame | NewRows | None, new_row_count: int | None = None
+    target: Target,
+    verb: str,
+    deleted_positions: Mapping[str, BitMap64],
+    new_rows: DataFrame | NewRows | None,
+    new_row_count: int | None = None,
 ) -> RowDelta:
     """Position deletes (version 2) or deletion vectors (version 3) for deleted rows, data files for new rows."""
     if deleted_positions and target.metadata.format_version < 2:
@@ -188,7 +195,7 @@ def merge_on_read(
 
 
 def write_deletes(
-    target: Target, tasks: Mapping[str, FileScanTask], deleted_positions: Mapping[str, Any]
+    target: Target, tasks: Mapping[str, FileScanTask], deleted_positions: Mapping[str, BitMap64]
 ) -> tuple[list[DataFile], list[DataFile]]:
     """(new delete files, delete files they take over). Deletes kept by data file are merged into its new ones."""
     is_by_partition = target.metadata.format_version < 3 and _is_by_partition(target.metadata.properties)
@@ -224,21 +231,21 @@ def _is_only_about(file: DataFile, path: str) -> bool:
     return file.content is FileContent.POSITION_DELETES and referenced_path(file) == path
 
 
-def _with_shared(target: Target, task: FileScanTask, positions: Any) -> Any:
+def _with_shared(target: Target, task: FileScanTask, positions: BitMap64) -> BitMap64:
     """A deletion vector hides all position delete files of its data file, so it takes over those it shares with others too."""
     earlier = target.existing_deletes.bitmap(task)
     return positions if earlier is None else positions | earlier
 
 
-def _by_partition(target: Target, tasks: Mapping[str, FileScanTask], merged: Mapping[str, Any]) -> list[DataFile]:
-    groups: dict[tuple[int, tuple[object, ...]], dict[str, Any]] = {}
+def _by_partition(target: Target, tasks: Mapping[str, FileScanTask], merged: Mapping[str, BitMap64]) -> list[DataFile]:
+    groups: dict[tuple[int, tuple[object, ...]], dict[str, BitMap64]] = {}
     for path, positions in merged.items():
         file = tasks[path].data_file
         groups.setdefault((file.spec_id, file.partition), {})[path] = positions
     return _position_files(target, [(tasks[next(iter(group))], group) for group in groups.values()])
 
 
-def _position_files(target: Target, contents: Sequence[tuple[FileScanTask, Mapping[str, Any]]]) -> list[DataFile]:
+def _position_files(target: Target, contents: Sequence[tuple[FileScanTask, Mapping[str, BitMap64]]]) -> list[DataFile]:
     """A file each. If one fails, those written are removed."""
     with removed_if_it_fails(target.table.io) as files:
         for task, positions in contents:
@@ -246,7 +253,7 @@ def _position_files(target: Target, contents: Sequence[tuple[FileScanTask, Mappi
     return files
 
 
-def _position_file(target: Target, task: FileScanTask, positions: Mapping[str, Any]) -> DataFile:
+def _position_file(target: Target, task: FileScanTask, positions: Mapping[str, BitMap64]) -> DataFile:
     metadata, file = target.metadata, task.data_file
     file_format = delete_format(metadata.properties)
     spec = metadata.specs_by_id[file.spec_id]

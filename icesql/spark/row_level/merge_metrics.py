@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any
+from typing import TYPE_CHECKING
 
 from icesql.spark.row_level.merge_clauses import Action, Clause, Kind
 from icesql.spark.row_level.target import Target
+
+if TYPE_CHECKING:
+    from pyroaring import BitMap64
 
 _METRICS = (
     "copied", "deleted", "updated", "inserted", "matched-updated", "matched-deleted", "not-matched-by-source-updated",
@@ -25,7 +28,7 @@ def merge_metrics(clauses: Sequence[Clause], taken: Sequence[int], copied: int) 
     return {f"spark.merge-into.num-target-rows-{key}": count for key, count in counts.items()}
 
 
-def copied_rows(target: Target, deleted_positions: Mapping[str, Any], replaced: AbstractSet[str]) -> int:
+def copied_rows(target: Target, deleted_positions: Mapping[str, BitMap64], replaced: AbstractSet[str]) -> int:
     """Rows that copy-on-write carries over unchanged, of files with rows that go and of those that are replaced anyway."""
     tasks = target.planned_tasks()
     total = 0

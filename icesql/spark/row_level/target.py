@@ -11,7 +11,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -31,6 +31,9 @@ from icesql.spec.snapshots import MAIN, Snapshot
 from icesql.table.after_commit import after_commit
 from icesql.table.scan.tasks import FileScanTask
 from icesql.table.table import Table
+
+if TYPE_CHECKING:
+    from pyroaring import BitMap64
 
 ROW_ID, LAST_UPDATED = (field.name for field in LINEAGE)
 _numbers = itertools.count(1)
@@ -139,7 +142,7 @@ class Target:
     def existing_deletes(self) -> DeletedPositions:
         return DeletedPositions(self.table.io)
 
-    def without_rows(self, tasks: Sequence[FileScanTask], deleted_positions: Mapping[str, Any], columns: Sequence[str]) -> DataFrame:
+    def without_rows(self, tasks: Sequence[FileScanTask], deleted_positions: Mapping[str, BitMap64], columns: Sequence[str]) -> DataFrame:
         """The live rows of the tasks' files but for the positions in ``deleted_positions`` (by path): what copy-on-write carries over."""
         settings = ReadSettings(
             schema=self.metadata.schema,

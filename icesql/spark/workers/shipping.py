@@ -18,13 +18,13 @@ import weakref
 import zipfile
 from importlib.util import MAGIC_NUMBER, cache_from_source, source_hash
 from pathlib import Path
-from typing import Any
 
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from icesql.errors import UnsupportedError
 
-_shipped: weakref.WeakSet[Any] = weakref.WeakSet()
+_shipped: weakref.WeakSet[SparkContext] = weakref.WeakSet()
 _lock = threading.Lock()
 _HEADER_BYTES = 16  # of a compiled module: the version's number, flags, and the source's time and length or its hash (PEP 552)
 _HASHED_UNCHECKED = 1
@@ -50,7 +50,7 @@ _IN_DRIVER = re.compile(r"local(\[[^]]*\])?")
 _HERE = re.compile(r"local(-cluster)?(\[[^]]*\])?")
 
 
-def _choose_interpreter(context: Any) -> None:
+def _choose_interpreter(context: SparkContext) -> None:
     """The driver's for workers on this machine, unless the user has chosen one: PySpark takes the first ``python3`` of the PATH, which is
     another where the driver's environment is not activated (``venv/bin/python job.py``, the kernel of a notebook)."""
     if "PYSPARK_PYTHON" not in os.environ and context.pythonExec == "python3" and _HERE.fullmatch(context.master) and sys.executable:
@@ -66,7 +66,7 @@ def _is_drivers(command: str) -> bool:
     return ours.parent == theirs.parent and ours.resolve() == theirs.resolve()
 
 
-def _check_workers(context: Any) -> None:
+def _check_workers(context: SparkContext) -> None:
     """Run a task. Raises UnsupportedError, in one sentence, for workers without pyarrow or with another version of Python, and for none."""
 
     def has_pyarrow(_: int) -> bool:  # within this function, so that it is sent with its code: the worker has no icesql yet
@@ -90,7 +90,7 @@ _MISMATCH = re.compile(r"in worker has different version: (\S+) than that in dri
 _NO_PROGRAM = re.compile(r"Cannot run program \"([^\"]*)\"")
 
 
-def _unusable(context: Any, why: str) -> UnsupportedError:
+def _unusable(context: SparkContext, why: str) -> UnsupportedError:
     what = "set PYSPARK_PYTHON to one that can be used before Spark starts"
     return UnsupportedError(f"Cannot run tasks in the workers' interpreter: {why}: {context.pythonExec}; {what}")
 
