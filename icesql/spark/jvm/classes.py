@@ -153,6 +153,10 @@ SPARK_THROWABLE = _class("org.apache.spark.SparkThrowable", "getCondition/0", "g
 SPARK_EXCEPTION = _class("org.apache.spark.SparkException", "new/5")
 QUERY_CONTEXT = _class("org.apache.spark.QueryContext")
 
+# -- starting Spark's JVM ------------------------------------------------------------------------------------------------
+LAUNCHER = _class("org.apache.spark.launcher.Main", "main/1")
+SPARK_SUBMIT = _class("org.apache.spark.deploy.SparkSubmit", "main/1")
+
 # -- Scala -------------------------------------------------------------------------------------------------------------
 CLASS_TAG = _object("scala.reflect.ClassTag", "apply/1")
 COLLECTION_CONVERTERS = _class("scala.jdk.javaapi.CollectionConverters", "asJava/1")
