@@ -128,7 +128,7 @@ PATH = _class("org.apache.hadoop.fs.Path", "getFileSystem/1", "new/1", "toString
 # -- store assignment --------------------------------------------------------------------------------------------------
 TABLE_OUTPUT_RESOLVER = _object(_CATALYST + "analysis.TableOutputResolver", "resolveOutputColumns/6", "resolveOutputColumns$default$6/0")
 DEFAULT_VALUE_FILL_MODE = _object(
-    _CATALYST + "analysis.TableOutputResolver$DefaultValueFillMode", "FILL/0", "NONE/0", versions=SUPPORTED[2:]
+    _CATALYST + "analysis.TableOutputResolver$DefaultValueFillMode", "FILL/0", "NONE/0", versions=SUPPORTED[1:]
 )
 QUERY_COMPILATION_ERRORS = _class(
     "org.apache.spark.sql.errors.QueryCompilationErrors",
