@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from icesql.expr.tree import TRUE
-from icesql.io.arrow.types import internal_values
+from icesql.io.arrow.types import constant_array, internal_values
 from icesql.io.data.files import read_data_file
 from icesql.io.deletes.deletion_vectors import read_dv_bitmap
 from icesql.io.deletes.files import equality_schema, read_equality_deletes, read_positions
@@ -176,8 +176,6 @@ def _shown(job: ReadJob, task: FileScanTask, batch: pa.RecordBatch, schema: Sche
 
 
 def _partition(metadata: TableMetadata, task: FileScanTask, rows: int, target: pa.DataType) -> pa.Array:
-    from icesql.io.arrow.types import constant_array
-
     union = union_partition_type(metadata)
     values = coercion(metadata.specs_by_id[task.spec_id], union)(task.data_file.partition)
     if not union.fields:
