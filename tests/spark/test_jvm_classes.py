@@ -19,7 +19,7 @@ from icesql.spec.transforms import IDENTITY
 from tests.spark.jvm_walk import missing_calls
 
 pytestmark = pytest.mark.spark
-_FREE = ("java.", "jdk.", "sun.")  # classes of Java itself, which keep their word
+_FREE = ("java.", "jdk.", "sun.", "com.sun.", "py4j.", "[")  # of Java itself and of Py4J, and arrays
 
 
 def test_this_spark_has_what_the_table_says(spark):
