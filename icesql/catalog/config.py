@@ -23,9 +23,10 @@ _IMPLEMENTATIONS = {
     "org.apache.iceberg.hadoop.HadoopCatalog": "hadoop",
     "org.apache.iceberg.inmemory.InMemoryCatalog": "memory",
     "org.apache.iceberg.rest.RESTCatalog": "rest",
+    "pyiceberg.catalog.rest.RestCatalog": "rest",
     "org.apache.iceberg.hive.HiveCatalog": "hive",
 }
-_TYPES = {"sql": "sql", "jdbc": "sql", "hadoop": "hadoop", "memory": "memory", "in-memory": "memory", "inmemory": "memory"}
+_TYPES = {"sql": "sql", "jdbc": "sql", "hadoop": "hadoop", "memory": "memory", "in-memory": "memory", "inmemory": "memory", "rest": "rest"}
 
 
 def catalog_configurations(
@@ -99,7 +100,10 @@ def text(value: object) -> str:
 
 
 def catalog_type(name: str, properties: Mapping[str, str]) -> str:
-    """``sql``, ``hadoop``, ``memory``, or the name of a type that is not supported here. Raises InvalidArgumentError for contradictions."""
+    """``sql``, ``rest``, ``hadoop``, ``memory``, or the name of a type that is not supported here.
+
+    Raises InvalidArgumentError for contradictions.
+    """
     kind, implementation = properties.get("type"), properties.get("catalog-impl")
     if kind and implementation:
         raise InvalidArgumentError(

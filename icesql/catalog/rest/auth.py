@@ -1,9 +1,9 @@
 """How a client says who it is: ``rest.auth.type`` as Iceberg names it, and PyIceberg's ``auth.type``.
 
-    none      nothing
-    basic     rest.auth.basic.username, rest.auth.basic.password
-    oauth2    token, or credential with an OAuth2 server      (icesql.catalog.rest.oauth2)
-    sigv4     AWS signatures, around another of these         (icesql.catalog.rest.sigv4)
+none      nothing
+basic     rest.auth.basic.username, rest.auth.basic.password
+oauth2    token, or credential with an OAuth2 server      (icesql.catalog.rest.oauth2)
+sigv4     AWS signatures, around another of these         (icesql.catalog.rest.sigv4)
 """
 
 from __future__ import annotations
@@ -96,7 +96,9 @@ def load_auth(properties: Mapping[str, str], http: Http, kind: str | None = None
             username = properties.get(keys.BASIC_USERNAME, properties.get("auth.basic.username"))
             password = properties.get(keys.BASIC_PASSWORD, properties.get("auth.basic.password"))
             if username is None or password is None:
-                raise InvalidArgumentError(f"Cannot open catalog: basic authentication needs {keys.BASIC_USERNAME} and {keys.BASIC_PASSWORD}")
+                raise InvalidArgumentError(
+                    f"Cannot open catalog: basic authentication needs {keys.BASIC_USERNAME} and {keys.BASIC_PASSWORD}"
+                )
             basic = BasicAuth(username, password)
             http.secrets.add(password, basic._value.partition(" ")[2])
             return basic

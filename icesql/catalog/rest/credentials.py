@@ -1,4 +1,4 @@
-"""Credentials that the server vends for a table's files, by prefix of location, and renewed before they end. Spec: ``StorageCredential``."""
+"""Credentials that the server vends for a table's files, by prefix of location, renewed before they end. Spec: ``StorageCredential``."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from icesql.catalog.names import Identifier, dotted
 from icesql.catalog.rest.replies import BadReplyError
 from icesql.catalog.rest.routes import Route
 from icesql.catalog.rest.secrets import Secrets
-from icesql.io.file_systems import load_file_io
-from icesql.io.files import FileIO
+from icesql.io.storage.file_systems import load_file_io
+from icesql.io.storage.files import FileIO
 
 if TYPE_CHECKING:
     from icesql.catalog.rest.server import Server

@@ -58,8 +58,8 @@ _OTHERS = frozenset({
     "rest-table-cache.max-entries", "rest-table-cache.expire-after-write-ms", "rest.client.retry-after-max-ms",
 })  # fmt: skip
 _PREFIXES = (
-    "header.", "s3.", "s3tables.", "gcs.", "adls.", "hdfs.", "hadoop.", "client.", "io.", "glue.", "dynamodb.", "oss.", "ecs.", "snowflake.",
-    "table-default.", "table-override.", "view-default.", "view-override.", "auth.", "rest.auth.", "rest.client.tls.", "ssl.",
+    "header.", "s3.", "s3tables.", "gcs.", "adls.", "hdfs.", "hadoop.", "client.", "io.", "glue.", "dynamodb.", "oss.", "ecs.",
+    "snowflake.", "table-default.", "table-override.", "view-default.", "view-override.", "auth.", "rest.auth.", "rest.client.tls.", "ssl.",
     "urn:ietf:params:oauth:token-type:", "polaris.", "nessie.", "lakekeeper.", "gravitino.", "credentials", "icesql.",
 )  # fmt: skip
 

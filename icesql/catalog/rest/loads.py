@@ -23,10 +23,10 @@ from icesql.catalog.rest.replies import BadReplyError, Reply
 from icesql.catalog.rest.routes import Route
 from icesql.catalog.rest.server import Server
 from icesql.errors import CorruptMetadataError
-from icesql.io.files import FileIO
 from icesql.io.garbage import collector_paused
+from icesql.io.storage.files import FileIO
+from icesql.spec.json.metadata import metadata_from_json
 from icesql.spec.metadata import TableMetadata
-from icesql.spec.metadata_json import metadata_from_json
 from icesql.table.operations import TableVersion
 
 _ENTRIES = 100

@@ -196,16 +196,18 @@ class OAuth2:
         from icesql.catalog.rest.http import Request
 
         request = Request(
-            "POST", self._settings.server, body=urlencode(form).encode(), content_type="application/x-www-form-urlencoded", is_repeatable=True
+            "POST",
+            self._settings.server,
+            body=urlencode(form).encode(),
+            content_type="application/x-www-form-urlencoded",
+            is_repeatable=True,
         )
         asked_at = time.monotonic()
         reply = self._http.send(request, auth)
         if not reply.is_success:
             fault = fault_of(reply)
             why = self._http.secrets.hide(fault.message or fault.kind or "no reason was given")
-            raise ServiceError(
-                f"Cannot get a token from {self._settings.server}: refused ({reply.status}): {why}", status=reply.status
-            )
+            raise ServiceError(f"Cannot get a token from {self._settings.server}: refused ({reply.status}): {why}", status=reply.status)
         return self._read(reply.object(), asked_at)
 
     def _read(self, node: dict[str, Any], asked_at: float) -> _Held:
@@ -228,5 +230,3 @@ def _remaining_s(token: str) -> float | None:
         return float(claims["exp"]) - time.time()
     except (ValueError, KeyError, TypeError):
         return None
-
-

@@ -55,7 +55,9 @@ class _Source(Mapping[int, Snapshot]):
         """Those of this version: later ones, which other writers have added meanwhile, are left out."""
         with self._lock:
             if self._all is None:
-                fetched = {s.snapshot_id: s for s in self._fetch().snapshots if s.sequence_number <= self._newest or s.snapshot_id in self._known}
+                fetched = {
+                    s.snapshot_id: s for s in self._fetch().snapshots if s.sequence_number <= self._newest or s.snapshot_id in self._known
+                }
                 self._by_id = {**fetched, **self._known}
                 self._all = tuple(self._by_id.values())
             return self._all

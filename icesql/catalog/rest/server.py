@@ -16,7 +16,7 @@ import msgspec
 
 from icesql.catalog.names import Namespace
 from icesql.catalog.rest import keys
-from icesql.catalog.rest.auth import Auth, load_auth
+from icesql.catalog.rest.auth import load_auth
 from icesql.catalog.rest.http import Http, HttpSettings, Request
 from icesql.catalog.rest.replies import BadReplyError, Reply, error_for, fault_of
 from icesql.catalog.rest.routes import SEPARATOR, Addresses, Route, offered
@@ -136,7 +136,7 @@ class Server:
         request = Request(
             route.verb,
             offer.addresses.of(route, namespace=offer.addresses.namespace(namespace), **(names or {})),
-            params={key: value for key, value in (params or {}).items()},
+            params=dict(params or {}),
             headers=sent,
             body=None if body is None else msgspec.json.encode(body),
             is_repeatable=has_key or route.verb in _READS,
@@ -188,7 +188,6 @@ def _texts(node: Mapping[str, Any], key: str) -> dict[str, str]:
     if not isinstance(found, dict):
         raise BadReplyError(f"Cannot open catalog: {key} of the server's configuration is no map")
     return {str(k): v if isinstance(v, str) else msgspec.json.encode(v).decode() for k, v in found.items() if v is not None}
-
 
 
 def time_ordered_uuid() -> str:

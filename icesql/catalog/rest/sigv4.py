@@ -27,7 +27,10 @@ def sigv4(properties: Mapping[str, str], delegate: Auth, secrets: Secrets) -> Si
     region = properties.get(keys.SIGNING_REGION) or properties.get("client.region") or session.get_config_variable("region")
     if not region:
         raise InvalidArgumentError(f"Cannot sign requests for AWS: no region is known: set {keys.SIGNING_REGION}")
-    access, secret = _first(properties, keys.ACCESS_KEY_ID, "client.access-key-id"), _first(properties, keys.SECRET_ACCESS_KEY, "client.secret-access-key")
+    access, secret = (
+        _first(properties, keys.ACCESS_KEY_ID, "client.access-key-id"),
+        _first(properties, keys.SECRET_ACCESS_KEY, "client.secret-access-key"),
+    )
     token = _first(properties, keys.SESSION_TOKEN, "client.session-token")
     secrets.add(access, secret, token)
     credentials = Credentials(access, secret, token) if access and secret else session.get_credentials()
@@ -43,7 +46,7 @@ def _first(properties: Mapping[str, str], *names: str) -> str | None:
 
 
 class SigV4:
-    """Signs what the delegate has signed; an ``Authorization`` of the delegate's goes on as ``Original-Authorization``, as Java sends it."""
+    """Signs what the delegate has signed; its ``Authorization`` goes on as ``Original-Authorization``, as Java sends it."""
 
     def __init__(self, credentials: Any, region: str, service: str, delegate: Auth, secrets: Secrets) -> None:
         self._credentials, self._region, self._service = credentials, region, service
@@ -60,7 +63,9 @@ class SigV4:
         self._delegate.sign(request)
         if "Authorization" in request.headers:
             request.headers["Original-Authorization"] = request.headers.pop("Authorization")
-        signed = {key: value for key, value in request.headers.items() if key.lower() not in ("connection", "accept-encoding", "user-agent")}
+        signed = {
+            key: value for key, value in request.headers.items() if key.lower() not in ("connection", "accept-encoding", "user-agent")
+        }
         aws = AWSRequest(method=request.method, url=str(request.url), data=request.content, headers=signed)
         try:
             frozen = self._credentials.get_frozen_credentials()

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, BinaryIO
 
 from icesql.catalog.rest.credentials import Credential, Renewal
-from icesql.io.file_systems import load_file_io
-from icesql.io.files import FileInfo, FileIO
-from icesql.io.locations import delete_each
+from icesql.io.storage.file_systems import load_file_io
+from icesql.io.storage.files import FileInfo, FileIO
+from icesql.io.storage.locations import delete_each
 
 
 class VendedFileIO:
