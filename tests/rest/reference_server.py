@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import time
 import urllib.error
@@ -29,6 +31,15 @@ class ReferenceServer:
     warehouse: Path
     folder: Path
     port: int
+
+    def emptied(self) -> Path:
+        """The warehouse, once every name is gone from the catalog and every file from the warehouse."""
+        with sqlite3.connect(self.folder / "catalog.db", timeout=30) as database:
+            for table in ("iceberg_tables", "iceberg_namespace_properties"):
+                database.execute(f"DELETE FROM {table}")
+        shutil.rmtree(self.warehouse)
+        self.warehouse.mkdir()
+        return self.warehouse
 
     def stop(self) -> None:
         self.process.send_signal(signal.SIGTERM)

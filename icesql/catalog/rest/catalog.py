@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.catalog.base import Catalog, FilterParser
 from icesql.catalog.drop import dropping
-from icesql.catalog.names import Identifier, Namespace, check_folder_names, dotted, identifier_of, namespace_of, strip_trailing_slash
+from icesql.catalog.names import (
+    Identifier,
+    Namespace,
+    check_folder_names,
+    dotted,
+    identifier_of,
+    join_location,
+    namespace_of,
+    strip_trailing_slash,
+)
 from icesql.catalog.rest import keys
 from icesql.catalog.rest.commits import TableCommit, commit_transaction, unknown
 from icesql.catalog.rest.credentials import file_properties
@@ -21,6 +30,7 @@ from icesql.catalog.rest.views import RestViews
 from icesql.errors import (
     AlreadyExistsError,
     CommitFailedError,
+    CorruptMetadataError,
     InvalidArgumentError,
     NotFoundError,
     UnsupportedError,
@@ -43,6 +53,8 @@ if TYPE_CHECKING:
     from icesql.io.storage.files import FileIO
     from icesql.spec.views import ViewMetadata
     from icesql.table.transaction import Transaction
+
+_LOCATION = "location"
 
 
 class RestCatalog(Catalog):
@@ -122,6 +134,8 @@ class RestCatalog(Catalog):
         doing = f"drop namespace {dotted(levels)}"
         reply = self._change(Route.DROP_NAMESPACE, doing, namespace=levels)
         if reply.status == 404:
+            if self.namespace_exists(levels):  # implied by what is in it
+                raise ValidationError(f"Cannot drop namespace: Namespace {dotted(levels)} is not empty", namespace=levels)
             raise self._no_namespace(levels)
         fault = fault_of(reply)
         if reply.status == 409 or (reply.status == 400 and fault.kind == "NamespaceNotEmptyException"):
@@ -214,8 +228,17 @@ class RestCatalog(Catalog):
         return RestSurroundings(self.properties)
 
     def default_location(self, identifier: Identifier | str) -> str:
-        """Where the server would put a new table of that name. Raises AlreadyExistsError where it has one."""
+        """Below the ``location`` of the namespace where the server tells it, else where it would put a new table of that name.
+
+        Raises AlreadyExistsError where it has one and tells no location.
+        """
         names = identifier_of(identifier)
+        try:
+            folder = self.namespace_properties(names[:-1]).get(_LOCATION)
+        except NotFoundError:
+            folder = None
+        if folder:
+            return join_location(strip_trailing_slash(folder), names[-1])
         schema = Schema(fields=())
         return self._stage(names, schema, UNPARTITIONED, UNSORTED, None, {}).version.metadata.location
 
@@ -344,6 +367,7 @@ class RestCatalog(Catalog):
             raise InvalidArgumentError("Cannot register an empty metadata file location as a table")
         self.check_identifier(names)
         doing = f"register table {dotted(names)} from {metadata_location}"
+        self._check_present(metadata_location, doing)
         body = {"name": names[-1], "metadata-location": metadata_location}
         reply = self._change(Route.REGISTER_TABLE, doing, namespace=names[:-1], body=body)
         if reply.status == 409:
@@ -352,6 +376,18 @@ class RestCatalog(Catalog):
         loaded = self.loads.keep(names, self.loads.read(names, reply, doing))
         note_change(loaded.version.metadata.location)
         return self.table_of(names, loaded.version)
+
+    def _check_present(self, location: str, doing: str) -> None:
+        """Servers fail over a file that is not there as over anything else. Where it cannot be seen from here, the server is asked.
+
+        Raises CorruptMetadataError.
+        """
+        try:
+            is_missing = not self._file_io().exists(location)
+        except Exception:  # the store needs what only the server has
+            return
+        if is_missing:
+            raise CorruptMetadataError(f"Cannot {doing}: its metadata file is missing: File does not exist", location=location)
 
     def unregister_table(self, identifier: Identifier | str) -> None:
         """Take the name out of the catalog and leave all files.

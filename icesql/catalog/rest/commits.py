@@ -87,7 +87,9 @@ def commit_table(loads: Loads, commit: TableCommit, name: str) -> TableVersion:
         reply = loads.server.send(
             Route.COMMIT_TABLE, doing, namespace=commit.identifier[:-1], names={"table": commit.identifier[-1]}, body=commit.body()
         )
-        check_commit(loads, reply, doing, creates=commit.base is None)
+        if commit.base is None and reply.status == 409:
+            return _created_before(loads, commit, reply, doing)
+        check_commit(loads, reply, doing)
         return loads.committed(commit.identifier, reply, doing)
 
     return _settled(loads, [commit], doing, lambda: [send()])[0]
@@ -99,7 +101,7 @@ def commit_transaction(loads: Loads, commits: Sequence[TableCommit], names: Sequ
 
     def send() -> list[TableVersion]:
         reply = loads.server.send(Route.COMMIT_TRANSACTION, doing, body={"table-changes": [commit.body() for commit in commits]})
-        check_commit(loads, reply, doing, creates=False)
+        check_commit(loads, reply, doing)
         return _versions(loads, commits)
 
     return _settled(loads, commits, doing, send)
@@ -118,17 +120,26 @@ class _DoubtError(ServiceError):
     """The server answered so that the commit may have been made."""
 
 
-def check_commit(loads: Loads, reply: Reply, doing: str, *, creates: bool) -> None:
+def _created_before(loads: Loads, commit: TableCommit, reply: Reply, doing: str) -> TableVersion:
+    """The table, if it is the one to be made: the request came twice. Raises AlreadyExistsError."""
+    try:
+        version = loads.load(commit.identifier).version
+    except (NotFoundError, ServiceError):
+        version = None
+    if version is None or commit.outcome(version) is not Outcome.COMMITTED:
+        raise AlreadyExistsError(loads.server.secrets.hide(f"Cannot {doing}: {_why(fault_of(reply))}"))
+    return version
+
+
+def check_commit(loads: Loads, reply: Reply, doing: str) -> None:
     """Raises what a refusal says, and _DoubtError."""
     if reply.is_success:
         return
     fault = fault_of(reply)
     if fault.leaves_doubt:
         raise _DoubtError(loads.server.secrets.hide(f"the server answered {fault.status}: {_why(fault)}"), status=fault.status)
-    if fault.status == 409 and not (creates and fault.kind != "CommitFailedException"):
-        raise CommitFailedError(loads.server.secrets.hide(f"Cannot {doing}: {_why(fault)}"))
     if fault.status == 409:
-        raise AlreadyExistsError(loads.server.secrets.hide(f"Cannot {doing}: {_why(fault)}"))
+        raise CommitFailedError(loads.server.secrets.hide(f"Cannot {doing}: {_why(fault)}"))
     raise loads.server.error(reply, doing)
 
 

@@ -27,7 +27,7 @@ try:
 except ImportError:  # pragma: no cover
     raise UnsupportedError("Cannot open catalog of type rest: package httpx is missing: pip install 'icesql[rest]'") from None
 
-RETRIED_READS = frozenset({408, 429, 500, 502, 503, 504})
+RETRIED_READS = frozenset({408, 429, 502, 503, 504})
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.1, 10.0
 _LONGEST_OBEYED_S = 60.0
