@@ -22,6 +22,7 @@ PACKAGE = ("icesql", "parser", "procedures", "sql_examples")
 TESTS = ("tests", "benchmarks")
 MODULES = {  # where a distribution's module has another name
     "tpchgen-cli": "tpchgen_cli", "ipython": "IPython", "pytest-timeout": "pytest_timeout", "pytest-xdist": "xdist", "cython": "Cython",
+    "pyyaml": "yaml",
 }  # fmt: skip
 OURS = {"icesql", "parser", "procedures", "sql_examples", "tests", "benchmarks", "scripts"}
 BROUGHT = {  # imported and not declared: what brings it

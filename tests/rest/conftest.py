@@ -50,6 +50,6 @@ def proxy(rest_server: ReferenceServer, warehouse: Path) -> Iterator[FaultProxy]
 @pytest.fixture
 def behind(proxy: FaultProxy, warehouse: Path) -> Iterator[RestCatalog]:
     """A catalog that reaches the server through the proxy, and does not wait long."""
-    opened = open_catalog(proxy.uri, **{"warehouse": str(warehouse), "rest.client.socket-timeout-ms": "2000"})
+    opened = open_catalog(proxy.uri, **{"warehouse": str(warehouse), "rest.client.socket-timeout-ms": "4000"})
     yield opened
     opened.close()
