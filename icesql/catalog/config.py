@@ -9,6 +9,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from icesql.catalog.pyiceberg_config import pyiceberg_catalogs
 from icesql.errors import InvalidArgumentError
 
 PREFIX = "spark.sql.catalog."
@@ -34,7 +35,8 @@ def catalog_configurations(
     keyword: Mapping[str, Mapping[str, object]] | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> dict[str, dict[str, str]]:
-    """Properties of every catalog that is ours, by name. Keyword arguments win over Spark's configuration, that over the environment.
+    """Properties of every catalog that is ours, by name. Keyword arguments win over Spark's configuration, that over the environment, and
+    that over PyIceberg's configuration, of which nothing is taken for a catalog that is said to be of another type.
 
     ``local`` is always there. A name of Spark's configuration whose class is not Iceberg's is left to Spark.
     """
@@ -42,8 +44,17 @@ def catalog_configurations(
     for source in (_of_environment(environ or {}), _of_spark(spark_conf or {}), _of_keywords(keyword or {})):
         for name, properties in source.items():
             found.setdefault(name, {}).update(properties)
+    for name, properties in pyiceberg_catalogs(environ or {}).items():
+        given = found.get(name, {})
+        if not _kind_keys(given) or catalog_type(name, given) == catalog_type(name, properties):
+            found[name] = {**properties, **given}
     found.setdefault(DEFAULT_CATALOG, {})
     return found
+
+
+def _kind_keys(properties: Mapping[str, str]) -> set[str]:
+    """The settings that say which type of catalog is meant."""
+    return {"type", "catalog-impl", "py-catalog-impl", "uri"} & properties.keys()
 
 
 def _of_environment(environ: Mapping[str, str]) -> dict[str, dict[str, str]]:
@@ -104,13 +115,15 @@ def catalog_type(name: str, properties: Mapping[str, str]) -> str:
 
     Raises InvalidArgumentError for contradictions.
     """
-    kind, implementation = properties.get("type"), properties.get("catalog-impl")
+    kind, implementation = properties.get("type"), properties.get("catalog-impl", properties.get("py-catalog-impl"))
     if kind and implementation:
         raise InvalidArgumentError(
             f"Cannot create catalog {name}, both type and catalog-impl are set: type={kind}, catalog-impl={implementation}"
         )
     if implementation:
         return _IMPLEMENTATIONS.get(implementation, implementation)
+    if kind is None and properties.get("uri", "").lower().startswith(("http://", "https://")):
+        return "rest"
     return _TYPES.get((kind or "sql").lower(), kind or "sql")
 
 
