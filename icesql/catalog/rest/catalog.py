@@ -21,6 +21,7 @@ from icesql.catalog.rest import keys
 from icesql.catalog.rest.commits import TableCommit, commit_transaction, unknown
 from icesql.catalog.rest.credentials import file_properties
 from icesql.catalog.rest.loads import Loaded, Loads
+from icesql.catalog.rest.metrics import Metrics
 from icesql.catalog.rest.operations import RestTableOperations, StagedTableOperations
 from icesql.catalog.rest.replies import BadReplyError, NoReplyError, Reply, fault_of
 from icesql.catalog.rest.routes import Route
@@ -47,6 +48,7 @@ from icesql.spec.sorting import UNSORTED, SortOrder
 from icesql.table.metadata.create import new_metadata
 from icesql.table.operations import TableVersion
 from icesql.table.own_changes import note_change
+from icesql.table.scan.planned import listen
 from icesql.table.table import Table
 
 if TYPE_CHECKING:
@@ -67,9 +69,12 @@ class RestCatalog(Catalog):
         super().__init__(name, properties, load_file_io(file_properties(properties)), parse_filter)
         self.loads = Loads(self.server, self._file_io)
         self.views = RestViews(self.server)
+        self.metrics = Metrics(self.server)
+        listen(self.metrics)
         self._is_asked = False
 
     def close(self) -> None:
+        self.metrics.flush(1.0)
         self.server.close()
 
     def _asked(self) -> Server:
@@ -222,7 +227,8 @@ class RestCatalog(Catalog):
         names = identifier_of(identifier)
         if len(names) < 2:
             raise InvalidArgumentError(f"Cannot use table of catalog {self.name}: its name has no namespace: {dotted(names)}")
-        return RestTableOperations(self.loads, names, self.full_name(names), self.surroundings(names))
+        self.metrics.know(self.full_name(names), names)
+        return RestTableOperations(self.loads, names, self.full_name(names), self.surroundings(names), self.metrics)
 
     def surroundings(self, identifier: Identifier) -> RestSurroundings:
         return RestSurroundings(self.properties)
@@ -318,7 +324,7 @@ class RestCatalog(Catalog):
         names = identifier_of(identifier)
         surroundings = self.operations(names).surroundings
         staged = self._stage(names, schema, spec, sort_order, location, properties)
-        operations = StagedTableOperations(self.loads, names, self.full_name(names), staged.io, surroundings)
+        operations = StagedTableOperations(self.loads, names, self.full_name(names), staged.io, surroundings, self.metrics)
         return Transaction.creating(operations, staged.version.metadata)
 
     def table_location(self, identifier: Identifier, location: str | None) -> str:

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import time
+
 from icesql.catalog.names import Identifier
 from icesql.catalog.rest.commits import TableCommit, commit_table
 from icesql.catalog.rest.loads import Loads
+from icesql.catalog.rest.metrics import Metrics
 from icesql.errors import CommitFailedError
 from icesql.io.storage.files import FileIO
 from icesql.spec.metadata import TableMetadata
+from icesql.table.after_commit import after_commit
 from icesql.table.operations import TableVersion
+from icesql.table.outcomes import own_snapshot_ids
 from icesql.table.removal import Surroundings
 
 
 class RestTableOperations:
     """The server writes metadata files, keeps their log, and removes old ones. ``io`` opens the table's files with what the server gave."""
 
-    def __init__(self, loads: Loads, identifier: Identifier, name: str, surroundings: Surroundings | None = None) -> None:
-        self._loads, self.identifier, self._name, self.surroundings = loads, identifier, name, surroundings
+    def __init__(
+        self,
+        loads: Loads,
+        identifier: Identifier,
+        name: str,
+        surroundings: Surroundings | None = None,
+        metrics: Metrics | None = None,
+    ) -> None:
+        self._loads, self.identifier, self._name, self.surroundings, self._metrics = loads, identifier, name, surroundings, metrics
 
     @property
     def io(self) -> FileIO:
@@ -40,14 +52,32 @@ class RestTableOperations:
             if current.metadata_location != base.metadata_location:
                 raise CommitFailedError(f"Cannot commit table {self._name}: another writer changed it first", table=self._name)
             return current
-        return commit_table(self._loads, commit, self._name)
+        started = time.perf_counter()
+        version = commit_table(self._loads, commit, self._name)
+        self._report(commit, version, (time.perf_counter() - started) * 1000)
+        return version
+
+    def _report(self, commit: TableCommit, version: TableVersion, took_ms: float) -> None:
+        base = None if commit.base is None else commit.base.metadata
+        if self._metrics is not None:
+            with after_commit(f"report the commit of table {self._name}"):
+                for snapshot_id in own_snapshot_ids(base, commit.metadata) & version.metadata.snapshots_by_id.keys():
+                    self._metrics.committed(self._name, self.identifier, version.metadata.snapshots_by_id[snapshot_id], took_ms)
 
 
 class StagedTableOperations(RestTableOperations):
     """Of a table that the server has prepared and not made: files can be written before anyone sees it."""
 
-    def __init__(self, loads: Loads, identifier: Identifier, name: str, io: FileIO, surroundings: Surroundings | None = None) -> None:
-        super().__init__(loads, identifier, name, surroundings)
+    def __init__(
+        self,
+        loads: Loads,
+        identifier: Identifier,
+        name: str,
+        io: FileIO,
+        surroundings: Surroundings | None = None,
+        metrics: Metrics | None = None,
+    ) -> None:
+        super().__init__(loads, identifier, name, surroundings, metrics)
         self._io = io
 
     @property
