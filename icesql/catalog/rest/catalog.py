@@ -208,6 +208,8 @@ class RestCatalog(Catalog):
 
     def list_tables(self, namespace: Namespace | str) -> list[Identifier]:
         levels = namespace_of(namespace)
+        if not levels:
+            return []
         self._asked()
         try:
             listed = list(self.server.pages(Route.LIST_TABLES, f"list tables of {dotted(levels)}", "identifiers", namespace=levels))
@@ -225,8 +227,6 @@ class RestCatalog(Catalog):
 
     def operations(self, identifier: Identifier | str) -> RestTableOperations:
         names = identifier_of(identifier)
-        if len(names) < 2:
-            raise InvalidArgumentError(f"Cannot use table of catalog {self.name}: its name has no namespace: {dotted(names)}")
         self.metrics.know(self.full_name(names), names)
         return RestTableOperations(self.loads, names, self.full_name(names), self.surroundings(names), self.metrics)
 
@@ -261,6 +261,8 @@ class RestCatalog(Catalog):
     ) -> Loaded:
         """Ask the server to make the table, or (``only``) to prepare it. Raises AlreadyExistsError, NotFoundError for the namespace."""
         self.check_identifier(names)
+        if len(names) < 2:
+            raise InvalidArgumentError(f"Cannot create table in catalog {self.name}: its name has no namespace: {dotted(names)}")
         self._asked()
         metadata = new_metadata(schema, spec=spec, sort_order=sort_order, location="/", properties=self.table_properties(properties))
         body: dict[str, Any] = {
@@ -428,6 +430,8 @@ class RestCatalog(Catalog):
     # -- views ---------------------------------------------------------------------------------------------------
     def list_views(self, namespace: Namespace | str) -> list[Identifier]:
         levels = namespace_of(namespace)
+        if not levels:
+            return []
         self._asked()
         try:
             return self.views.list(levels)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from icesql.catalog.commit_status import settle
 from icesql.catalog.names import Identifier
@@ -92,7 +92,7 @@ def commit_table(loads: Loads, commit: TableCommit, name: str) -> TableVersion:
         check_commit(loads, reply, doing)
         return loads.committed(commit.identifier, reply, doing)
 
-    return _settled(loads, [commit], doing, lambda: [send()])[0]
+    return settled(loads, [commit], doing, lambda: [send()])[0]
 
 
 def commit_transaction(loads: Loads, commits: Sequence[TableCommit], names: Sequence[str]) -> list[TableVersion]:
@@ -104,10 +104,10 @@ def commit_transaction(loads: Loads, commits: Sequence[TableCommit], names: Sequ
         check_commit(loads, reply, doing)
         return _versions(loads, commits)
 
-    return _settled(loads, commits, doing, send)
+    return settled(loads, commits, doing, send)
 
 
-def _versions(loads: Loads, commits: Sequence[TableCommit]) -> list[TableVersion]:
+def _versions(loads: Loads, commits: Sequence[Sent]) -> list[TableVersion]:
     """After a transaction, whose answer holds none."""
     versions = []
     for commit in commits:
@@ -147,7 +147,21 @@ def _why(fault: Fault) -> str:
     return fault.message or fault.kind or "no reason was given"
 
 
-def _settled(loads: Loads, commits: Sequence[TableCommit], doing: str, send: Callable[[], list[TableVersion]]) -> list[TableVersion]:
+class Sent(Protocol):
+    """What was sent, as far as its outcome is told by a version of the table loaded afterwards."""
+
+    @property
+    def identifier(self) -> Identifier: ...
+    @property
+    def metadata(self) -> TableMetadata: ...
+    def outcome(self, current: TableVersion) -> Outcome: ...
+
+
+def settled(loads: Loads, commits: Sequence[Sent], doing: str, send: Callable[[], list[TableVersion]]) -> list[TableVersion]:
+    """The versions that ``send`` gives, or, where it leaves doubt, those in which the commits are seen.
+
+    Raises CommitFailedError where nothing was sent, CommitStateUnknownError.
+    """
     try:
         return send()
     except NoReplyError as error:

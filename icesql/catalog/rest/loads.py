@@ -22,7 +22,7 @@ from icesql.catalog.rest.partial import with_lazy_snapshots
 from icesql.catalog.rest.replies import BadReplyError, Reply
 from icesql.catalog.rest.routes import Route
 from icesql.catalog.rest.server import Server
-from icesql.errors import CorruptMetadataError
+from icesql.errors import CorruptMetadataError, NotFoundError
 from icesql.io.garbage import collector_paused
 from icesql.io.storage.files import FileIO
 from icesql.spec.json.metadata import metadata_from_json
@@ -94,6 +94,8 @@ class Loads:
         """The table as it is now. Raises NotFoundError, CorruptMetadataError, ServiceError."""
         held, refs_only = self.held(identifier), self.loads_refs_only
         doing = f"load table {dotted(identifier)}"
+        if len(identifier) < 2:
+            raise NotFoundError(f"Cannot {doing}: Table does not exist: no table of a REST catalog is outside of all namespaces")
         usable = held is not None and held.etag is not None and held.is_partial == refs_only and held.has_good_credentials()
         reply = self.server.ask(
             Route.LOAD_TABLE,

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from icesql.catalog.names import Identifier
+from icesql.catalog.rest import keys
 from icesql.catalog.rest.commits import TableCommit, commit_table
+from icesql.catalog.rest.intents import commit_intent
 from icesql.catalog.rest.loads import Loads
 from icesql.catalog.rest.metrics import Metrics
 from icesql.errors import CommitFailedError
@@ -15,6 +18,7 @@ from icesql.table.after_commit import after_commit
 from icesql.table.operations import TableVersion
 from icesql.table.outcomes import own_snapshot_ids
 from icesql.table.removal import Surroundings
+from icesql.table.snapshot.produce import ProduceSnapshot
 
 
 class RestTableOperations:
@@ -56,6 +60,18 @@ class RestTableOperations:
         version = commit_table(self._loads, commit, self._name)
         self._report(commit, version, (time.perf_counter() - started) * 1000)
         return version
+
+    @property
+    def produce(self) -> Callable[[TableVersion, ProduceSnapshot], TableVersion]:
+        """A write as files and validations, of which the server makes the snapshot. Raises AttributeError where it does not offer that."""
+        offer = self._loads.server.offer
+        if not keys.flag(offer.properties, keys.PRODUCE_SNAPSHOT, default=False):
+            raise AttributeError("produce")
+
+        def send(base: TableVersion, change: ProduceSnapshot) -> TableVersion:
+            return commit_intent(self._loads, self.identifier, self._name, base, change)
+
+        return send
 
     def _report(self, commit: TableCommit, version: TableVersion, took_ms: float) -> None:
         base = None if commit.base is None else commit.base.metadata
