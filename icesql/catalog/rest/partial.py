@@ -14,9 +14,9 @@ from icesql.spec.snapshots import Snapshot
 class LazyTableMetadata(TableMetadata):
     """Equal in everything to the whole metadata. ``snapshots``, and a look-up that misses, fetch the whole; refs and heads do not."""
 
-    @property
-    def is_whole(self) -> bool:
-        return bool(self.__dict__["_source"].is_fetched)
+    def __new__(cls, **values: Any) -> Any:
+        """A changed copy (``dataclasses.replace``) has all snapshots, so it is plain metadata."""
+        return TableMetadata(**values)
 
     def __getattribute__(self, name: str) -> Any:
         if name == "snapshots":
@@ -47,10 +47,6 @@ class _Source(Mapping[int, Snapshot]):
         self._by_id: dict[int, Snapshot] = {}
         self._lock = threading.Lock()
 
-    @property
-    def is_fetched(self) -> bool:
-        return self._all is not None
-
     def all(self) -> tuple[Snapshot, ...]:
         """Those of this version: later ones, which other writers have added meanwhile, are left out."""
         with self._lock:
@@ -58,7 +54,7 @@ class _Source(Mapping[int, Snapshot]):
                 fetched = {
                     s.snapshot_id: s for s in self._fetch().snapshots if s.sequence_number <= self._newest or s.snapshot_id in self._known
                 }
-                self._by_id = {**fetched, **self._known}
+                self._by_id = fetched
                 self._all = tuple(self._by_id.values())
             return self._all
 
@@ -85,7 +81,7 @@ def with_lazy_snapshots(metadata: TableMetadata, fetch: Callable[[], TableMetada
     if metadata.format_version == 1:
         return fetch()
     source = _Source(metadata.snapshots, metadata.last_sequence_number, fetch)
-    lazy = LazyTableMetadata.__new__(LazyTableMetadata)
+    lazy: LazyTableMetadata = object.__new__(LazyTableMetadata)
     for field in fields(TableMetadata):
         if field.name != "snapshots":
             object.__setattr__(lazy, field.name, getattr(metadata, field.name))
