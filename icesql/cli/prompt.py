@@ -15,6 +15,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.lexers import PygmentsLexer
 from pygments.lexers.sql import SqlLexer
 
+from icesql.cli.commands import is_command
 from icesql.errors import IcesqlError
 from icesql.parser.references import table_references
 from icesql.parser.script import split
@@ -33,7 +34,6 @@ _KEYWORDS = """
 """
 KEYWORDS = tuple(_KEYWORDS.split())
 _WORD = re.compile(r"[\w.`]+")
-QUIT = frozenset({"quit", "exit", "quit;", "exit;"})
 
 
 class NameCompleter(Completer):
@@ -105,7 +105,7 @@ class NameCompleter(Completer):
 def is_complete(text: str) -> bool:
     """Whether Enter runs the text: it ends in ``;`` outside of strings and comments, or is a command of the shell."""
     stripped = text.strip()
-    if not stripped or stripped.lower() in QUIT:
+    if not stripped or is_command(text):
         return True
     if not stripped.endswith(";"):
         return False
@@ -137,5 +137,7 @@ def prompt_session(session: Session, history: Path | None) -> PromptSession[str]
         lexer=PygmentsLexer(SqlLexer),
         multiline=True,
         key_bindings=keys,
+        enable_open_in_editor=True,
+        tempfile_suffix=".sql",
         prompt_continuation=lambda width, number, wrapped: " " * (width - 2) + "> ",
     )

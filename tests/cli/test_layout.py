@@ -17,7 +17,13 @@ from icesql.session.output.rows import grid_of, print_rows, visible
 
 SNAPSHOTS = ("committed_at", "snapshot_id", "operation", "manifest_list", "summary")
 SUMMARY = {f"key-{number}": f"value {number}" for number in range(20)}
-ROW = (datetime.datetime(2026, 1, 2, 3, 4, 5, 678), 8737492837498237498, "append", "/warehouse/db/t/metadata/" + "snap-" * 12 + ".avro", SUMMARY)
+ROW = (
+    datetime.datetime(2026, 1, 2, 3, 4, 5, 678),
+    8737492837498237498,
+    "append",
+    "/warehouse/db/t/metadata/" + "snap-" * 12 + ".avro",
+    SUMMARY,
+)
 
 
 def shown(names: Any, rows: Any, width: int | None, expanded: str = AUTO, *, scrolls: bool = False) -> list[str]:

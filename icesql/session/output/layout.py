@@ -19,7 +19,7 @@ class Screen:
     """Where rows are shown. ``width``: in cells, ``None`` for lines of any length.
 
     ``expanded``: ``on`` shows a record a row, ``off`` never does, ``auto`` does where a folded table would need more than
-    ``FOLDED_LINES`` lines for a row. ``scrolls``: whether lines beyond the width can be scrolled to. ``bold``: whether headings are set off.
+    ``FOLDED_LINES`` lines for a row. ``scrolls``: whether lines beyond the width can be scrolled to. ``bold``: for headings.
     """
 
     width: int | None = None
