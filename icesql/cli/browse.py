@@ -31,7 +31,7 @@ def tables(
 ) -> None:
     """Tables and views."""
     from icesql.cli import browsing
-    from icesql.parser.identifiers import parse_name
+    from icesql.parser.text.identifiers import parse_name
 
     with failures_told():
         catalogs = Catalogs(settings_of(context, conf))
@@ -139,7 +139,7 @@ def settings_of(context: typer.Context, conf: list[str] | None) -> dict[str, str
 
 
 def table_of(context: typer.Context, name: str, conf: list[str] | None) -> Table:
-    from icesql.parser.identifiers import parse_name
+    from icesql.parser.text.identifiers import parse_name
 
     return Catalogs(settings_of(context, conf)).table(parse_name(name))
 

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from icesql.cli import browsing
 from icesql.cli.runner import Runner
 from icesql.errors import IcesqlError, InvalidArgumentError, NotFoundError, nearest
-from icesql.parser.identifiers import parse_name
+from icesql.parser.text.identifiers import parse_name
 from icesql.session.output.layout import AUTO, EXPANDED, OFF, ON
 from icesql.session.output.rows import FORMATS
 
@@ -151,7 +151,7 @@ def _create_statements(shell: Shell, name: str) -> None:
         tables = [] if where is None else [(where[0].name, *table) for table in where[0].list_tables(where[1])]
     if where is None:
         raise InvalidArgumentError("Cannot show the statements that made the tables: the current catalog is not Iceberg's: .schema TABLE")
-    from icesql.parser.edits import quote
+    from icesql.parser.text.edits import quote
 
     for table in tables:
         shell.runner.run(f"SHOW CREATE TABLE {quote(*table)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from icesql.parser.edits import quote
+from icesql.parser.text.edits import quote
 from icesql.spec import types as t
 from icesql.spec.partitioning import PartitionSpec
 from icesql.spec.schema import Schema

@@ -10,10 +10,10 @@ from icesql.session.output.table_text import sort_order_text
 from icesql.session.resolve.resolved import CHANGES, Readable
 from icesql.spark.jvm.spark_session import redacted
 from icesql.spec import types as t
-from icesql.spec.java_sets import hash_set_order
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.properties import CURRENT_SNAPSHOT_ID
 from icesql.spec.snapshots import Snapshot
+from icesql.spec.values.java_sets import hash_set_order
 
 if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
