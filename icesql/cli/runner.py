@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
@@ -38,8 +39,8 @@ class Runner:
         Ctrl-C cancels Spark's jobs and counts as a failure.
         """
         try:
-            with interruptible(self.session.spark), watched(self.session, self.log, silent=self.silent):
-                self._run_all(substituted(read_script(script), self.variables))
+            with interruptible(self.session.spark), watched(self.session, self.log, silent=self.silent) as drawing:
+                self._run_all(substituted(read_script(script), self.variables), nullcontext if drawing is None else drawing.paused)
         except KeyboardInterrupt:
             stands = ", after a commit: what was committed stands" if self.session.has_committed else ""
             self.log.write(f"icesql: cancelled{stands}\n")
@@ -51,7 +52,8 @@ class Runner:
             self.log.flush()
         return False
 
-    def _run_all(self, text: str) -> None:
+    def _run_all(self, text: str, paused: Callable[[], AbstractContextManager[None]]) -> None:
+        """``paused``: for as long as something is printed."""
         started: list[tuple[ScriptStatement, float]] = []
 
         def before(statement: ScriptStatement) -> None:
@@ -62,11 +64,11 @@ class Runner:
         for frame in run_script(self.session, text + "\n", {}, before):
             statement, at = started[-1]
             try:
-                self._show(frame, at)
+                self._show(frame, at, paused)
             except Exception as error:
                 raise ScriptError(statement, *place_of(error, statement), error) from error
 
-    def _show(self, frame: Any, started: float) -> None:
+    def _show(self, frame: Any, started: float, paused: Callable[[], AbstractContextManager[None]]) -> None:
         columns, limit = frame.columns, self.display.limit
         rows: list[Any] = []
         more = False
@@ -75,12 +77,13 @@ class Runner:
             if limit is not None and len(rows) > limit:
                 rows, more = rows[:limit], True
         seconds = time.perf_counter() - started
-        self.show_rows(columns, rows)
-        if self.display.form == "table":
-            print_picture(self.session.last_explained, self.out)
-        self.out.flush()
-        if not self.silent:
-            self._tell(len(rows), more, bool(columns), seconds)
+        with paused():
+            self.show_rows(columns, rows)
+            if self.display.form == "table":
+                print_picture(self.session.last_explained, self.out)
+            self.out.flush()
+            if not self.silent:
+                self._tell(len(rows), more, bool(columns), seconds)
 
     def show_rows(self, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         self.display.rows(names, rows, self.out)

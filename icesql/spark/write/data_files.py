@@ -27,6 +27,7 @@ from icesql.spark.write.batches import LONG_ROW, short_rows, unmeasured_batches
 from icesql.spark.write.distribution import distributed, distribution_of, integer, with_partition_values
 from icesql.spark.write.store_assignment import lineage_schema
 from icesql.spark.write.write_tasks import RESULT_COLUMN, WriteJob, write_batches, write_task
+from icesql.spark.write.written_so_far import written_counts
 from icesql.spec import properties as P
 from icesql.spec.files import DataFile
 from icesql.spec.metadata import TableMetadata
@@ -193,8 +194,10 @@ def _write_in_tasks(spark: SparkSession, frame: DataFrame, job: WriteJob) -> lis
 
 
 def _run_tasks(frame: DataFrame, job: WriteJob) -> list[DataFile]:
+    counts = written_counts(frame.sparkSession)
+
     def task(batches):  # type: ignore[no-untyped-def]
-        yield from write_task(job, batches)
+        yield from write_task(job, batches, counts.add)
 
     rows = collect_arrow(numbered(frame).mapInArrow(task, f"{RESULT_COLUMN} binary"))
     return [file for data in rows.column(RESULT_COLUMN).to_pylist() for file in pickle.loads(data)]
