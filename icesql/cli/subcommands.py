@@ -15,6 +15,7 @@ COMMANDS = {
     "schema": "icesql.cli.browse:schema",
     "snapshots": "icesql.cli.browse:snapshots",
     "files": "icesql.cli.browse:files",
+    "plan": "icesql.cli.plan:plan",
     "fmt": "icesql.cli.fmt:fmt",
 }
 
