@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Mapping
 
 from icesql.catalog.base import Catalog, FilterParser
-from icesql.catalog.config import catalog_type, completed
+from icesql.catalog.config import catalog_type, check_settings, completed
 from icesql.catalog.hadoop import HadoopCatalog
 from icesql.catalog.memory import MemoryStore
 from icesql.catalog.metastore import MetastoreCatalog
@@ -27,6 +27,7 @@ def load_catalog(name: str, properties: Mapping[str, str] | None = None, parse_f
     if not name or "." in name:
         raise InvalidArgumentError(f"Cannot open catalog: not a name: {name!r}")
     given = dict(properties or {})
+    check_settings(name, given)
     kind = catalog_type(name, given)
     complete = completed(given, kind)
     allowed_locations(complete)  # a mistake in it must not come to light in the clean-up after a commit
