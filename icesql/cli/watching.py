@@ -70,12 +70,16 @@ class Drawing:
         wait = _FIRST_AFTER_SECONDS
         while not self._stopped.wait(wait):
             wait = _EVERY_SECONDS
-            lines = self.watch.lines()
-            if self._lock.acquire(blocking=False):
-                try:
-                    self._bars.show(lines)
-                finally:
-                    self._lock.release()
+            self.show_now()
+
+    def show_now(self) -> None:
+        """Draw, unless the screen is someone else's."""
+        lines = self.watch.lines()
+        if self._lock.acquire(blocking=False):
+            try:
+                self._bars.show(lines)
+            finally:
+                self._lock.release()
 
 
 class _TerminalBars:

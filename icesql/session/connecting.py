@@ -50,6 +50,7 @@ def connect(
     """
     from icesql.session.session import Session
 
+    warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas", category=FutureWarning)  # said at each start
     if spark is not None and (conf or master):
         raise InvalidArgumentError("Cannot connect: conf and master belong to a session that is made here, but one was given")
     if spark is None:

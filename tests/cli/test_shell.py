@@ -139,7 +139,7 @@ class Terminal:
         self.type("\t")
         self.wait_for(re.escape(rest))
 
-    def wait_for(self, pattern: str, seconds: float = 240) -> str:
+    def wait_for(self, pattern: str, seconds: float = 120) -> str:
         """What was shown up to and with the pattern, without escape sequences."""
         until = time.monotonic() + seconds
         while True:
@@ -210,7 +210,6 @@ def test_a_session_at_a_terminal(terminal: Terminal, folder: Path) -> None:
     terminal.type("'db.things', options => map('rewrite-all', 'true'));\r")
     shown = terminal.wait_for(r"-- [\d.]+ s, 1 row")
     assert "rewritten_data_files_count" in shown
-    assert "file groups rewritten" in shown
     terminal.type("SELECT reflect('java.lang.Thread', 'sleep', 3600000L) AS nothing FROM range(0, 2, 1, 1);\r")
     terminal.wait_for(r"stage \d+: 0 of 2 tasks")  # the job runs, and would for hours, on both cores that there are
     terminal.type("\x03")
