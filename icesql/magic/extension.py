@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from icesql.parser.text.tokens import Kind, Token, tokenize
 from icesql.session.connecting import connect
 from icesql.session.interrupt import interruptible
 from icesql.session.run.call import sql_text
-from icesql.session.script import error_text
+from icesql.session.script import underlined_text
 from icesql.session.session import Session
 
 _VARIABLE = re.compile(r"\{([A-Za-z_]\w*)\}")
@@ -121,8 +121,11 @@ def cell_options(line: str) -> CellOptions:
     return options
 
 
-def run_cell(line: str, cell: str | None, variables: dict[str, Any]) -> Result | None:
-    """Run the statements of a cell (or line) and return what the last one gives. ``line`` of a cell has its options."""
+def run_cell(line: str, cell: str | None, variables: dict[str, Any], began: Callable[[str], None] = lambda text: None) -> Result | None:
+    """Run the statements of a cell (or line) and return what the last one gives. ``line`` of a cell has its options.
+
+    ``began``: told the text of each statement before it runs.
+    """
     options = CellOptions() if cell is None else cell_options(line)
     session = session_of(variables)
     with interruptible(session.spark), shown_progress(session, CellOutput()):
@@ -130,6 +133,7 @@ def run_cell(line: str, cell: str | None, variables: dict[str, Any]) -> Result |
         frame, text = None, ""
         for statement in split(substituted(line if cell is None else cell, variables)):
             started, text = time.perf_counter(), statement.text
+            began(text)
             frame = session.sql(text)
         if frame is None:
             return None
@@ -144,21 +148,26 @@ class SqlMagic:
     def __init__(self, shell: Any) -> None:
         self._shell = shell
         self._last_error: BaseException | None = None
+        self._statement = ""
 
     def __call__(self, line: str, cell: str | None = None) -> Result | None:
         if cell is None and line.strip() == "--traceback":
             self._show_traceback()
             return None
+        self._statement = ""
         try:
-            return run_cell(line, cell, self._shell.user_ns)
+            return run_cell(line, cell, self._shell.user_ns, self._begin)
         except KeyboardInterrupt:
             raise
         except Exception as error:
             self._last_error = error
             if is_told_well(error) and not (cell is not None and "--traceback" in line.split()):
-                shown = error_lines(error)
+                shown = error_lines(error, self._statement)
                 error._render_traceback_ = lambda: shown  # type: ignore[attr-defined]  # what IPython shows instead of the traceback
             raise
+
+    def _begin(self, text: str) -> None:
+        self._statement = text
 
     def _show_traceback(self) -> None:
         if self._last_error is None:
@@ -175,9 +184,9 @@ def is_told_well(error: Exception) -> bool:
     return isinstance(error, IcesqlError | PySparkException | Py4JError)
 
 
-def error_lines(error: Exception) -> list[str]:
+def error_lines(error: Exception, statement: str = "") -> list[str]:
     """The box: what kind of error, its message with the place in the text, and how to see more."""
-    first, *others = error_text(error).splitlines()
+    first, *others = underlined_text(error, statement).splitlines()
     return [f"{type(error).__name__}: {first}", *others, "", "%sql --traceback shows where it was raised."]
 
 

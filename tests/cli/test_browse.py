@@ -113,3 +113,12 @@ def test_no_command_imports_spark(table: Table, command: list[str]) -> None:
         "import sys\nfrom icesql.cli.main import main\ntry:\n    main()\nexcept SystemExit:\n    pass\nassert 'pyspark' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", script, *command], env=os.environ, check=True, capture_output=True)
+
+
+@pytest.mark.skipif(not Path("/sys/kernel").is_dir(), reason="a folder in which nobody may write, root neither")
+def test_a_folder_that_cannot_be_written_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir("/sys/kernel")
+    done = icesql("tables")
+    assert done.exit_code == 1
+    assert done.stderr.startswith("icesql: Cannot open catalog database: its folder cannot be made: ")
+    assert len(done.stderr.splitlines()) == 1

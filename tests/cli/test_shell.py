@@ -108,7 +108,7 @@ def test_silent_json_in_the_default_catalog(tmp_path: Path) -> None:
     done = icesql(*SETTINGS, "-S", "--format", "json", "-e", make, "-e", "SELECT max(id) AS m FROM local.db.t WHERE id > 0", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert [json.loads(line) for line in done.stdout.splitlines()] == [{"m": 2}]
-    assert "-- " not in done.stderr
+    assert done.stderr == "", "nothing is said at start"
     assert (tmp_path / "warehouse" / "db" / "t").is_dir()
 
 
@@ -312,3 +312,12 @@ def test_writes_show_files_bytes_and_rows(terminal: Terminal, wide: str) -> None
 def test_leaving(terminal: Terminal) -> None:
     terminal.type("\\q\r")
     assert terminal.process.wait(60) == 0
+
+
+@pytest.mark.spark
+def test_a_jvm_that_cannot_start_is_told_in_one_sentence(tmp_path: Path) -> None:
+    done = icesql("--conf", "spark.driver.memory=1k", "-e", "SELECT 1", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.startswith("icesql: Cannot start Spark: its JVM ended before it was ready: ")
+    assert "heap" in done.stderr or "memory" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
