@@ -6,7 +6,6 @@ were read so far.
 
 from __future__ import annotations
 
-import io
 import zlib
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -86,17 +85,18 @@ def _xz(state: Inflation, body: bytes) -> bytes:
 
 
 def _zstandard(state: Inflation, body: bytes) -> bytes:
-    import zstandard
+    from icesql.io.zstd import zstd
 
-    size = zstandard.frame_content_size(body)
-    if size >= 0:
-        state.take(len(body))
-        state.check(size)
-        plain: bytes = zstandard.ZstdDecompressor().decompress(body)
-        return plain
-    source = io.BytesIO(body)
-    with zstandard.ZstdDecompressor().stream_reader(source, read_size=_PIECE_BYTES, read_across_frames=False) as stream:
-        return _read(state, stream, source)
+    size = zstd.get_frame_info(body).decompressed_size
+    if size is None:
+        return _whole(state, body, zstd.ZstdDecompressor)
+    state.take(len(body))
+    state.check(size)
+    stream = zstd.ZstdDecompressor()
+    plain: bytes = stream.decompress(body, max_length=size + 1)
+    if not stream.eof:
+        raise EOFError("compressed data ends early")
+    return plain
 
 
 def _snappy(state: Inflation, body: bytes) -> bytes:

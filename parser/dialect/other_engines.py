@@ -38,21 +38,21 @@ class _Engine:
     def refuse(self, what: str, instead: str = "") -> NoReturn:
         raise UnsupportedError(f"Cannot print statement for {self.name}: it has no form of {what}{instead and ': '}{instead}")
 
-    def type_name(self, found: t.Type) -> str:
-        match found:
+    def type_name(self, type_: t.Type) -> str:
+        match type_:
             case t.DecimalType(precision=precision, scale=scale):
                 return f"DECIMAL({precision}, {scale})"
             case t.ListType() | t.MapType() | t.StructType():
-                return self.nested(found)
+                return self.nested(type_)
             case _:
-                name = _SIMPLE.get(type(found), (None, None))[self.index]
-                return name or self.refuse(f"the type {found}", "use TIMESTAMP_NTZ" if isinstance(found, t.TimestamptzType) else "")
+                name = _SIMPLE.get(type(type_), (None, None))[self.index]
+                return name or self.refuse(f"the type {type_}", "use TIMESTAMP_NTZ" if isinstance(type_, t.TimestamptzType) else "")
 
-    def nested(self, found: t.ListType | t.MapType | t.StructType) -> str:
+    def nested(self, type_: t.ListType | t.MapType | t.StructType) -> str:
         raise NotImplementedError
 
-    def columns(self, found: list[Any]) -> list[str]:
-        return [self.column(node) for node in found]
+    def columns(self, definitions: list[Any]) -> list[str]:
+        return [self.column(node) for node in definitions]
 
     def column(self, node: Any) -> str:
         options = {type(constraint.kind): constraint.kind for constraint in node.args["constraints"]}
@@ -71,13 +71,13 @@ class _Engine:
 
     def partition_fields(self, node: Any, *, width_first: bool) -> list[str]:
         """The columns and transforms of PARTITIONED BY and CLUSTERED BY."""
-        found: list[str] = []
+        names: list[str] = []
         for clause in _clauses(node):
             if isinstance(clause, nodes.ClusteredBy):
-                found += [self.transform("bucket", clause.args["buckets"].name, column, width_first) for column in clause.expressions]
+                names += [self.transform("bucket", clause.args["buckets"].name, column, width_first) for column in clause.expressions]
             elif isinstance(clause, nodes.PartitionedBy):
-                found += [self.partition_field(field, width_first) for field in clause.expressions]
-        return found
+                names += [self.partition_field(field, width_first) for field in clause.expressions]
+        return names
 
     def partition_field(self, field: Any, width_first: bool) -> str:
         if isinstance(field, exp.ColumnDef):
@@ -138,15 +138,15 @@ class _Trino(_Engine):
         shown = f" ({', '.join(self.columns(columns))})" if columns else ""
         return f"{verb} {head}{shown}{comment and ' COMMENT ' + comment}{self.with_(settings)}{self.query(node)}"
 
-    def nested(self, found: t.ListType | t.MapType | t.StructType) -> str:
-        match found:
+    def nested(self, type_: t.ListType | t.MapType | t.StructType) -> str:
+        match type_:
             case t.ListType():
-                return f"ARRAY({self.type_name(found.element)})"
+                return f"ARRAY({self.type_name(type_.element)})"
             case t.MapType():
-                return f"MAP({self.type_name(found.key)}, {self.type_name(found.value)})"
-        if any(field.required for field in found.fields):
+                return f"MAP({self.type_name(type_.key)}, {self.type_name(type_.value)})"
+        if any(field.required for field in type_.fields):
             self.refuse("NOT NULL within a type")
-        return f"ROW({', '.join(f'{self.sql(exp.to_identifier(field.name))} {self.type_name(field.type)}' for field in found.fields)})"
+        return f"ROW({', '.join(f'{self.sql(exp.to_identifier(field.name))} {self.type_name(field.type)}' for field in type_.fields)})"
 
 
 class _Athena(_Engine):
@@ -178,15 +178,15 @@ class _Athena(_Engine):
     def not_null(self) -> str:
         return self.refuse("NOT NULL")
 
-    def nested(self, found: t.ListType | t.MapType | t.StructType) -> str:
-        match found:
+    def nested(self, type_: t.ListType | t.MapType | t.StructType) -> str:
+        match type_:
             case t.ListType():
-                return f"ARRAY<{self.type_name(found.element)}>"
+                return f"ARRAY<{self.type_name(type_.element)}>"
             case t.MapType():
-                return f"MAP<{self.type_name(found.key)}, {self.type_name(found.value)}>"
-        if any(field.required for field in found.fields):
+                return f"MAP<{self.type_name(type_.key)}, {self.type_name(type_.value)}>"
+        if any(field.required for field in type_.fields):
             self.refuse("NOT NULL within a type")
-        return f"STRUCT<{', '.join(f'{self.sql(exp.to_identifier(field.name))}: {self.type_name(field.type)}' for field in found.fields)}>"
+        return f"STRUCT<{', '.join(f'{self.sql(exp.to_identifier(field.name))}: {self.type_name(field.type)}' for field in type_.fields)}>"
 
 
 def _clauses(node: Any) -> list[Any]:
@@ -236,12 +236,12 @@ def teach_other_engines() -> None:
 
 def _generators_of(athena: Any) -> list[Any]:
     """Athena's own generator, and the two that it hands statements to."""
-    found = [athena.Generator]
+    classes = [athena.Generator]
     for name in ("dialects.athena", "generators.athena"):
         try:
             holder = module(name)
         except ImportError:
             continue
         inner = (value for value in vars(holder).values() if isinstance(value, type) and value.__module__ == holder.__name__)
-        found += [value for value in inner if hasattr(value, "TRANSFORMS")]
-    return list(dict.fromkeys(found))
+        classes += [value for value in inner if hasattr(value, "TRANSFORMS")]
+    return list(dict.fromkeys(classes))

@@ -25,17 +25,17 @@ def name_at(tokens: Sequence[Token], at: int) -> tuple[NameParts, int]:
 
 def items(tokens: Sequence[Token], at: int = 0, stops: Container[str] = ()) -> list[list[Token]]:
     """The tokens between commas that stand in no bracket, from ``at`` on up to one of ``stops``, a closing bracket or the end."""
-    found: list[list[Token]] = [[]]
+    groups: list[list[Token]] = [[]]
     depth = 0
     for token in tokens[at:]:
         if token.kind is Kind.END or (depth == 0 and (token.key in stops or token.key in _CLOSING)):
             break
         depth += (token.key in _OPENING) - (token.key in _CLOSING)
         if depth == 0 and token.key == ",":
-            found.append([])
+            groups.append([])
         else:
-            found[-1].append(token)
-    return found
+            groups[-1].append(token)
+    return groups
 
 
 def behind_brackets(tokens: Sequence[Token], at: int) -> int:

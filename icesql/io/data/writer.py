@@ -59,7 +59,7 @@ def format_writer(file_format: str, sink: BinaryIO, schema: Schema, properties: 
 
             return OrcFileWriter(sink, schema, properties, config)
         case "avro":
-            from icesql.io.avro.data import AvroFileWriter
+            from icesql.io.avro.writer import AvroFileWriter
 
             return AvroFileWriter(sink, schema, properties, config)
     raise InvalidArgumentError(f"Cannot write data file: unknown file format: {file_format}", file_format=file_format)

@@ -21,7 +21,7 @@ import numpy as np
 from icesql.io.avro.decode import MAX_DEPTH, Names, field_key, fixed_size, key_value_fields, resolve
 from icesql.io.manifests.schemas import DATA_FILE_IDS, ENTRY_IDS
 
-NULL, BOOL, VARINT, RAW, BYTES, RECORD, ARRAY, MAP, UNION, KEYED = range(10)
+NULL, BOOL, VARINT, RAW, BYTES, RECORD, ARRAY, MAP, UNION, KEYED, SKIP = range(11)
 Column: TypeAlias = tuple[str, int | str]  # ("entry" | "file" | "partition" | "metric", field id or name)
 
 _LEAF_OPS = {"null": NULL, "boolean": BOOL, "int": VARINT, "long": VARINT, "enum": VARINT, "bytes": BYTES, "string": BYTES}
