@@ -141,8 +141,8 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InvalidArgumentError(
-            f"Cannot open catalog database: its folder cannot be made: {error.strerror}: {folder}. Start where files may be written, or set "
-            "the catalog's warehouse or uri"
+            f"Cannot open catalog database: its folder cannot be made: {error.strerror}: {folder}. "
+            "Start where files may be written, or set the catalog's warehouse or uri"
         ) from None
 
 
