@@ -21,14 +21,14 @@ COMMANDS = {
 
 
 class Subcommands(TyperGroup):
-    """The commands of ``COMMANDS``."""
+    """The commands of ``COMMANDS``, and those registered with ``@app.command``."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return list(COMMANDS)
+        return [*COMMANDS, *super().list_commands(ctx)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in COMMANDS:
-            return None
+            return super().get_command(ctx, cmd_name)
         module, _, function = COMMANDS[cmd_name].partition(":")
         one = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
         one.command(cmd_name, context_settings={"help_option_names": ["-h", "--help"]})(getattr(import_module(module), function))

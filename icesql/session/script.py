@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import IcesqlError, NotFoundError, SqlError
 from icesql.parser.text.script import ScriptStatement, split
+from icesql.session.spark_errors import own_message, told_text
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
@@ -93,7 +94,7 @@ def underlined_text(error: BaseException, statement: str) -> str:
 
 def error_text(error: BaseException) -> str:
     """The message without JVM stack traces and plans."""
-    text = str(getattr(error, "_desc", None) or error).strip()
+    text = (told_text(error) or own_message(error) or str(getattr(error, "_desc", None) or error)).strip()
     text = text.split("\nJVM stacktrace:")[0].split("\n\tat ")[0]
     lines = [line for line in text.split("\n") if not re.match(r"\s*[:+!'* ]*[+:]- |^'|^[A-Z]\w+ [\[(].*#\d", line)]
     return "\n".join(lines).strip() or type(error).__name__

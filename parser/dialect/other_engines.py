@@ -14,6 +14,7 @@ from icesql.parser.dialect.sqlglot_source import UnsupportedError, exp, module
 from icesql.parser.frozen.columns import ColumnValues, properties_of
 from icesql.parser.text.parameters import quoted_string
 from icesql.spec import types as t
+from icesql.spec.properties import DEFAULT_FILE_FORMAT, FORMAT_VERSION
 
 _SIMPLE: dict[type, tuple[str | None, str | None]] = {  # of Trino, of Athena
     t.BooleanType: ("BOOLEAN", "BOOLEAN"), t.IntegerType: ("INTEGER", "INT"), t.LongType: ("BIGINT", "BIGINT"),
@@ -21,7 +22,7 @@ _SIMPLE: dict[type, tuple[str | None, str | None]] = {  # of Trino, of Athena
     t.TimestampType: ("TIMESTAMP(6)", "TIMESTAMP"), t.TimestamptzType: ("TIMESTAMP(6) WITH TIME ZONE", None),
     t.StringType: ("VARCHAR", "STRING"), t.UUIDType: ("UUID", None), t.BinaryType: ("VARBINARY", "BINARY"),
 }  # fmt: skip
-_TRINO_PROPERTIES = {"write.format.default": "format", "format-version": "format_version"}
+_TRINO_PROPERTIES = {DEFAULT_FILE_FORMAT: "format", FORMAT_VERSION: "format_version"}
 _SINGULAR = {"years": "year", "months": "month", "days": "day", "hours": "hour", "date": "day", "date_hour": "hour"}
 _WITHOUT_FORM = (exp.ExternalProperty, exp.LikeProperty, nodes.Options, nodes.StoredAs, nodes.RowFormat, nodes.Collation)
 
@@ -199,7 +200,7 @@ def _properties(node: Any) -> list[tuple[str, str]]:
 
 
 def _athena_key(key: str) -> str:
-    return {"write.format.default": "format", "format-version": "format_version"}.get(key, key)
+    return _TRINO_PROPERTIES.get(key, key)
 
 
 def _refusal(engine: type[_Engine]) -> Callable[[Any, Any], str]:

@@ -139,7 +139,7 @@ class Terminal:
         self.type("\t")
         self.wait_for(re.escape(rest))
 
-    def wait_for(self, pattern: str, seconds: float = 120) -> str:
+    def wait_for(self, pattern: str, seconds: float = 60) -> str:
         """What was shown up to and with the pattern, without escape sequences."""
         until = time.monotonic() + seconds
         while True:

@@ -22,7 +22,7 @@ from icesql.errors import IcesqlError
 from icesql.io.avro.container import SYNC_LENGTH, write_bytes, write_long
 from icesql.io.data.files import read_data_file
 from icesql.io.deletes.deletion_vectors import BLOB_TYPE, MAGIC, read_dv, read_dv_bitmap
-from icesql.io.manifests.columns import read_manifest_columns
+from icesql.io.manifests.column_reader import read_manifest_columns
 from icesql.io.manifests.entries import read_manifest
 from icesql.io.manifests.lists import read_manifest_list
 from icesql.io.manifests.schemas import entry_schema, manifest_file_schema

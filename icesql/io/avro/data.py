@@ -67,7 +67,8 @@ class _Ids:
                 return {**schema, "key-id": key_id, "value-id": value_id, "values": self.type(schema["values"], inner)}
             case dict() | list() as nested:
                 return self.type(nested, known)
-        return schema
+            case _:
+                return schema
 
 
 def avro_batches(

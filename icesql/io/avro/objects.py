@@ -89,10 +89,11 @@ class _Objects:
                 return self._leaf([RAW, -1 if needed is None else self._converter(schema, 3), fixed_size(schema)])
             case "bytes":
                 return self._leaf([BYTES, -1 if needed is None else self._converter(schema, 2)])
-        simple = list(_SIMPLE_RAW.get(kind) or _SIMPLE[kind])
-        if needed is None and len(simple) > 1:
-            simple[1] = -1
-        return self._leaf(simple)
+            case _:
+                simple = list(_SIMPLE_RAW.get(kind) or _SIMPLE[kind])
+                if needed is None and len(simple) > 1:
+                    simple[1] = -1
+                return self._leaf(simple)
 
     def _record(self, schema: Any, needed: Any, depth: int) -> int:
         fields = schema["fields"]

@@ -157,7 +157,8 @@ def _converter(type_: Type, shape: Any) -> Convert | None:
             return None if item is None else lambda value: list(map(item, value))
         case MapType():
             return _map(type_, shape)
-    return _leaf(type_, shape)
+        case _:
+            return _leaf(type_, shape)
 
 
 def _map(type_: MapType, shape: Any) -> Convert:

@@ -140,7 +140,8 @@ def _values(type_: Type, avro: Any, array: pa.Array) -> list[Any]:
             return _unscaled(array, decimal_bytes(precision))
         case UUIDType():
             return list((array.storage if is_uuid(array.type) else array).to_pylist())
-    return internal_values(type_, array)
+        case _:
+            return internal_values(type_, array)
 
 
 def _unscaled(array: pa.Array, size: int) -> list[bytes | None]:

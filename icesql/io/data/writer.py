@@ -62,7 +62,8 @@ def format_writer(file_format: str, sink: BinaryIO, schema: Schema, properties: 
             from icesql.io.avro.writer import AvroFileWriter
 
             return AvroFileWriter(sink, schema, properties, config)
-    raise InvalidArgumentError(f"Cannot write data file: unknown file format: {file_format}", file_format=file_format)
+        case _:
+            raise InvalidArgumentError(f"Cannot write data file: unknown file format: {file_format}", file_format=file_format)
 
 
 def default_format(properties: Mapping[str, str]) -> str:

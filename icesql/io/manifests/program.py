@@ -75,12 +75,13 @@ class _Compiler:
                 return self._node([MAP], [(schema["values"], "", None)], depth)
             case "fixed":
                 return self._leaf([RAW, self._span(column), fixed_size(schema)])
-        if kind in _RAW_SIZES:
-            return self._leaf([RAW, self._span(column), _RAW_SIZES[kind]])
-        op = _LEAF_OPS[kind]
-        if op == NULL:
-            return self._leaf([NULL])
-        return self._leaf([op, self._span(column) if op == BYTES else self._int(column)])
+            case _:
+                if kind in _RAW_SIZES:
+                    return self._leaf([RAW, self._span(column), _RAW_SIZES[kind]])
+                op = _LEAF_OPS[kind]
+                if op == NULL:
+                    return self._leaf([NULL])
+                return self._leaf([op, self._span(column) if op == BYTES else self._int(column)])
 
     def _leaf(self, node: list[int]) -> int:
         place = len(self._nodes)
