@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from icesql.spark.jvm.running_jobs import cancellable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-
-from icesql.spark.jvm.running_jobs import cancellable
 
 _AGAIN_SECONDS = 0.2
 
@@ -47,16 +46,10 @@ class _Cancelling:
 
 
 @contextmanager
-<<<<<<< HEAD
-def interruptible(spark: Any) -> Iterator[None]:
+def interruptible(spark: SparkSession) -> Iterator[None]:
     """Within the block, Ctrl-C cancels the jobs that it has started, and KeyboardInterrupt is raised: at once, or, where the JVM is being
     waited for, when it has answered (a second Ctrl-C does not wait). Outside of the main thread signals cannot be had, and nothing is
     changed."""
-=======
-def interruptible(spark: SparkSession) -> Iterator[None]:
-    """Within the block, Ctrl-C cancels Spark's jobs, and KeyboardInterrupt is raised: at once, or, where the JVM is being waited for,
-    when it has answered (a second Ctrl-C does not wait). Outside of the main thread signals cannot be had, and nothing is changed."""
->>>>>>> main
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -6,12 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import UnsupportedError
 from icesql.parser import statements as s
-<<<<<<< HEAD
 from icesql.session.output.pruning_rows import pruning_rows
-from icesql.session.output.results import Columns
-=======
 from icesql.session.output.results import ResultColumns
->>>>>>> main
 from icesql.session.run.query.query import run_query
 from icesql.spark.jvm.queries import plan_physically
 
