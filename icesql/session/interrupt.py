@@ -10,7 +10,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from icesql.spark.jvm.running_jobs import cancellable
+from icesql.spark.jobs.running_jobs import cancellable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

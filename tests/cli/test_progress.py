@@ -11,9 +11,9 @@ import pytest
 from icesql.cli.watching import Drawing, watched
 from icesql.procedures.progress import Progress
 from icesql.session.output.progress_lines import Line, Watch, stage_line, written_line
-from icesql.spark.jvm.running_jobs import RunningStage, running_stages
-from icesql.spark.write import written_so_far
-from icesql.spark.write.written_so_far import Written
+from icesql.spark.jobs import written_so_far
+from icesql.spark.jobs.running_jobs import RunningStage, running_stages
+from icesql.spark.jobs.written_so_far import Written
 
 
 def stage_data(number: int, done: int, total: int, read: tuple[int, int] = (0, 0), shuffled: tuple[int, int] = (0, 0)) -> Any:

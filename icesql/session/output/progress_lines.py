@@ -11,8 +11,8 @@ from icesql.session.output.pruning_line import progress_line, size_text
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
-    from icesql.spark.jvm.running_jobs import RunningStage
-    from icesql.spark.write.written_so_far import Written
+    from icesql.spark.jobs.running_jobs import RunningStage
+    from icesql.spark.jobs.written_so_far import Written
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Watch:
         self._before = self._written()
 
     def _written(self) -> Written:
-        from icesql.spark.write.written_so_far import written_counts
+        from icesql.spark.jobs.written_so_far import written_counts
 
         return written_counts(self.session.spark).so_far
 
@@ -50,7 +50,7 @@ class Watch:
         self._calls[progress.what] = progress
 
     def lines(self) -> list[Line]:
-        from icesql.spark.jvm.running_jobs import running_stages
+        from icesql.spark.jobs.running_jobs import running_stages
 
         assert self._before is not None
         calls = [Line(progress.what, progress_line(progress), progress.share) for progress in list(self._calls.values())]

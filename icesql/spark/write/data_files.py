@@ -19,6 +19,7 @@ from pyspark.sql.types import DecimalType
 from icesql.errors import InvalidArgumentError
 from icesql.io.deletes.files import check_delete_format
 from icesql.io.storage.files import FileIO
+from icesql.spark.jobs.written_so_far import written_counts
 from icesql.spark.jvm.bridge import bridge_of
 from icesql.spark.jvm.expressions import unscaled_decimal
 from icesql.spark.jvm.local_rows import collect_arrow, size_in_bytes
@@ -29,7 +30,6 @@ from icesql.spark.write.batches import LONG_ROW, short_rows, unmeasured_batches
 from icesql.spark.write.distribution import distributed, distribution_of, integer, with_partition_values
 from icesql.spark.write.store_assignment import lineage_schema
 from icesql.spark.write.write_tasks import RESULT_COLUMN, WriteJob, write_batches, write_task
-from icesql.spark.write.written_so_far import written_counts
 from icesql.spec import properties as P
 from icesql.spec.files import DataFile
 from icesql.spec.metadata import TableMetadata
