@@ -15,6 +15,7 @@ from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import QueuePool
 
 from icesql.errors import InvalidArgumentError, UnsupportedError
+from icesql.spec.properties import whole_number
 
 _BUSY_TIMEOUT, _BUSY_TIMEOUT_MS = "sqlite.busy-timeout-ms", 60_000
 _PG_OPTIONS = {"sslmode", "sslrootcert", "sslcert", "sslkey", "options"}
@@ -132,14 +133,24 @@ def _sqlite(url: URL, properties: Mapping[str, str]) -> Engine:
         arguments["check_same_thread"] = False
         return create_engine(url, connect_args=arguments, poolclass=QueuePool, pool_size=1, max_overflow=0)
     if not database.startswith("file:"):
-        Path(database).absolute().parent.mkdir(parents=True, exist_ok=True)
+        _make_folder(Path(database).absolute().parent)
     return create_engine(url, connect_args=arguments)
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidArgumentError(
+            f"Cannot open catalog database: its folder cannot be made: {error.strerror}: {folder}. "
+            "Start where files may be written, or set the catalog's warehouse or uri"
+        ) from None
 
 
 def _busy_timeout_ms(properties: Mapping[str, str]) -> int:
     given = properties.get(_BUSY_TIMEOUT, _BUSY_TIMEOUT_MS)
     try:
-        return int(given)
+        return whole_number(str(given))
     except ValueError:
         raise InvalidArgumentError(f"Cannot open catalog database: {_BUSY_TIMEOUT} is not a number: {given}") from None
 

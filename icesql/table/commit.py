@@ -24,8 +24,7 @@ from icesql.spec.properties import (
 from icesql.table.after_commit import after_commit, tell_committed
 from icesql.table.metadata.builder import MetadataBuilder
 from icesql.table.metadata.requirements import check_all
-from icesql.table.metadata.update_values import Update
-from icesql.table.operations import Change, ChangeSet, MetadataChange, TableOperations, TableVersion
+from icesql.table.operations import Change, TableOperations, TableVersion
 from icesql.table.outcomes import AlreadyCommittedError, holds_any, own_snapshot_ids
 from icesql.table.own_changes import note_change
 
@@ -56,20 +55,6 @@ class RetryPolicy:
         for attempt in range(self.num_retries):
             step = min(self.min_wait_ms * 2**attempt, self.max_wait_ms)
             yield step * random.uniform(0.5, 1.1)
-
-
-@dataclass(frozen=True, slots=True)
-class UpdatesChange(MetadataChange):
-    """A Change whose updates are known beforehand."""
-
-    change_set: ChangeSet
-
-    @staticmethod
-    def of(*updates: Update) -> UpdatesChange:
-        return UpdatesChange(ChangeSet(tuple(updates)))
-
-    def apply(self, metadata: TableMetadata) -> ChangeSet:
-        return self.change_set
 
 
 def commit(operations: TableOperations, changes: Sequence[Change], *, base: TableVersion | None = None) -> TableVersion:
@@ -118,8 +103,9 @@ def attempt_until_committed(
         if holds_any(version.metadata, tried):
             finish(changes, version.metadata)
             return version
+        intent = intent_of(operations, changes, version) if begin is _plain else None
         try:
-            metadata = prepare(changes, version, begin)
+            metadata = version.metadata if intent is not None else prepare(changes, version, begin)
         except AlreadyCommittedError:
             finish(changes, version.metadata)
             return version
@@ -130,7 +116,7 @@ def attempt_until_committed(
                 raise
             may_be_stale, version = False, newer
             continue
-        if metadata is version.metadata:
+        if metadata is version.metadata and intent is None:
             newer = _newer(operations, changes, version) if may_be_stale else None
             if newer is None:
                 finish(changes, metadata)
@@ -139,7 +125,7 @@ def attempt_until_committed(
             continue
         tried |= own_snapshot_ids(version.metadata, metadata)
         try:
-            committed = operations.commit(version, metadata)
+            committed = operations.commit(version, metadata) if intent is None else intent()
         except CommitFailedError:
             if may_be_stale:
                 may_be_stale, version = False, _reload(operations, changes, version)
@@ -156,6 +142,19 @@ def attempt_until_committed(
         else:
             finish(changes, committed.metadata)
             return committed
+
+
+def intent_of(operations: TableOperations, changes: Sequence[Change], version: TableVersion) -> Callable[[], TableVersion] | None:
+    """How a single write is handed to a catalog that builds snapshots itself (``produce``): as files and validations, with no manifest.
+
+    ``None`` where the catalog does not, or the change is more than a write of files.
+    """
+    produce = getattr(operations, "produce", None)
+    change = getattr(changes[0], "produced", None) if len(changes) == 1 else None
+    if produce is None or change is None or change.add_manifests or change.remove_manifests:
+        return None
+    found: Callable[[], TableVersion] = lambda: produce(version, change)  # noqa: E731
+    return found
 
 
 def failed_for_certain(error: BaseException) -> bool:

@@ -21,7 +21,8 @@ from icesql.expr.projection import project_inclusive, project_strict
 from icesql.expr.rewrite import conjuncts, leaves, map_leaves
 from icesql.expr.tree import AlwaysTrue, BoundReference, Expression
 from icesql.io.garbage import collector_paused
-from icesql.io.manifests.columns import ManifestColumns, read_manifest_columns
+from icesql.io.manifests.column_reader import read_manifest_columns
+from icesql.io.manifests.columns import ManifestColumns
 from icesql.io.storage.files import FileIO
 from icesql.spec.files import ManifestContent, ManifestEntry, ManifestFile
 from icesql.spec.metadata import TableMetadata
@@ -32,6 +33,7 @@ from icesql.spec.types import Type
 from icesql.table.manifests.access import manifests_of, spec_of
 from icesql.table.manifests.column_predicates import Rows, metrics_mask, partition_mask
 from icesql.table.scan.delete_index import DeleteIndex
+from icesql.table.scan.planned import tell_planned
 from icesql.table.scan.report import ScanReport, Skipped
 
 _WORKERS = min(8, 2 * (os.cpu_count() or 1))
@@ -251,7 +253,9 @@ def plan_snapshot(context: PlanContext, snapshot: Snapshot | None) -> PlannedFil
     started = time.perf_counter()
     manifests = manifests_of(context.io, snapshot)
     _check_numbers(context.metadata, snapshot, manifests)
-    return plan_manifests(context, manifests, snapshot, started=started)
+    planned = plan_manifests(context, manifests, snapshot, started=started)
+    tell_planned(context, planned.report)
+    return planned
 
 
 def _check_numbers(metadata: TableMetadata, snapshot: Snapshot | None, manifests: Sequence[ManifestFile]) -> None:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
+from icesql.session.output.table_text import partitioning as partitioning
+from icesql.session.output.table_text import quoted_if_needed as quoted_if_needed
+from icesql.session.output.table_text import sort_order_text
 from icesql.session.resolve.resolved import CHANGES, Readable
-from icesql.session.rewrite.places import quote
 from icesql.spark.jvm.spark_session import redacted
 from icesql.spec import types as t
 from icesql.spec.metadata import TableMetadata
-from icesql.spec.partitioning import PartitionSpec
-from icesql.spec.properties import CURRENT_SNAPSHOT_ID
-from icesql.spec.schema import Schema
+from icesql.spec.properties import CURRENT_SNAPSHOT_ID, DEFAULT_FILE_FORMAT
 from icesql.spec.snapshots import Snapshot
-from icesql.spec.sorting import NullOrder, SortOrder
-from icesql.spec.transforms import Transform
 from icesql.spec.values.java_sets import hash_set_order
 
 if TYPE_CHECKING:
@@ -23,56 +20,6 @@ if TYPE_CHECKING:
 
 MAX_FIELDS = 25  # spark.sql.debug.maxToStringFields
 HIDDEN_PROPERTIES = ("comment", "collation", "location", "provider", "owner")
-_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_TIME = {"year": "years", "month": "months", "day": "days", "hour": "hours"}
-
-
-def quoted_if_needed(*parts: str) -> str:
-    """A dotted name, those of its parts in back-ticks that must be."""
-    return ".".join(part if _PLAIN_NAME.fullmatch(part) else quote(part) for part in parts)
-
-
-def column_text(schema: Schema, field_id: int) -> str:
-    """Dotted name of a column, parts quoted where they must be."""
-    return quoted_if_needed(*(_path(schema.as_struct(), field_id) or (str(field_id),)))
-
-
-def _path(struct: t.StructType, field_id: int) -> tuple[str, ...] | None:
-    for field in struct.fields:
-        if field.id == field_id:
-            return (field.name,)
-        inner = _path(field.type, field_id) if isinstance(field.type, t.StructType) else None
-        if inner is not None:
-            return (field.name, *inner)
-    return None
-
-
-def transform_text(transform: Transform, column: str) -> str:
-    """As Spark spells partition transforms: ``bucket(4, id)``, ``truncate(3, s)``, ``days(ts)``, plain for identity."""
-    if transform.is_identity:
-        return column
-    if transform.width is not None:
-        return f"{transform.name}({transform.width}, {column})"
-    return f"{_TIME.get(transform.name, transform.name)}({column})"
-
-
-def partitioning(spec: PartitionSpec, schema: Schema) -> list[str]:
-    """One text a partition field; void fields are not shown."""
-    return [transform_text(f.transform, column_text(schema, f.source_id)) for f in spec.fields if not f.transform.is_void]
-
-
-def sort_order_text(order: SortOrder, schema: Schema) -> str:
-    shown = []
-    for field in order.fields:
-        column = schema.names_by_id.get(field.source_id) or str(field.source_id)
-        nulls = "NULLS FIRST" if field.null_order is NullOrder.NULLS_FIRST else "NULLS LAST"
-        text = (
-            f"truncate({column}, {field.transform.width})"
-            if field.transform.name == "truncate"
-            else transform_text(field.transform, column)
-        )
-        shown.append(f"{text} {field.direction.value.upper()} {nulls}")
-    return ", ".join(shown)
 
 
 def partition_struct_names(metadata: TableMetadata) -> list[str]:
@@ -83,17 +30,17 @@ def partition_struct_names(metadata: TableMetadata) -> list[str]:
     return [field.name for field in union_partition_type(metadata).fields if field.id in current]
 
 
-def table_properties(found: Readable) -> dict[str, str]:
+def table_properties(resolved: Readable) -> dict[str, str]:
     """What SHOW TBLPROPERTIES reports: the stored properties and those that tell of the table's state."""
-    if found.metadata_table == CHANGES:
+    if resolved.metadata_table == CHANGES:
         return {}
-    metadata = found.table.metadata
-    properties = {} if found.metadata_table else {k: v for k, v in metadata.properties.items() if k not in HIDDEN_PROPERTIES}
-    properties["format"] = f"iceberg/{metadata.properties.get('write.format.default', 'parquet')}"
+    metadata = resolved.table.metadata
+    properties = {} if resolved.metadata_table else {k: v for k, v in metadata.properties.items() if k not in HIDDEN_PROPERTIES}
+    properties["format"] = f"iceberg/{metadata.properties.get(DEFAULT_FILE_FORMAT, 'parquet')}"
     properties[CURRENT_SNAPSHOT_ID] = "none" if metadata.current_snapshot is None else str(metadata.current_snapshot.snapshot_id)
-    if found.metadata_table == "position_deletes":
+    if resolved.metadata_table == "position_deletes":
         return {**{k: v for k, v in metadata.properties.items() if k.startswith("write.")}, **properties}
-    if found.metadata_table:
+    if resolved.metadata_table:
         return properties
     properties["format-version"] = str(metadata.format_version)
     if not metadata.sort_order.is_unsorted:
@@ -103,13 +50,13 @@ def table_properties(found: Readable) -> dict[str, str]:
     return properties
 
 
-def properties_text(session: SessionState, found: Readable) -> str:
-    return "[" + ",".join(f"{k}={v}" for k, v in sorted(shown_properties(session, found).items())) + "]"
+def properties_text(session: SessionState, resolved: Readable) -> str:
+    return "[" + ",".join(f"{k}={v}" for k, v in sorted(shown_properties(session, resolved).items())) + "]"
 
 
-def shown_properties(session: SessionState, found: Readable) -> dict[str, str]:
+def shown_properties(session: SessionState, resolved: Readable) -> dict[str, str]:
     """``table_properties`` without secrets."""
-    return redacted(session.spark, table_properties(found))
+    return redacted(session.spark, table_properties(resolved))
 
 
 def type_text(type_: Any) -> str:
@@ -140,7 +87,8 @@ def default_size(type_: t.Type) -> int:
             return default_size(key) + default_size(value)
         case t.DecimalType(precision=precision):
             return 8 if precision <= 18 else 16
-    return _DEFAULT_SIZES.get(type(type_), 8)
+        case t.PrimitiveType():
+            return _DEFAULT_SIZES.get(type(type_), 8)
 
 
 _DEFAULT_SIZES: dict[type, int] = {
