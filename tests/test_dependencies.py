@@ -23,6 +23,7 @@ TESTS = ("tests", "benchmarks")
 MODULES = {  # where a distribution's module has another name
     "tpchgen-cli": "tpchgen_cli", "ipython": "IPython", "pytest-timeout": "pytest_timeout", "pytest-xdist": "xdist", "cython": "Cython",
     "pyyaml": "yaml",
+    "pyjwt": "jwt",
 }  # fmt: skip
 OURS = {"icesql", "parser", "procedures", "sql_examples", "tests", "benchmarks", "scripts"}
 BROUGHT = {  # imported and not declared: what brings it

@@ -21,6 +21,7 @@ from icesql.catalog.names import Identifier
 from icesql.errors import CommitFailedError, CommitStateUnknownError
 from icesql.io.storage.files import FileIO
 from icesql.io.storage.synced_together import SyncedTogether
+from icesql.server.access.locations import LocationRules
 from icesql.server.commits.expiry import Expired, bounded, clean
 from icesql.server.commits.requested import RequestedCommit, RequestedSnapshot
 from icesql.server.served import ServedCatalog
@@ -218,7 +219,7 @@ class GroupCommit:
         metadata = version.metadata
         members = []
         for request in self.group:
-            member = _worked_out(request, metadata)
+            member = _worked_out(request, metadata, self.served.locations)
             members.append(member)
             metadata = member.after
         return members, metadata
@@ -282,7 +283,7 @@ class GroupCommit:
             yield member.request, error if is_certain or isinstance(error, CommitStateUnknownError) else _unknown(error)
 
 
-def _worked_out(request: CommitRequest, before: TableMetadata) -> _Member:
+def _worked_out(request: CommitRequest, before: TableMetadata, locations: LocationRules) -> _Member:
     """One request on what the ones before it leave."""
     assert request.asked is not None
     metadata = before
@@ -292,6 +293,7 @@ def _worked_out(request: CommitRequest, before: TableMetadata) -> _Member:
             change_set = change.apply(metadata)
             check_all(change_set.requirements, metadata)
             metadata = builder.apply_all(change_set.updates).build()
+        locations.check_metadata(before, metadata)
     except AlreadyCommittedError:  # by an attempt whose outcome was not known here
         return _Member(request, before, before)
     except OSError as error:
