@@ -21,13 +21,14 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ("icesql", "parser", "procedures", "sql_examples")
 TESTS = ("tests", "benchmarks")
 MODULES = {  # where a distribution's module has another name
-    "tpchgen-cli": "tpchgen_cli", "ipython": "IPython", "pytest-timeout": "pytest_timeout", "pytest-xdist": "xdist", "cython": "Cython",
-    "pyyaml": "yaml",
-    "pyjwt": "jwt",
+    "tpchgen-cli": "tpchgen_cli", "ipython": "IPython", "backports.zstd": "backports",
+    "pytest-timeout": "pytest_timeout", "pytest-xdist": "xdist", "cython": "Cython",
+    "pyyaml": "yaml", "pyjwt": "jwt",
 }  # fmt: skip
 OURS = {"icesql", "parser", "procedures", "sql_examples", "tests", "benchmarks", "scripts"}
 BROUGHT = {  # imported and not declared: what brings it
     "py4j": "pyspark",
+    "compression": "Python, from 3.14 on",
     "tomli": "pytest, before Python 3.11",
     "typing_extensions": "SQLAlchemy",
     "nbformat": "nbclient",

@@ -267,9 +267,9 @@ def _deflate_raw(plain: bytes) -> bytes:
 
 
 def _zstd(plain: bytes) -> bytes:
-    import zstandard
+    from icesql.io.zstd import zstd
 
-    return bytes(zstandard.ZstdCompressor(level=3).compress(plain))
+    return bytes(zstd.compress(plain, level=3))
 
 
 def _snappy(plain: bytes) -> bytes:

@@ -21,7 +21,7 @@ import numpy as np
 from icesql.io.avro.decode import MAX_DEPTH, Names, field_key, fixed_size, key_value_fields, resolve
 from icesql.io.manifests.schemas import DATA_FILE_IDS, ENTRY_IDS
 
-NULL, BOOL, VARINT, RAW, BYTES, RECORD, ARRAY, MAP, UNION, KEYED = range(10)
+NULL, BOOL, VARINT, RAW, BYTES, RECORD, ARRAY, MAP, UNION, KEYED, SKIP = range(11)
 Column: TypeAlias = tuple[str, int | str]  # ("entry" | "file" | "partition" | "metric", field id or name)
 
 _LEAF_OPS = {"null": NULL, "boolean": BOOL, "int": VARINT, "long": VARINT, "enum": VARINT, "bytes": BYTES, "string": BYTES}
@@ -82,12 +82,13 @@ class _Compiler:
                 return self._node([MAP], [(schema["values"], "", None)], depth)
             case "fixed":
                 return self._leaf([RAW, self._span(column), fixed_size(schema)])
-        if kind in _RAW_SIZES:
-            return self._leaf([RAW, self._span(column), _RAW_SIZES[kind]])
-        op = _LEAF_OPS[kind]
-        if op == NULL:
-            return self._leaf([NULL])
-        return self._leaf([op, self._span(column) if op == BYTES else self._int(column)])
+            case _:
+                if kind in _RAW_SIZES:
+                    return self._leaf([RAW, self._span(column), _RAW_SIZES[kind]])
+                op = _LEAF_OPS[kind]
+                if op == NULL:
+                    return self._leaf([NULL])
+                return self._leaf([op, self._span(column) if op == BYTES else self._int(column)])
 
     def _leaf(self, node: list[int]) -> int:
         place = len(self._nodes)

@@ -45,7 +45,8 @@ def shape(schema: Any, names: Names | None = None) -> Any:
             return ("map", shape(schema["values"], names))
         case "fixed":
             return ("fixed", schema["size"], logical, schema.get("scale"))
-    return "int" if kind == "long" else kind  # one encoding
+        case _:
+            return "int" if kind == "long" else kind  # one encoding
 
 
 def _split(schema: Any) -> tuple[Any, Any, tuple[int, ...]]:

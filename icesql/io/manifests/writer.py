@@ -152,7 +152,7 @@ class ManifestWriter:
             self._min_sequence_number = sequence_number if known is None else min(known, sequence_number)
 
     def _entry_start(self, status: EntryStatus, snapshot_id: int | None, number: int | None, file_number: int | None) -> bytes:
-        """What precedes the data file; few entries differ in it."""
+        """The bytes before the data file; they are the same for many entries."""
         key = (status, snapshot_id, number, file_number)
         start = self._starts.get(key)
         if start is None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 import msgspec
 from starlette.responses import Response
 
-from icesql.io.storage.cache import ByteBoundedCache
+from icesql.io.lru import LruCache
 from icesql.server.http.call import json_answer
 from icesql.server.http.problems import bad_request
 from icesql.spec.json.metadata import metadata_to_json
@@ -17,7 +17,7 @@ from icesql.spec.metadata import TableMetadata
 from icesql.table.operations import TableVersion
 
 _CACHE_BYTES = 64 * 1024 * 1024
-_documents: ByteBoundedCache[bytes] = ByteBoundedCache(_CACHE_BYTES, len)
+_documents: LruCache[tuple[str, str, int, str], bytes] = LruCache(_CACHE_BYTES, len)
 ALL, REFS = "all", "refs"
 
 

@@ -20,6 +20,7 @@ from icesql.spark.jvm.handles import JavaObject
 from icesql.spark.jvm.session_catalog import register_function
 from icesql.spark.write.transforms import day_as_date, transform_column
 from icesql.spec import types as I
+from icesql.spec.case_folding import fold
 from icesql.spec.transforms import DAY, HOUR, MONTH, YEAR, Transform, bucket, truncate
 
 FUNCTIONS = ("bucket", "days", "hours", "iceberg_version", "months", "truncate", "years")
@@ -44,7 +45,7 @@ def registered_name(spark: SparkSession, function: str) -> str:
         for name, builder in builders:
             register_function(bridge_of(spark), _PREFIX + name, builder)
         _registered[spark] = [builder for _, builder in builders]
-    return _PREFIX + function.lower()
+    return _PREFIX + fold(function)
 
 
 class _Builder:

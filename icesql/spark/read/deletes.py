@@ -18,7 +18,7 @@ from icesql.errors import UnsupportedError
 from icesql.io.deletes.deletion_vectors import read_dv
 from icesql.io.deletes.files import read_position_deletes
 from icesql.io.deletes.roaring import positions_in
-from icesql.io.manifests.columns import read_manifest_columns
+from icesql.io.manifests.column_reader import read_manifest_columns
 from icesql.io.storage.files import FileIO
 from icesql.spark.jvm import classes
 from icesql.spark.jvm.bridge import Bridge, bridge_of

@@ -20,7 +20,7 @@ from icesql.io.deletes.files import equality_schema, read_equality_deletes
 from icesql.spark.jvm.arrow_schema import to_arrow_type
 from icesql.spark.jvm.local_rows import arrow_frame
 from icesql.spark.jvm.types import to_spark_type
-from icesql.spark.read.columns import Constant, quoted
+from icesql.spark.read.columns import FileConstant, quoted
 from icesql.spark.read.fallback_reader import name_mapping_of
 from icesql.spark.read.fallback_tasks import spark_array
 from icesql.spec.files import EntryStatus, FileContent, ManifestContent, ManifestEntry
@@ -41,8 +41,10 @@ def partition_text(spec_id: int, partition: tuple[object, ...]) -> str:
     return repr(partition_key(spec_id, partition))
 
 
-DATA_SEQUENCE = Constant(StructField("__data_sequence", LongType(), False), lambda file: file.data_sequence_number)
-DATA_PARTITION = Constant(StructField("__data_partition", StringType(), False), lambda file: partition_text(file.spec_id, file.partition))
+DATA_SEQUENCE = FileConstant(StructField("__data_sequence", LongType(), False), lambda file: file.data_sequence_number)
+DATA_PARTITION = FileConstant(
+    StructField("__data_partition", StringType(), False), lambda file: partition_text(file.spec_id, file.partition)
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from icesql.spark.jvm.arrow_schema import to_arrow_schema
 from icesql.spark.jvm.bridge import bridge_of
 from icesql.spark.jvm.plans import relation_frame
 from icesql.spark.jvm.relations import named_files
-from icesql.spark.read.columns import Constant, shown_schema
+from icesql.spark.read.columns import FileConstant, shown_schema
 from icesql.spark.read.fallback_filters import note_relation
 from icesql.spark.read.fallback_tasks import TASK_COLUMN, ReadJob, read_tasks
 from icesql.spark.read.file_index import FileSet, PythonFileIndex
@@ -100,7 +100,7 @@ def _tasks_frame(read: Read, belongs: Callable[[ScannedFile], bool]) -> DataFram
     def pickled(task: ScannedFile) -> bytes:
         return pickle.dumps((task, _left_out(read, task), [constant.of(task) for constant in read.settings.extra]))
 
-    constant = Constant(StructField(TASK_COLUMN, BinaryType(), False), pickled)
+    constant = FileConstant(StructField(TASK_COLUMN, BinaryType(), False), pickled)
     constants, planner, bridge = StructType([constant.field]), read.planner, bridge_of(read.spark)
 
     def plan(expression: Expression, version: int | None) -> FileSet:

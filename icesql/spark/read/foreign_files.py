@@ -38,7 +38,7 @@ def may_have_foreign_files(io: FileIO, metadata: TableMetadata, snapshot: Snapsh
 
 
 def _lists_foreign(io: FileIO, metadata: TableMetadata, manifest: ManifestFile) -> bool:
-    from icesql.io.manifests.columns import read_manifest_columns
+    from icesql.io.manifests.column_reader import read_manifest_columns
 
     return learn(read_manifest_columns(io, manifest, spec=metadata.specs_by_id.get(manifest.partition_spec_id)))
 

@@ -16,7 +16,7 @@ from icesql.expr.binding import bind
 from icesql.expr.rewrite import map_leaves, push_not
 from icesql.expr.tree import TRUE, Expression, Op, Predicate, and_
 from icesql.io.storage.files import FileIO
-from icesql.spark.read.columns import Constant
+from icesql.spark.read.columns import FileConstant
 from icesql.spark.read.file_index import FileSet
 from icesql.spark.read.foreign_files import learn
 from icesql.spec.metadata import TableMetadata
@@ -51,7 +51,7 @@ class ReadSettings:
     files: frozenset[str] | None = None
     tasks: tuple[FileScanTask, ...] | None = None
     gone: Mapping[str, Any] | None = None
-    extra: tuple[Constant, ...] = ()
+    extra: tuple[FileConstant, ...] = ()
     never_null: frozenset[int] = frozenset()
     options: Mapping[str, str] = field(default_factory=dict)
     listener: ScanListener | None = None
@@ -199,7 +199,7 @@ def paths_and_sizes(files: Sequence[ScannedFile]) -> tuple[list[str], list[int]]
     return [file.file_path for file in files], [file.file_size_in_bytes for file in files]
 
 
-def constants_table(constants: Sequence[Constant], files: Sequence[ScannedFile]) -> pa.Table | None:
+def constants_table(constants: Sequence[FileConstant], files: Sequence[ScannedFile]) -> pa.Table | None:
     if not constants:
         return None
     return pa.table([constant.array(files) for constant in constants], names=[constant.field.name for constant in constants])

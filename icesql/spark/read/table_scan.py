@@ -27,7 +27,7 @@ from icesql.spark.read.columns import (
     DELETES,
     ROW_INDEX,
     VERSION,
-    Constant,
+    FileConstant,
     ReadColumns,
     deletes_constant,
     has_had_other_names,
@@ -319,7 +319,7 @@ class Read:
         only_deletes = [constant.field.name for constant in columns.constants] == [DELETES]
         constants = columns.constants
         if constants and version is not None:
-            constants = (*constants, Constant(VERSION, lambda file: version))
+            constants = (*constants, FileConstant(VERSION, lambda file: version))
         kept = KeptAnswers()
 
         def answer(expression: Expression) -> FileSet:
@@ -367,7 +367,7 @@ def _leaves(type_: DataType) -> int:
     return 1
 
 
-def _with_extra(columns: ReadColumns, extra: tuple[Constant, ...]) -> ReadColumns:
+def _with_extra(columns: ReadColumns, extra: tuple[FileConstant, ...]) -> ReadColumns:
     if not extra:
         return columns
     shown = columns.projection or tuple(map(quoted, columns.physical.names))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 from icesql.errors import NotFoundError, ValidationError, nearest
 from icesql.spark.read.columns import quoted
 from icesql.spark.write.defaults import sql_literal
 from icesql.spark_errors import spark_message
+from icesql.spec.case_folding import NameKey, fold
 from icesql.spec.schema import Schema
 from icesql.spec.types import NestedField, StructType
 
@@ -30,12 +30,8 @@ class _Node:
     children: dict[int, _Node] = field(default_factory=dict)
 
 
-Key: TypeAlias = Callable[[str], str]
-"""What two spellings of one name have in common: ``str.lower``, or ``str`` where case matters."""
-
-
 def assigned_columns(
-    schema: Schema, assignments: Sequence[Assignment], alias: str, *, named: bool = True, key: Key = str.lower
+    schema: Schema, assignments: Sequence[Assignment], alias: str, *, named: bool = True, key: NameKey = fold
 ) -> list[str]:
     """SQL text of every column after the assignments; unassigned ones keep ``alias``'s value.
 
@@ -49,7 +45,7 @@ def assigned_columns(
     return [f"{text} AS {quoted(f.name)}" for text, f in zip(texts, schema.fields, strict=True)] if named else texts
 
 
-def below_table(schema: Schema, column: tuple[str, ...], alias: str, key: Key) -> tuple[str, ...]:
+def below_table(schema: Schema, column: tuple[str, ...], alias: str, key: NameKey) -> tuple[str, ...]:
     """The path without its qualifier, the alias."""
     names = {key(f.name) for f in schema.fields}
     if len(column) > 1 and key(column[0]) == key(alias) and key(column[1]) in names:
@@ -57,7 +53,7 @@ def below_table(schema: Schema, column: tuple[str, ...], alias: str, key: Key) -
     return column
 
 
-def _place(node: _Node, struct: StructType, assignment: Assignment, depth: int, key: Key) -> None:
+def _place(node: _Node, struct: StructType, assignment: Assignment, depth: int, key: NameKey) -> None:
     name = assignment.column[depth]
     shown = ".".join(assignment.column[: depth + 1])
     found = next((f for f in struct.fields if key(f.name) == key(name)), None)

@@ -22,7 +22,14 @@ from icesql.spark.write.data_files import WriteSettings, write_frame, write_rows
 from icesql.spark.write.distribution import distribution_of
 from icesql.spec.files import DataFile, FileContent
 from icesql.spec.paths import partition_path
-from icesql.spec.properties import DELETE_GRANULARITY, DELETE_TARGET_FILE_SIZE_BYTES, property_as_int, property_as_string
+from icesql.spec.properties import (
+    DELETE_GRANULARITY,
+    DELETE_TARGET_FILE_SIZE_BYTES,
+    ISOLATION_LEVELS,
+    ROW_LEVEL_MODES,
+    property_as_int,
+    property_as_string,
+)
 from icesql.table.changes.overwrite import OverwriteFiles
 from icesql.table.changes.row_delta import RowDelta
 from icesql.table.manifests.location_provider import LocationProvider
@@ -46,7 +53,7 @@ class RowLevelResult:
 
 def mode_of(target: Target, verb: str) -> str:
     """``write.<verb>.mode``; tables of version 1 know copy-on-write only. Raises InvalidArgumentError for an unknown mode."""
-    mode = target.metadata.properties.get(f"write.{verb}.mode", COPY_ON_WRITE).lower()
+    mode = target.metadata.properties.get(ROW_LEVEL_MODES[verb], COPY_ON_WRITE).lower()
     if mode not in (COPY_ON_WRITE, MERGE_ON_READ):
         raise InvalidArgumentError(f"Unknown row-level operation mode: {mode}", mode=mode)
     return mode
@@ -74,7 +81,7 @@ def check_changes(target: Target, verb: str) -> None:
 
 def isolation_of(target: Target, verb: str) -> str:
     """Raises InvalidArgumentError for an unknown level."""
-    level = target.metadata.properties.get(f"write.{verb}.isolation-level", "serializable").lower()
+    level = target.metadata.properties.get(ISOLATION_LEVELS[verb], "serializable").lower()
     if level not in ("serializable", "snapshot"):
         raise InvalidArgumentError(f"Invalid isolation level: {level}", level=level)
     return level

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from pyspark.sql.types import IntegerType, StructField
 
-from icesql.spark.read.columns import Constant
+from icesql.spark.read.columns import FileConstant
 from icesql.table.scan.tasks import ScannedFile
 
 FILE_NUMBER = "__file_number"
@@ -31,6 +31,6 @@ class FileNumbers:
             return found
 
     @cached_property
-    def constant(self) -> Constant:
+    def constant(self) -> FileConstant:
         """The column of a read that shows the number of each row's file."""
-        return Constant(StructField(FILE_NUMBER, IntegerType(), False), self.number)
+        return FileConstant(StructField(FILE_NUMBER, IntegerType(), False), self.number)

@@ -22,7 +22,7 @@ from icesql.spark.row_level.few_rows import first_rows, in_driver, most_in_drive
 from icesql.spark.row_level.field_order import in_order_of
 from icesql.spark.row_level.file_numbers import FILE_NUMBER
 from icesql.spark.row_level.found_rows import POS, FoundRows, found_rows, may_be_many
-from icesql.spark.row_level.merge_clauses import Action, Clause, Kind, inserted_columns
+from icesql.spark.row_level.merge_clauses import Action, Clause, ClauseKind, inserted_columns
 from icesql.spark.row_level.merge_metrics import copied_rows, merge_metrics
 from icesql.spark.row_level.merge_values import ACTION, MATCHED, Found, new_rows, partition_values, value_name
 from icesql.spark.row_level.target import ROW_ID, Target
@@ -52,7 +52,7 @@ def merge_rows(
     The merge itself is not committed yet. Raises Spark's AnalysisException for expressions that do not fit, ValidationError
     ``MERGE_CARDINALITY_VIOLATION`` where a target row matches several source rows.
     """
-    if {clause.kind for clause in clauses} == {Kind.NOT_MATCHED}:
+    if {clause.kind for clause in clauses} == {ClauseKind.NOT_MATCHED}:
         check_distribution(target, "write")
     else:
         check_changes(target, "merge")
@@ -108,11 +108,11 @@ class _Merge:
     @property
     def _join(self) -> str:
         """Rows of the target that no source row matches are needed by NOT MATCHED BY SOURCE only, source rows by NOT MATCHED only."""
-        if Kind.NOT_MATCHED_BY_SOURCE in self.kinds:
-            return "FULL OUTER JOIN" if Kind.NOT_MATCHED in self.kinds else "LEFT OUTER JOIN"
-        if Kind.NOT_MATCHED not in self.kinds:
+        if ClauseKind.NOT_MATCHED_BY_SOURCE in self.kinds:
+            return "FULL OUTER JOIN" if ClauseKind.NOT_MATCHED in self.kinds else "LEFT OUTER JOIN"
+        if ClauseKind.NOT_MATCHED not in self.kinds:
             return "INNER JOIN"
-        return "LEFT ANTI JOIN" if self.kinds == {Kind.NOT_MATCHED} else "RIGHT OUTER JOIN"
+        return "LEFT ANTI JOIN" if self.kinds == {ClauseKind.NOT_MATCHED} else "RIGHT OUTER JOIN"
 
     def _from(self) -> str:
         if self._join == "LEFT ANTI JOIN":
@@ -140,13 +140,13 @@ class _Merge:
         alias = quoted(self.target.alias)
         in_target = "false" if self._join == "LEFT ANTI JOIN" else f"{alias}.{FILE_NUMBER} IS NOT NULL"
         tests = {
-            Kind.MATCHED: f"{in_target} AND {_SOURCE} IS NOT NULL",
-            Kind.NOT_MATCHED: f"NOT ({in_target})",
-            Kind.NOT_MATCHED_BY_SOURCE: f"{in_target} AND {_SOURCE} IS NULL",
+            ClauseKind.MATCHED: f"{in_target} AND {_SOURCE} IS NOT NULL",
+            ClauseKind.NOT_MATCHED: f"NOT ({in_target})",
+            ClauseKind.NOT_MATCHED_BY_SOURCE: f"{in_target} AND {_SOURCE} IS NULL",
         }
         branches = []
         for number, clause in enumerate(self.clauses, 1):
-            kind = tests[Kind(clause.kind)]
+            kind = tests[ClauseKind(clause.kind)]
             test = kind if clause.condition is None else f"{kind} AND ({clause.condition})"
             branches.append(f"WHEN {test} THEN {number}")
         return f"CASE {' '.join(branches)} ELSE {_NONE} END"
@@ -175,11 +175,11 @@ class _Merge:
 
         Store assignment is checked for each clause by itself, so that a CASE over all of them cannot hide a type that does not fit.
         """
-        sees_both_sides = clause.kind is Kind.MATCHED  # as the whole join does, which is analysed anyway
+        sees_both_sides = clause.kind is ClauseKind.MATCHED  # as the whole join does, which is analysed anyway
         values = [] if clause.action is Action.DELETE else self._clause_values(clause)
         if (clause.condition is None or sees_both_sides) and (clause.action is Action.DELETE or self._fit_as_they_are(values)):
             return values
-        source = self.source if clause.kind is Kind.NOT_MATCHED else self._sides(Kind(clause.kind))
+        source = self.source if clause.kind is ClauseKind.NOT_MATCHED else self._sides(ClauseKind(clause.kind))
         where = "" if clause.condition is None else f" WHERE {clause.condition}"
         if clause.action is Action.DELETE:
             self.target.sql(f"SELECT 1 FROM {source}{where}")  # a condition sees only the sides that its kind of row has
@@ -203,15 +203,15 @@ class _Merge:
             for field, value in zip(self.schema.fields, values, strict=True)
         )
 
-    def _sides(self, kind: Kind) -> str:
-        if kind is Kind.NOT_MATCHED_BY_SOURCE:
+    def _sides(self, kind: ClauseKind) -> str:
+        if kind is ClauseKind.NOT_MATCHED_BY_SOURCE:
             return self.target.relation
         return f"{self.target.relation} JOIN {self.source} ON {self.condition}"
 
     @property
     def _checks_cardinality(self) -> bool:
         """Not needed where every matched row is deleted whatever it matched, nor where none is touched."""
-        matched = [clause for clause in self.clauses if clause.kind is Kind.MATCHED]
+        matched = [clause for clause in self.clauses if clause.kind is ClauseKind.MATCHED]
         only_delete = len(matched) == 1 and matched[0].action is Action.DELETE and matched[0].condition is None
         return bool(matched) and not only_delete
 
@@ -239,7 +239,7 @@ class _Merge:
     @property
     def _only_inserts(self) -> bool:
         """No change of rows but a plain append, as an INSERT would be."""
-        return self.kinds == {Kind.NOT_MATCHED}
+        return self.kinds == {ClauseKind.NOT_MATCHED}
 
     @property
     def _copies(self) -> bool:
@@ -250,7 +250,7 @@ class _Merge:
 
         The runtime does the same, and row ids are counted by it.
         """
-        if Kind.NOT_MATCHED_BY_SOURCE in self.kinds:
+        if ClauseKind.NOT_MATCHED_BY_SOURCE in self.kinds:
             # Spark asks for fewer files where it sees that no clause can take a row. The plan stays: conflicts are looked for under it.
             self.target.read.planner.tasks(TRUE)
             return frozenset(self.target.planned_tasks())

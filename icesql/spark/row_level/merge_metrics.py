@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from icesql.spark.row_level.merge_clauses import Action, Clause, Kind
+from icesql.spark.row_level.merge_clauses import Action, Clause, ClauseKind
 from icesql.spark.row_level.target import Target
 
 _METRICS = (
@@ -40,5 +40,5 @@ def _counted(clause: Clause) -> tuple[str, ...]:
     if clause.action is Action.INSERT:
         return ("inserted",)
     verb = "updated" if clause.action is Action.UPDATE else "deleted"
-    prefix = "matched" if clause.kind is Kind.MATCHED else "not-matched-by-source"
+    prefix = "matched" if clause.kind is ClauseKind.MATCHED else "not-matched-by-source"
     return (verb, f"{prefix}-{verb}")

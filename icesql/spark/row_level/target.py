@@ -25,6 +25,7 @@ from icesql.spark.read.read_planning import ReadSettings, ScanListener
 from icesql.spark.read.table_scan import Read
 from icesql.spark.row_level.file_numbers import FileNumbers
 from icesql.spark.row_level.found_rows import POS
+from icesql.spec.case_folding import name_key
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.metadata_columns import FILE, LINEAGE, PARTITION, SPEC_ID
 from icesql.spec.snapshots import MAIN, Snapshot
@@ -63,7 +64,7 @@ class Target:
 
     def key(self, name: str) -> str:
         """What two spellings of one name have in common."""
-        return name if self.is_case_sensitive else name.lower()
+        return name_key(case_sensitive=self.is_case_sensitive)(name)
 
     @cached_property
     def snapshot(self) -> Snapshot | None:

@@ -16,6 +16,7 @@ import tempfile
 import threading
 import weakref
 import zipfile
+from importlib.metadata import files
 from importlib.util import MAGIC_NUMBER, cache_from_source, source_hash
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from icesql.errors import UnsupportedError
+from icesql.io.avro.library import SHIPPED
 
 _shipped: weakref.WeakSet[Any] = weakref.WeakSet()
 _lock = threading.Lock()
@@ -103,22 +105,28 @@ def _is_installed() -> bool:
 
 
 def _zip() -> Path:
-    """The rooms that tasks import, as a zip named by its contents: Spark takes one file a name."""
+    """The rooms that tasks import and fastavro's sources, as a zip named by its contents: Spark takes one file a name."""
     import icesql
 
     root = Path(icesql.__file__).parent
     modules = sorted({*root.glob("*.py"), *(file for room in _ROOMS for file in (root / room).rglob("*.py"))})
-    files = {Path("icesql") / file.relative_to(root): file for file in modules}
-    sources = {path: file.read_bytes() for path, file in files.items()}
+    places = {Path("icesql") / file.relative_to(root): file for file in modules} | _fastavro_sources()
+    sources = {path: file.read_bytes() for path, file in places.items()}
     name = hashlib.sha256(b"".join(sources.values())).hexdigest()[:16]
     target = Path(tempfile.mkdtemp(prefix="icesql-")) / f"icesql-{name}.zip"
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, content in sources.items():
             archive.writestr(str(path), content)
-            compiled = _compiled(files[path], content)
+            compiled = _compiled(places[path], content) if path.suffix == ".py" else None
             if compiled is not None:
                 archive.writestr(str(path.with_suffix(".pyc")), compiled)
     return target
+
+
+def _fastavro_sources() -> dict[Path, Path]:
+    """fastavro's Python modules, which do without its compiled ones, and its licence, by their places in the archive."""
+    listed = [file for file in files("fastavro") or [] if file.suffix == ".py" or "LICENSE" in file.name]
+    return {Path(SHIPPED) / file: Path(str(file.locate())) for file in listed}
 
 
 def _compiled(file: Path, content: bytes) -> bytes | None:
