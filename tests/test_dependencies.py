@@ -23,7 +23,7 @@ TESTS = ("tests", "benchmarks")
 MODULES = {  # where a distribution's module has another name
     "tpchgen-cli": "tpchgen_cli", "ipython": "IPython", "backports.zstd": "backports",
     "pytest-timeout": "pytest_timeout", "pytest-xdist": "xdist", "cython": "Cython",
-    "pyyaml": "yaml", "pyjwt": "jwt",
+    "pyyaml": "yaml", "pyjwt": "jwt", "prometheus-client": "prometheus_client",
 }  # fmt: skip
 OURS = {"icesql", "parser", "procedures", "sql_examples", "tests", "benchmarks", "scripts"}
 BROUGHT = {  # imported and not declared: what brings it

@@ -79,6 +79,7 @@ def serve(
     host: Annotated[str | None, typer.Option("--host", help="address to listen at, default 127.0.0.1")] = None,
     port: Annotated[int | None, typer.Option("--port", help="default 8181")] = None,
     config: Annotated[Path | None, typer.Option("--config", metavar="FILE", help="settings, a TOML file")] = None,
+    workers: Annotated[int | None, typer.Option("--workers", metavar="N", help="processes, for catalogs on PostgreSQL")] = None,
     new_token: Annotated[str | None, typer.Option("--new-token", metavar="NAME", help="print a token for NAME, and its settings")] = None,
 ) -> None:
     """Serve Iceberg's REST catalog protocol; with nothing configured, the catalog in ./warehouse."""
@@ -92,7 +93,7 @@ def serve(
         token, lines = make_token(new_token)
         typer.echo(f"{lines}\n# The token itself, which is kept nowhere else: {token}")
         return
-    raise typer.Exit(run_server(config, catalog=catalog, host=host, port=port))
+    raise typer.Exit(run_server(config, catalog=catalog, host=host, port=port, workers=workers))
 
 
 def _pairs(given: list[str] | None, option: str) -> dict[str, str]:

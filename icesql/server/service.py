@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from icesql.catalog.loading import load_catalog
 from icesql.server.access.authentication import Authentication
+from icesql.server.measures import Measures
 from icesql.server.served import ServedCatalog
 from icesql.server.settings import Settings
 
@@ -18,6 +19,7 @@ class Service:
         self.catalogs = {served.name: served for served in catalogs}
         self.default = default
         self.is_stopping = False
+        self.measures = Measures()
         self.authentication = Authentication(settings.access)
 
     @staticmethod

@@ -86,6 +86,7 @@ class GroupCommitter:
 
     def __init__(self, served: ServedCatalog, executor: Executor, most: int) -> None:
         self._served, self._executor, self._most = served, executor, most
+        self.on_group: Callable[[int], None] = lambda size: None
         self._cleaner = ThreadPoolExecutor(1, "icesql-clean")
         self._lanes: dict[Identifier, _Lane] = {}
         self._running: set[asyncio.Task[None]] = set()
@@ -108,6 +109,7 @@ class GroupCommitter:
                 group = [lane.waiting.popleft() for _ in range(min(len(lane.waiting), self._most))]
                 results, expired = await loop.run_in_executor(self._executor, self._commit_group, identifier, group)
                 self._clean_later(expired)
+                self.on_group(len(group))
                 for request, result in results:
                     if request.done.cancelled():
                         continue

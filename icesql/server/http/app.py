@@ -11,6 +11,7 @@ import time
 import uuid
 import zlib
 from collections.abc import AsyncIterator, Awaitable
+from functools import partial
 from typing import Any, cast
 
 import anyio
@@ -23,7 +24,7 @@ from starlette.routing import Mount
 from icesql.server.access.privileges import EVERYONE, Principal
 from icesql.server.access.rate import RateLimit
 from icesql.server.events.webhook import push
-from icesql.server.http import config, events, namespaces, table_commits, tables, views
+from icesql.server.http import config, events, namespaces, operation, table_commits, tables, views
 from icesql.server.http.call import Call
 from icesql.server.http.problems import Problem, bad_request, problem_of
 from icesql.server.http.routing import Route, Router
@@ -34,7 +35,7 @@ from icesql.server.storage.answers import AnsweredElsewhereError, AnswerStore, K
 logger = logging.getLogger(__name__)
 
 ROUTES: tuple[Route, ...] = (
-    *config.ROUTES, *namespaces.ROUTES, *tables.ROUTES, *table_commits.ROUTES, *views.ROUTES, *events.ROUTES,
+    *config.ROUTES, *namespaces.ROUTES, *tables.ROUTES, *table_commits.ROUTES, *views.ROUTES, *events.ROUTES, *operation.ROUTES,
 )  # fmt: skip
 _THREADS = 64
 _KEY = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE)
@@ -50,6 +51,8 @@ def application(service: Service) -> Starlette:
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         current_default_thread_limiter().total_tokens = _THREADS
         await run_sync(service.prepare)
+        for served in service.catalogs.values():
+            served.committer.on_group = partial(service.measures.group, served.name)
         pushing = [
             asyncio.create_task(push(served, served.events, service.settings.events))
             for served in service.catalogs.values()
@@ -81,6 +84,7 @@ class Protocol:
         started = time.perf_counter()
         response = await self._answered(request, request_id)
         response.headers["X-Request-ID"] = request_id
+        self.service.measures.request(scope.get("icesql.route", "none"), response.status_code, time.perf_counter() - started)
         await response(scope, receive, send)
         who, took_ms = scope.get("icesql.principal", "-"), (time.perf_counter() - started) * 1000
         logger.info("%s %s %d %.1f ms %s %s", request.method, scope["path"], response.status_code, took_ms, who, request_id)
@@ -93,7 +97,8 @@ class Protocol:
             route, path = self.router.match(
                 method, request.scope.get("raw_path", request.url.path.encode()).decode("ascii").partition("?")[0]
             )
-            principal = await self._principal(request)
+            request.scope["icesql.route"] = route.name
+            principal = EVERYONE if route.is_public else await self._principal(request)
             request.scope["icesql.principal"] = principal.name
             self._rate.take(principal.name if principal is not EVERYONE else _address(request))
             call = Call(

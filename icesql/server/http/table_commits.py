@@ -51,6 +51,7 @@ async def commit_table(call: Call) -> Response:
         committed = await call.served.committer.commit(identifier, request)
     except NotFoundError as error:
         raise _missing(identifier, error) from None
+    call.service.measures.snapshots(call.served.name, len(committed.produced))
     return _answer(call, committed.version, _produced(committed.produced, committed.version.metadata))
 
 
