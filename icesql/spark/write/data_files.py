@@ -19,6 +19,7 @@ from pyspark.sql.types import DecimalType
 from icesql.errors import InvalidArgumentError
 from icesql.io.deletes.files import check_delete_format
 from icesql.io.storage.files import FileIO
+from icesql.spark.jobs.written_so_far import written_counts
 from icesql.spark.jvm.bridge import bridge_of
 from icesql.spark.jvm.expressions import unscaled_decimal
 from icesql.spark.jvm.local_rows import collect_arrow, size_in_bytes
@@ -141,7 +142,7 @@ def is_small(frame: DataFrame, rows: int | None = None) -> bool:
 
 
 def remove_files_of(job: WriteJob, after_id: str = "") -> None:
-    """Remove what a failed write left behind: finished tasks' files are known by the operation's id in their names, and what follows it."""
+    """Remove what a failed write left behind: files of finished tasks have the operation's id and ``after_id`` in their names."""
     marker = job.operation_id + after_id
     job.io.delete_many([info.location for info in job.io.list_files(job.locations.data_folder) if marker in info.location])
 
@@ -195,8 +196,10 @@ def _write_in_tasks(spark: SparkSession, frame: DataFrame, job: WriteJob) -> lis
 
 
 def _run_tasks(frame: DataFrame, job: WriteJob) -> list[DataFile]:
+    counts = written_counts(frame.sparkSession)
+
     def task(batches):  # type: ignore[no-untyped-def]
-        yield from write_task(job, batches)
+        yield from write_task(job, batches, counts.add)
 
     rows = collect_arrow(numbered(frame).mapInArrow(task, f"{RESULT_COLUMN} binary"))
     return [file for data in rows.column(RESULT_COLUMN).to_pylist() for file in pickle.loads(data)]
