@@ -28,6 +28,7 @@ from icesql.server.http import config, events, namespaces, operation, table_comm
 from icesql.server.http.call import Call
 from icesql.server.http.problems import Problem, bad_request, problem_of
 from icesql.server.http.routing import Route, Router
+from icesql.server.pages import routes as pages
 from icesql.server.served import ServedCatalog
 from icesql.server.service import Service
 from icesql.server.storage.answers import AnsweredElsewhereError, AnswerStore, KeptAnswer, digest
@@ -36,6 +37,7 @@ logger = logging.getLogger(__name__)
 
 ROUTES: tuple[Route, ...] = (
     *config.ROUTES, *namespaces.ROUTES, *tables.ROUTES, *table_commits.ROUTES, *views.ROUTES, *events.ROUTES, *operation.ROUTES,
+    *pages.ROUTES,
 )  # fmt: skip
 _THREADS = 64
 _KEY = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE)
