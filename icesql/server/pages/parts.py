@@ -35,11 +35,11 @@ def link(text: str, **query: str) -> str:
 
 def names(catalog: str, tables: Mapping[Identifier, Sequence[Identifier]]) -> str:
     """Namespaces with their tables."""
-    items = (
-        f"<li>{escape(dotted(namespace))}<ul>{''.join(f'<li>{link(one[-1], catalog=catalog, table=dotted(one))}</li>' for one in held)}</ul></li>"
-        for namespace, held in tables.items()
-    )
-    return f"<h2>{escape(catalog)}</h2><ul>{''.join(items)}</ul>"
+    items = ""
+    for namespace, held in tables.items():
+        links = "".join(f"<li>{link(one[-1], catalog=catalog, table=dotted(one))}</li>" for one in held)
+        items += f"<li>{escape(dotted(namespace))}<ul>{links}</ul></li>"
+    return f"<h2>{escape(catalog)}</h2><ul>{items}</ul>"
 
 
 def snapshots(metadata: TableMetadata) -> str:
