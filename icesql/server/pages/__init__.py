@@ -1,0 +1,1 @@
+"""The web page at ``/``: tables, their snapshots, what a filter prunes, and the latest events."""
