@@ -28,7 +28,6 @@ _records_cache: LruCache[Hashable, AvroRecords] = LruCache(
     RECORDS_CACHE_BYTES, lambda held: len(held.buffer) + 24 * len(held.blocks) + 4096
 )
 _columns_cache: LruCache[Hashable, ManifestColumns] = LruCache(COLUMNS_CACHE_BYTES, lambda held: held.byte_size)
-_programs: LruCache[tuple[bytes, int], Program] = LruCache(256)  # by the schema's text: most manifests of a table have the same
 
 
 def read_manifest_columns(
@@ -87,6 +86,9 @@ def decode_columns(
         why, place = error.args if len(error.args) == 2 else (str(error), None)
         raise corrupt(location, f"damaged entry: {why}", place) from error
     return _checked(ManifestColumns(location, manifest, spec, wanted, records, program, ints, present, offsets, lengths, marks))
+
+
+_programs: LruCache[tuple[bytes, int], Program] = LruCache(256)  # by the schema's text: most manifests of a table have the same
 
 
 def _program(records: AvroRecords, wanted_count: int) -> Program:

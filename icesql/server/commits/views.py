@@ -147,8 +147,7 @@ def _check_format_version(version: int) -> None:
 
 
 def _texts(node: Node, key: str) -> dict[str, str]:
-    found = as_object(required(node, key))
-    texts = {name: value for name, value in found.items() if isinstance(value, str)}
-    if len(texts) < len(found):
+    texts = as_object(required(node, key))
+    if not all(isinstance(value, str) for value in texts.values()):
         raise JsonFault("expected strings", key)
-    return texts
+    return {name: str(value) for name, value in texts.items()}
