@@ -11,6 +11,7 @@ BENCHMARKS = {
     "sql": "TPC-H SF1 through SQL: writes, queries, row-level changes, beside the JAR",
     "maintenance": "rewrite_manifests, rewrite_data_files, orphan removal, add_files, beside the JAR",
     "parsing": "what parsing a statement costs, also beside another checkout",
+    "server": "appends a second to one table through icesql serve from 64 clients, beside writers that build snapshots themselves",
     "load_commits": "many processes committing to one table; nothing may be lost",
 }
 

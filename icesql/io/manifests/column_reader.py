@@ -96,14 +96,6 @@ def decode_columns(
     return _checked(ManifestColumns(location, manifest, spec, wanted, records, program, ints, present, offsets, lengths, marks))
 
 
-_programs: LruCache[tuple[bytes, int], Program] = LruCache(256)  # by the schema's text: most manifests of a table have the same
-
-
-def _program(records: AvroRecords, wanted_count: int) -> Program:
-    entry_parts(records.header.schema)
-    return compile_program(records.header.schema, wanted_count)
-
-
 def _checked(columns: ManifestColumns) -> ManifestColumns:
     """Raises CorruptMetadataError where a required column is missing or a value is out of range."""
     if len(columns):

@@ -147,7 +147,7 @@ def _check_format_version(version: int) -> None:
 
 
 def _texts(node: Node, key: str) -> dict[str, str]:
-    found: dict[str, Any] = as_object(required(node, key))
-    if not all(isinstance(value, str) for value in found.values()):
+    texts = as_object(required(node, key))
+    if not all(isinstance(value, str) for value in texts.values()):
         raise JsonFault("expected strings", key)
-    return {name: str(value) for name, value in found.items()}
+    return {name: str(value) for name, value in texts.items()}
