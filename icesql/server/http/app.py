@@ -21,6 +21,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Mount
 
+from icesql.server.access.authentication import bearer_of_basic
 from icesql.server.access.privileges import EVERYONE, Principal
 from icesql.server.access.rate import RateLimit
 from icesql.server.events.webhook import push
@@ -28,6 +29,7 @@ from icesql.server.http import config, events, namespaces, operation, table_comm
 from icesql.server.http.call import Call
 from icesql.server.http.problems import Problem, bad_request, problem_of
 from icesql.server.http.routing import Route, Router
+from icesql.server.page import pages
 from icesql.server.served import ServedCatalog
 from icesql.server.service import Service
 from icesql.server.storage.answers import AnsweredElsewhereError, AnswerStore, KeptAnswer, digest
@@ -36,6 +38,7 @@ logger = logging.getLogger(__name__)
 
 ROUTES: tuple[Route, ...] = (
     *config.ROUTES, *namespaces.ROUTES, *tables.ROUTES, *table_commits.ROUTES, *views.ROUTES, *events.ROUTES, *operation.ROUTES,
+    *pages.ROUTES,
 )  # fmt: skip
 _THREADS = 64
 _KEY = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE)
@@ -98,7 +101,7 @@ class Protocol:
                 method, request.scope.get("raw_path", request.url.path.encode()).decode("ascii").partition("?")[0]
             )
             request.scope["icesql.route"] = route.name
-            principal = EVERYONE if route.is_public else await self._principal(request)
+            principal = EVERYONE if route.is_public else await self._principal(request, route)
             request.scope["icesql.principal"] = principal.name
             self._rate.take(principal.name if principal is not EVERYONE else _address(request))
             call = Call(
@@ -124,12 +127,19 @@ class Protocol:
                 logger.exception("Request %s failed: %s", request_id, request.url.path)
             return _error(problem, request.method)
 
-    async def _principal(self, request: Request) -> Principal:
+    async def _principal(self, request: Request, route: Route) -> Principal:
         """Raises Problem 401. The keys of an issuer may have to be fetched."""
-        authentication = self.service.authentication
-        if self.service.settings.access.jwt is None:
-            return authentication.principal(request.headers.get("authorization"))
-        return await run_sync(authentication.principal, request.headers.get("authorization"))
+        authentication, header = self.service.authentication, request.headers.get("authorization")
+        if route.is_page:
+            header = bearer_of_basic(header)
+        try:
+            if self.service.settings.access.jwt is None:
+                return authentication.principal(header)
+            return await run_sync(authentication.principal, header)
+        except Problem as problem:
+            if route.is_page and problem.status == 401:
+                problem.headers["WWW-Authenticate"] = 'Basic realm="icesql: any name, a token as password", charset="UTF-8"'
+            raise
 
     def _served(self, path: dict[str, str]) -> ServedCatalog:
         prefix = path.get("prefix", self.service.default)
