@@ -29,7 +29,7 @@ from icesql.server.http import config, events, namespaces, operation, table_comm
 from icesql.server.http.call import Call
 from icesql.server.http.problems import Problem, bad_request, problem_of
 from icesql.server.http.routing import Route, Router
-from icesql.server.page import pages
+from icesql.server.pages import routes as pages
 from icesql.server.served import ServedCatalog
 from icesql.server.service import Service
 from icesql.server.storage.answers import AnsweredElsewhereError, AnswerStore, KeptAnswer, digest

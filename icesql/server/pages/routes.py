@@ -20,7 +20,7 @@ from icesql.server.access.privileges import Privilege
 from icesql.server.http.call import SEPARATOR, Call
 from icesql.server.http.routing import Route
 from icesql.server.http.tables import loaded_version
-from icesql.server.page.templates import rendered
+from icesql.server.pages.templates import rendered
 from icesql.server.served import ServedCatalog
 from icesql.table.table import Table
 

@@ -104,7 +104,16 @@ def test_a_filter_that_cannot_be_read_is_told_on_the_page(server: Server, table:
     assert ("input", where) in [(name, held.get("value")) for name, held in shown.tags]
 
 
-def test_names_and_summaries_are_text(server: Server) -> None:
+def test_branches_and_summaries_are_text(server: Server, table: Any) -> None:
+    evil = "<script>alert(1)</script>'\"&"
+    file = written_file(table["metadata"]["location"], [1])
+    answer = server.produce("append", add_data_files=[file], branch=evil, summary={"x": evil})
+    assert answer.status_code == 200, answer.text
+    shown = page(server.get("/page/lake/db/t"))
+    assert shown.count("script") == 0 and evil in shown.text["snapshots"]
+
+
+def test_names_are_text(server: Server) -> None:
     evil = '<img src=x onerror="alert(1)">&\'"'
     server.post("/v1/namespaces", {"namespace": ["db", evil]})
     namespace = "db%1F%3Cimg%20src%3Dx%20onerror%3D%22alert%281%29%22%3E%26%27%22"
