@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import hmac
 import json
@@ -20,6 +21,18 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 _LEEWAY_SECONDS = 30
+
+
+def bearer_of_basic(authorization: str | None) -> str | None:
+    """The header with the password of HTTP's basic authentication as its bearer token; any other as it is."""
+    scheme, _, encoded = (authorization or "").partition(" ")
+    if scheme.lower() != "basic":
+        return authorization
+    try:
+        _, _, password = base64.b64decode(encoded.strip(), validate=True).decode().partition(":")
+    except ValueError:
+        return None
+    return f"Bearer {password}"
 
 
 class Authentication:

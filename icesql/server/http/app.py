@@ -21,6 +21,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Mount
 
+from icesql.server.access.authentication import bearer_of_basic
 from icesql.server.access.privileges import EVERYONE, Principal
 from icesql.server.access.rate import RateLimit
 from icesql.server.events.webhook import push
@@ -100,7 +101,7 @@ class Protocol:
                 method, request.scope.get("raw_path", request.url.path.encode()).decode("ascii").partition("?")[0]
             )
             request.scope["icesql.route"] = route.name
-            principal = EVERYONE if route.is_public else await self._principal(request)
+            principal = EVERYONE if route.is_public else await self._principal(request, route)
             request.scope["icesql.principal"] = principal.name
             self._rate.take(principal.name if principal is not EVERYONE else _address(request))
             call = Call(
@@ -126,12 +127,19 @@ class Protocol:
                 logger.exception("Request %s failed: %s", request_id, request.url.path)
             return _error(problem, request.method)
 
-    async def _principal(self, request: Request) -> Principal:
+    async def _principal(self, request: Request, route: Route) -> Principal:
         """Raises Problem 401. The keys of an issuer may have to be fetched."""
-        authentication = self.service.authentication
-        if self.service.settings.access.jwt is None:
-            return authentication.principal(request.headers.get("authorization"))
-        return await run_sync(authentication.principal, request.headers.get("authorization"))
+        authentication, header = self.service.authentication, request.headers.get("authorization")
+        if route.is_page:
+            header = bearer_of_basic(header)
+        try:
+            if self.service.settings.access.jwt is None:
+                return authentication.principal(header)
+            return await run_sync(authentication.principal, header)
+        except Problem as problem:
+            if route.is_page and problem.status == 401:
+                problem.headers["WWW-Authenticate"] = 'Basic realm="icesql: any name, a token as password", charset="UTF-8"'
+            raise
 
     def _served(self, path: dict[str, str]) -> ServedCatalog:
         prefix = path.get("prefix", self.service.default)

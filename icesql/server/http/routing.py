@@ -29,7 +29,8 @@ class Route:
     """``again`` makes the answer to a request that is sent a second time with its Idempotency-Key; ``None``: keys mean nothing here.
 
     ``is_advertised``: listed in the answer to ``/v1/config``. ``privilege``: what it takes on the place that the path names; ``None``
-    where the function itself asks for what it takes. ``is_public``: nobody is asked who he is.
+    where the function itself asks for what it takes. ``is_public``: nobody is asked who he is. ``is_page``: for browsers, which send a
+    token as the password of HTTP's basic authentication.
     """
 
     method: str
@@ -41,6 +42,7 @@ class Route:
     is_advertised: bool = True
     privilege: Privilege | None = Privilege.READ
     is_public: bool = False
+    is_page: bool = False
 
     @property
     def name(self) -> str:

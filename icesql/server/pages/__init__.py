@@ -1,1 +1,1 @@
-"""The web page at ``/``: tables, their snapshots, what a filter prunes, and the latest events."""
+"""The web page of a server: its tables, their snapshots, what a filter prunes, and the latest events."""
