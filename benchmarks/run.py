@@ -11,6 +11,7 @@ BENCHMARKS = {
     "sql": "TPC-H SF1 through SQL: writes, queries, row-level changes, beside the JAR",
     "maintenance": "rewrite_manifests, rewrite_data_files, orphan removal, add_files, beside the JAR",
     "rest": "REST clients by turns on Iceberg's own server: loads, lists, commits, beside Java and PyIceberg",
+    "parsing": "what parsing a statement costs, also beside another checkout",
     "load_commits": "many processes committing to one table; nothing may be lost",
 }
 

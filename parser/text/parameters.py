@@ -12,6 +12,7 @@ from decimal import Decimal
 from icesql.errors import InvalidArgumentError
 from icesql.parser.text.places import sql_error
 from icesql.parser.text.tokens import Kind, Token, tokenize
+from icesql.spark_errors import spark_message
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +27,13 @@ class ParameterMarker:
 def parameter_markers(text: str) -> tuple[ParameterMarker, ...]:
     """All markers of ``text`` in order; colons of labels, struct types and variant paths (``v:a.b``) are none."""
     tokens = tokenize(text)
-    found: list[ParameterMarker] = []
+    parameters: list[ParameterMarker] = []
     for i, token in enumerate(tokens):
         if token.key == "?":
-            found.append(ParameterMarker(None, token.start, token.end))
+            parameters.append(ParameterMarker(None, token.start, token.end))
         elif token.key == ":" and _is_named(tokens, i):
-            found.append(ParameterMarker(tokens[i + 1].name, token.start, tokens[i + 1].end))
-    return tuple(found)
+            parameters.append(ParameterMarker(tokens[i + 1].name, token.start, tokens[i + 1].end))
+    return tuple(parameters)
 
 
 def _is_named(tokens: tuple[Token, ...], i: int) -> bool:
@@ -56,12 +57,14 @@ def bind_parameters(text: str, arguments: Mapping[str, object] | Sequence[object
         pieces.append(text[at : marker.start])
         if marker.name is None:
             if isinstance(arguments, Mapping) or position >= len(arguments):
-                raise sql_error("[UNBOUND_SQL_PARAMETER] Found the unbound parameter: _", text, marker.start, marker.end)
+                raise sql_error(spark_message("UNBOUND_SQL_PARAMETER", "Found the unbound parameter: _"), text, marker.start, marker.end)
             pieces.append(literal(arguments[position]))
             position += 1
         else:
             if not isinstance(arguments, Mapping) or marker.name not in arguments:
-                raise sql_error(f"[UNBOUND_SQL_PARAMETER] Found the unbound parameter: {marker.name}", text, marker.start, marker.end)
+                raise sql_error(
+                    spark_message("UNBOUND_SQL_PARAMETER", f"Found the unbound parameter: {marker.name}"), text, marker.start, marker.end
+                )
             pieces.append(literal(arguments[marker.name]))
         at = marker.end
     return "".join((*pieces, text[at:]))

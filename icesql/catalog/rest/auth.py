@@ -115,4 +115,5 @@ def load_auth(properties: Mapping[str, str], http: Http, kind: str | None = None
             if delegate.lower() == "sigv4":
                 raise InvalidArgumentError(f"Cannot open catalog: {keys.SIGV4_DELEGATE} cannot be sigv4 itself")
             return sigv4(properties, load_auth(properties, http, delegate.lower()), http.secrets)
-    return NoAuth()
+        case _:
+            return NoAuth()

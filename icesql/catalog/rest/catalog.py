@@ -43,6 +43,7 @@ from icesql.spec.json.specs import sort_order_to_json, spec_to_json
 from icesql.spec.json.types import schema_to_json
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import UNPARTITIONED, PartitionSpec
+from icesql.spec.properties import GC_ENABLED
 from icesql.spec.schema import Schema
 from icesql.spec.sorting import UNSORTED, SortOrder
 from icesql.table.metadata.create import new_metadata
@@ -69,7 +70,7 @@ class RestCatalog(Catalog):
         super().__init__(name, properties, load_file_io(file_properties(properties)), parse_filter)
         self.loads = Loads(self.server, self._file_io)
         self.views = RestViews(self.server)
-        self.metrics = Metrics(self.server)
+        self.metrics = Metrics(self.server, self.loads)
         listen(self.metrics)
         self._is_asked = False
 
@@ -466,5 +467,5 @@ def named(identifier: Identifier) -> dict[str, Any]:
 
 def check_collected(metadata: TableMetadata, name: str) -> None:
     """Raises ValidationError for a table whose files may be another's."""
-    if metadata.properties.get("gc.enabled", "true").lower() == "false":
+    if metadata.properties.get(GC_ENABLED, "true").lower() == "false":
         raise ValidationError("Cannot purge table: GC is disabled (deleting files may corrupt other tables)", table=name)

@@ -112,4 +112,5 @@ def error_for(fault: Fault, doing: str) -> IcesqlError:
             return CommitFailedError(text)
         case 409, _:
             return AlreadyExistsError(text)
-    return ServiceError(f"Cannot {doing}: the server failed ({fault.status}): {why}", status=fault.status)
+        case _:
+            return ServiceError(f"Cannot {doing}: the server failed ({fault.status}): {why}", status=fault.status)

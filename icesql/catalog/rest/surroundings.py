@@ -22,7 +22,7 @@ class RestSurroundings:
         warehouse = self.properties.get(keys.WAREHOUSE)
         return warehouse if is_location(warehouse) else None
 
-    def home(self) -> str | None:
+    def own_folder(self) -> str | None:
         return None
 
     def allowed(self) -> Sequence[str]:

@@ -13,6 +13,7 @@ from icesql.catalog.rest.server import Server
 from icesql.errors import AlreadyExistsError, CommitFailedError, NotFoundError, ServiceError, nearest
 from icesql.spec.json.types import schema_to_json
 from icesql.spec.json.views import view_from_object, view_version_to_json
+from icesql.spec.properties import COMMIT_NUM_STATUS_CHECKS
 from icesql.spec.views import ViewMetadata, ViewVersion
 from icesql.table.outcomes import Outcome
 
@@ -148,7 +149,7 @@ class RestViews:
                 raise LookupError
             return Outcome.COMMITTED
 
-        settle(look, {} if view is not None else {"commit.status-check.num-retries": "0"}, doing, doubt)
+        settle(look, {} if view is not None else {COMMIT_NUM_STATUS_CHECKS: "0"}, doing, doubt)
         return None
 
 

@@ -1,9 +1,8 @@
-"""Arrow data of a file to the columns a reader wants, resolved by field id. Spec: "Column Projection", "Schema Evolution", "Default
+"""Projects Arrow data of a file to the columns a reader wants, by field id. Spec: "Column Projection", "Schema Evolution", "Default
 values".
 
-Renamed, reordered, dropped and re-added columns, at any depth, come out right because only ids are compared. A wanted column the file
-lacks is
-a constant the caller gives (identity partition values), else its initial default, else null. Promoted types are widened.
+Renamed, reordered, dropped and re-added columns are handled at any depth, because only ids are compared. A wanted column that the file
+lacks is a constant the caller gives (identity partition values), else its initial default, else null. Promoted types are widened.
 """
 
 from __future__ import annotations
@@ -35,9 +34,9 @@ def with_ordinal_ids(schema: pa.Schema) -> pa.Schema:
 
 def _mapped(field: pa.Field, known: tuple[MappedField, ...], name: str | None = None) -> pa.Field:
     wanted = field.name if name is None else name
-    found = next((m for m in known if wanted in m.names), None)
-    inner = () if found is None else found.fields
-    return _with_id(field.with_type(_mapped_type(field.type, inner)), None if found is None else found.field_id)
+    mapping = next((m for m in known if wanted in m.names), None)
+    inner = () if mapping is None else mapping.fields
+    return _with_id(field.with_type(_mapped_type(field.type, inner)), None if mapping is None else mapping.field_id)
 
 
 def _mapped_type(type_: pa.DataType, known: tuple[MappedField, ...]) -> pa.DataType:
@@ -57,16 +56,16 @@ def _with_id(field: pa.Field, field_id: int | None) -> pa.Field:
 
 # -- which columns of a file to read ---------------------------------------------------------------------------------
 def wanted_leaves(file_fields: Any, struct: Schema | StructType) -> list[tuple[str, ...]]:
-    """Paths of the file's leaf columns that a projection needs. A wanted struct of which the file has no wanted leaf is read by its first
-    leaf,
-    so that null structs stay null."""
+    """Paths of the file's leaf columns that a projection needs. Of a wanted struct without wanted leaves the first leaf is read,
+    to tell null structs from others.
+    """
     by_id = {field.id: field for field in struct.fields}
-    found: list[tuple[str, ...]] = []
+    paths: list[tuple[str, ...]] = []
     for field in file_fields:
         wanted = by_id.get(field_id_of(field) or 0)
         if wanted is not None:
-            found += [(field.name, *path) for path in _leaves_of(field.type, wanted.type)]
-    return found
+            paths += [(field.name, *path) for path in _leaves_of(field.type, wanted.type)]
+    return paths
 
 
 def _leaves_of(type_: pa.DataType, wanted: Type) -> list[tuple[str, ...]]:
@@ -104,7 +103,7 @@ def project(
 def _columns(
     file_fields: list[pa.Field], arrays: list[pa.Array], wanted: tuple[NestedField, ...], length: int, constants: Mapping[int, Any]
 ) -> list[pa.Array]:
-    by_id = {found: i for i, field in enumerate(file_fields) if (found := field_id_of(field)) is not None}
+    by_id = {field_id: i for i, field in enumerate(file_fields) if (field_id := field_id_of(field)) is not None}
     made = []
     for field in wanted:
         index = by_id.get(field.id)
@@ -155,7 +154,7 @@ def _map(array: pa.MapArray, file_type: pa.DataType, wanted: MapType) -> pa.Arra
 
 
 def _owned(offsets: pa.Array, mask: pa.Array | None) -> pa.Array:
-    """``from_arrays`` refuses a mask beside offsets that are a slice."""
+    """``from_arrays`` refuses a mask together with sliced offsets."""
     return pa.array(offsets.to_numpy(), pa.int32()) if mask is not None and offsets.offset else offsets
 
 
@@ -181,7 +180,7 @@ def convert_leaf(array: pa.Array, wanted: Type) -> pa.Array:
 
 
 def _timestamps(array: pa.Array, target: pa.DataType) -> pa.Array:
-    """Units are changed, the zone only relabelled: the numbers are UTC either way."""
+    """Units are converted, the zone is only relabelled: the numbers are UTC either way."""
     return array.cast(pa.timestamp(target.unit, array.type.tz), safe=False).cast(pa.int64()).cast(target)
 
 

@@ -82,7 +82,8 @@ def to_arrow_type(type_: Type, *, with_ids: bool = True) -> pa.DataType:
             return pa.list_(to_arrow_field(type_.element_field, with_ids=with_ids))
         case MapType():
             return pa.map_(to_arrow_field(type_.key_field, with_ids=with_ids), to_arrow_field(type_.value_field, with_ids=with_ids))
-    return _SIMPLE[type(type_)]
+        case _:
+            return _SIMPLE[type(type_)]
 
 
 def to_arrow_field(field: NestedField, *, with_ids: bool = True) -> pa.Field:
@@ -111,11 +112,11 @@ def has_ids(schema: pa.Schema) -> bool:
 
 def field_ids(fields: Iterable[pa.Field]) -> frozenset[int]:
     """The ids of fields, at any depth."""
-    found: set[int] = set()
+    ids: set[int] = set()
     for field in fields:
         own = field_id_of(field)
-        found |= field_ids(child_fields(field.type)) | ({own} if own is not None else set())
-    return frozenset(found)
+        ids |= field_ids(child_fields(field.type)) | ({own} if own is not None else set())
+    return frozenset(ids)
 
 
 def child_fields(type_: pa.DataType) -> tuple[pa.Field, ...]:
@@ -148,10 +149,10 @@ def from_arrow_type(type_: pa.DataType, prefix: str = "") -> Type:
 
 def _from_field(field: pa.Field, prefix: str) -> NestedField:
     name = prefix + field.name
-    found = field_id_of(field)
-    if found is None:
+    field_id = field_id_of(field)
+    if field_id is None:
         raise InvalidArgumentError(f"Cannot convert Arrow schema: field has no id: {name}", field=name)
-    return NestedField(found, field.name, from_arrow_type(field.type, f"{name}."), not field.nullable)
+    return NestedField(field_id, field.name, from_arrow_type(field.type, f"{name}."), not field.nullable)
 
 
 def _from_primitive(type_: pa.DataType, prefix: str) -> Type:
@@ -212,7 +213,8 @@ def to_arrow_value(type_: Type, value: Any) -> Any:
             return [to_arrow_value(element, part) for part in value]
         case MapType(key=key, value=item):
             return [(to_arrow_value(key, k), to_arrow_value(item, v)) for k, v in value.items()]
-    return value
+        case _:
+            return value
 
 
 def constant_array(type_: Type, value: Any, length: int) -> pa.Array:
@@ -258,7 +260,8 @@ def internal_values(type_: Type, array: pa.Array | pa.ChunkedArray) -> list[Any]
             keys, items = internal_values(key, array.keys), internal_values(item, array.items)
             pairs = _spans(array, list(zip(keys, items, strict=True)))
             return [None if row is None else _map_of(row) for row in pairs]
-    return list(array.to_pylist())
+        case _:
+            return list(array.to_pylist())
 
 
 class Entries(tuple[tuple[Any, Any], ...]):

@@ -41,8 +41,8 @@ class AvroHeader:
 
     def text(self, key: str) -> str | None:
         """A metadata value as text, or ``None``."""
-        found = self.metadata.get(key)
-        return None if found is None else found.decode("utf-8", "replace")
+        value = self.metadata.get(key)
+        return None if value is None else value.decode("utf-8", "replace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,18 +118,18 @@ def _schema(metadata: Mapping[str, bytes], location: str) -> AvroSchema:
 
 
 def _header_map(data: bytes, position: int) -> tuple[dict[str, bytes], int]:
-    found: dict[str, bytes] = {}
+    entries: dict[str, bytes] = {}
     while True:
         count, position = read_long(data, position)
         if count == 0:
-            return found, position
+            return entries, position
         if count < 0:
             count, (_, position) = -count, read_long(data, position)
         if count > _MAX_HEADER_ENTRIES:
             raise ValueError(f"{count} header entries")
         for _ in range(count):
             key, position = read_bytes(data, position)
-            found[key.decode()], position = read_bytes(data, position)
+            entries[key.decode()], position = read_bytes(data, position)
 
 
 def read_records(data: bytes, location: str, limit: Limit = budgets.inflated_bytes) -> AvroRecords:
@@ -244,10 +244,10 @@ _CODECS = {
 
 def avro_codec(name: str) -> str:
     """Avro's name of a codec. Raises InvalidArgumentError for an unknown one."""
-    found = _CODECS.get(name.lower())
-    if found is None:
+    codec = _CODECS.get(name.lower())
+    if codec is None:
         raise InvalidArgumentError(f"Cannot write Avro file: unknown compression codec: {name}", codec=name)
-    return found
+    return codec
 
 
 def _isal() -> Any:
@@ -267,9 +267,9 @@ def _deflate_raw(plain: bytes) -> bytes:
 
 
 def _zstd(plain: bytes) -> bytes:
-    import zstandard
+    from icesql.io.zstd import zstd
 
-    return bytes(zstandard.ZstdCompressor(level=3).compress(plain))
+    return bytes(zstd.compress(plain, level=3))
 
 
 def _snappy(plain: bytes) -> bytes:
@@ -296,12 +296,20 @@ def write_bytes(value: bytes) -> bytes:
     return write_long(len(value)) + value
 
 
+@dataclass(frozen=True, slots=True)
+class SchemaText:
+    """A schema as the document it is written as: for writers of many files of one schema."""
+
+    text: str
+
+
 class AvroFileBuilder:
     """Collects encoded records into compressed blocks of about 64 kB; ``finish`` gives the file's bytes."""
 
-    def __init__(self, schema: AvroSchema, metadata: Mapping[str, str], codec: str = "deflate") -> None:
+    def __init__(self, schema: AvroSchema | SchemaText, metadata: Mapping[str, str], codec: str = "deflate") -> None:
         self._compress, self._sync = compressor(codec), os.urandom(SYNC_LENGTH)
-        entries = {"avro.schema": json.dumps(schema), "avro.codec": avro_codec(codec), **metadata}
+        text = schema.text if isinstance(schema, SchemaText) else json.dumps(schema)
+        entries = {"avro.schema": text, "avro.codec": avro_codec(codec), **metadata}
         body = b"".join(write_bytes(key.encode()) + write_bytes(value.encode()) for key, value in entries.items())
         self._out: list[bytes] = [MAGIC, write_long(len(entries)), body, b"\x00", self._sync]
         self._size = sum(map(len, self._out))

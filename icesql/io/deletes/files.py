@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from icesql.errors import CorruptMetadataError, InvalidArgumentError
+from icesql.io.arrow.types import to_arrow_schema
 from icesql.io.data.files import read_data_file
 from icesql.io.data.metrics import COUNTS, FULL, MetricsConfig, metrics_config
 from icesql.io.data.writer import DataFileWriter
@@ -21,7 +22,7 @@ from icesql.io.deletes.roaring import Positions
 from icesql.io.storage.files import FileIO
 from icesql.spec.files import DataFile, FileContent
 from icesql.spec.name_mapping import NameMapping
-from icesql.spec.properties import DEFAULT_FILE_FORMAT, DELETE_DEFAULT_FILE_FORMAT, DELETE_PREFIX
+from icesql.spec.properties import DEFAULT_FILE_FORMAT, DELETE_DEFAULT_FILE_FORMAT, DELETE_PREFIX, WRITE_PREFIX
 from icesql.spec.schema import Schema
 from icesql.spec.types import LongType, NestedField, StringType
 
@@ -49,12 +50,12 @@ def check_delete_format(properties: Mapping[str, str], option: str | None = None
 
 
 def delete_properties(properties: Mapping[str, str]) -> dict[str, str]:
-    """Properties with ``write.delete.<format>.*`` in place of ``write.<format>.*`` where a table sets them."""
-    found = dict(properties)
+    """The properties, with ``write.delete.<format>.*`` replacing ``write.<format>.*`` where a table sets them."""
+    renamed = dict(properties)
     for key, value in properties.items():
-        if key.startswith(DELETE_PREFIX) and not key.startswith("write.delete.format"):
-            found["write." + key[len(DELETE_PREFIX) :]] = value
-    return found
+        if key.startswith(DELETE_PREFIX) and key != DELETE_DEFAULT_FILE_FORMAT:
+            renamed[WRITE_PREFIX + key[len(DELETE_PREFIX) :]] = value
+    return renamed
 
 
 # -- position deletes --------------------------------------------------------------------------------------------------
@@ -99,10 +100,10 @@ def sorted_positions(positions: Mapping[str, Iterable[int]] | pa.Table) -> pa.Ta
     numbers: list[pa.Array] = []
     for path in sorted(positions, key=lambda p: p.encode()):
         given = positions[path]
-        found = np.unique(given.astype(np.int64) if isinstance(given, np.ndarray) else np.fromiter(given, np.int64))
-        if len(found):
-            paths.append(pa.repeat(pa.scalar(path, pa.string()), len(found)))
-            numbers.append(pa.array(found))
+        distinct = np.unique(given.astype(np.int64) if isinstance(given, np.ndarray) else np.fromiter(given, np.int64))
+        if len(distinct):
+            paths.append(pa.repeat(pa.scalar(path, pa.string()), len(distinct)))
+            numbers.append(pa.array(distinct))
     return pa.table({"file_path": pa.chunked_array(paths, pa.string()), "pos": pa.chunked_array(numbers, pa.int64())})
 
 
@@ -111,22 +112,22 @@ def read_position_deletes(io: FileIO, file: DataFile, data_path: str | None = No
     InvalidArgumentError."""
     from pyroaring import BitMap64
 
-    found: dict[str, BitMap64] = {}
+    by_path: dict[str, BitMap64] = {}
     for path, positions in _runs(io, file):
         if data_path is None or path == data_path:
-            bitmap = found.setdefault(path, BitMap64())
+            bitmap = by_path.setdefault(path, BitMap64())
             try:
                 bitmap.update(positions.tolist())
             except (OverflowError, TypeError) as error:
                 raise CorruptMetadataError(f"Cannot read position deletes {file.file_path}: {error}", location=file.file_path) from error
-    return found
+    return by_path
 
 
 def read_positions(io: FileIO, file: DataFile, data_path: str) -> Positions:
     """Deleted positions of one data file in a position delete file, in any order, and without pyroaring. Raises NotFoundError,
     CorruptMetadataError, InvalidArgumentError."""
-    found = [positions for path, positions in _runs(io, file) if path == data_path]
-    return np.concatenate(found) if found else np.zeros(0, np.int64)
+    parts = [positions for path, positions in _runs(io, file) if path == data_path]
+    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
 
 def _runs(io: FileIO, file: DataFile) -> Iterable[tuple[str, np.ndarray[Any, Any]]]:
@@ -191,6 +192,4 @@ def read_equality_deletes(io: FileIO, file: DataFile, schema: Schema, *, name_ma
     if file.content is not FileContent.EQUALITY_DELETES:
         raise InvalidArgumentError(f"Cannot read equality deletes: not an equality delete file: {file.file_path}", location=file.file_path)
     columns = equality_schema(schema, file.equality_ids)
-    from icesql.io.arrow.types import to_arrow_schema
-
     return pa.Table.from_batches(list(read_data_file(io, file, columns, name_mapping=name_mapping)), to_arrow_schema(columns))

@@ -1,6 +1,6 @@
 """Where an ORC file keeps its streams: postscript, footer and stripe footers as plain values, and streams inflated.
 
-Only what ``orc_lengths`` needs of the ORC specification ("File Tail", "Stripes", "Compression") is read here; pyarrow reads the data.
+Reads only the parts of the ORC specification ("File Tail", "Stripes", "Compression") that ``icesql.io.orc`` needs; pyarrow reads the data.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class OrcLayout:
 
     @property
     def is_readable(self) -> bool:
-        """False for a codec (LZO) that is not at hand."""
+        """False for a codec that is not available (LZO)."""
         return self.compression in (NONE, ZLIB, SNAPPY, LZ4, ZSTD)
 
     def streams(self, file: Any, stripe: int) -> Iterator[OrcStream]:
@@ -77,15 +77,15 @@ class OrcLayout:
 
     def footer(self, file: Any, stripe: int) -> Message:
         """A stripe's footer. Raises ``DAMAGE``."""
-        found = self.stripes[stripe]
-        return message(self.inflated(_at(file, found.footer_start, found.footer_length)))
+        footer = self.stripes[stripe]
+        return message(self.inflated(_at(file, footer.footer_start, footer.footer_length)))
 
     def content(self, file: Any, stream: OrcStream) -> bytes:
         """A stream, inflated. Raises ``DAMAGE``."""
         return self.inflated(self.stored(file, stream))
 
     def stored(self, file: Any, stream: OrcStream) -> bytes:
-        """A stream as it stands in the file. Raises ``DAMAGE``."""
+        """A stream as stored in the file. Raises ``DAMAGE``."""
         return _at(file, stream.start, stream.length)
 
     def inflated(self, data: bytes) -> bytes:
@@ -111,7 +111,7 @@ class OrcLayout:
 
 
 def _lz4_size(block: bytes) -> int:
-    """How much a block inflates to, which it does not say: the sum of its literals and matches."""
+    """The inflated size of a block, which LZ4 does not store: the sum of its literals and matches."""
     size = position = 0
     while position < len(block):
         token = block[position]
@@ -163,10 +163,10 @@ def read_postscript(tail: bytes) -> Message:
     return message(tail[-1 - tail[-1] : -1])
 
 
-def _stripe(found: Message) -> OrcStripe:
-    start = _number(found, 1)
-    footer_start = start + _number(found, 2) + _number(found, 3)
-    return OrcStripe(_number(found, 5), start, footer_start, _number(found, 4))
+def _stripe(fields: Message) -> OrcStripe:
+    start = _number(fields, 1)
+    footer_start = start + _number(fields, 2) + _number(fields, 3)
+    return OrcStripe(_number(fields, 5), start, footer_start, _number(fields, 4))
 
 
 def _top_columns(types: list[Message]) -> dict[str, range]:
@@ -179,7 +179,7 @@ def _top_columns(types: list[Message]) -> dict[str, range]:
 # -- protobuf ----------------------------------------------------------------------------------------------------------
 def message(data: bytes) -> Message:
     """Values by field number: integers, and bytes of whatever has a length. Raises ValueError, IndexError."""
-    found: Message = {}
+    fields: Message = {}
     position = 0
     while position < len(data):
         key, position = varint(data, position)
@@ -192,8 +192,8 @@ def message(data: bytes) -> Message:
             value, position = data[position : position + length], position + length
         else:
             raise ValueError(f"wire type {wire} at byte {position}")
-        found.setdefault(key >> 3, []).append(value)
-    return found
+        fields.setdefault(key >> 3, []).append(value)
+    return fields
 
 
 def varint(data: bytes, position: int) -> tuple[int, int]:
@@ -231,8 +231,8 @@ def encoded(fields: Message) -> bytes:
     return b"".join(parts)
 
 
-def _number(found: Message, field: int) -> int:
-    value = found.get(field, [0])[-1]
+def _number(fields: Message, field: int) -> int:
+    value = fields.get(field, [0])[-1]
     if not isinstance(value, int):
         raise ValueError(f"field {field} is not a number")
     return value

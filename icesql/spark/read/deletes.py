@@ -9,15 +9,20 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
 from icesql.errors import UnsupportedError
+from icesql.io.deletes.deletion_vectors import read_dv
+from icesql.io.deletes.files import read_position_deletes
 from icesql.io.deletes.roaring import positions_in
+from icesql.io.manifests.column_reader import read_manifest_columns
 from icesql.io.storage.files import FileIO
+from icesql.spark.jvm import classes
 from icesql.spark.jvm.bridge import Bridge, bridge_of
+from icesql.spark.jvm.expressions import if_else
 from icesql.spark.read.columns import DELETES, ROW_INDEX
 from icesql.spark.read.deleted_bits import (
     NOTHING_DELETED,
@@ -35,15 +40,15 @@ from icesql.spec.snapshots import Snapshot
 from icesql.table.manifests.access import manifests_of, of_content
 from icesql.table.scan.tasks import ScannedFile
 
+if TYPE_CHECKING:
+    from pyroaring import BitMap64
+
 BITS_LIMIT_BYTES = 256 << 10
 ALL_BITS_BYTES = 64 << 20
-_BITMAP = "org.roaringbitmap.buffer.ImmutableRoaringBitmap"
 
 
 def delete_kinds(io: FileIO, metadata: TableMetadata, snapshot: Snapshot | None) -> frozenset[FileContent]:
     """Which kinds of delete files a snapshot has; empty without delete manifests, and then nothing was read but the manifest list."""
-    from icesql.io.manifests.columns import read_manifest_columns
-
     kinds: set[FileContent] = set()
     for manifest in of_content(manifests_of(io, snapshot), ManifestContent.DELETES):
         if not manifest.has_live_files:
@@ -72,30 +77,27 @@ def is_kept(spark: SparkSession) -> Column:
 
 def _is_deleted(bridge: Bridge) -> Column:
     data, position = F.col(DELETES), F.col(ROW_INDEX.name)
-    elsewhere = _either(bridge, is_in_pages(bridge, data), has_bit_in_pages(bridge, data, position), _in_bitmap(bridge, data, position))
-    return _either(bridge, is_in_a_row(bridge, data), has_bit_in_a_row(bridge, data, position), elsewhere)
-
-
-def _either(bridge: Bridge, condition: Column, then: Column, otherwise: Column) -> Column:
-    """SQL's IF, without the check of types that ``F.when`` has."""
-    return bridge.column(bridge.expressions.If(*map(bridge.expression, (condition, then, otherwise))))
+    elsewhere = if_else(bridge, is_in_pages(bridge, data), has_bit_in_pages(bridge, data, position), _in_bitmap(bridge, data, position))
+    return if_else(bridge, is_in_a_row(bridge, data), has_bit_in_a_row(bridge, data, position), elsewhere)
 
 
 def _in_bitmap(bridge: Bridge, data: Column, position: Column) -> Column:
     buffer = bridge.static_invoke("java.nio.ByteBuffer", "wrap", bridge.object_type("java.nio.ByteBuffer"), bridge.expression(data))
     # Long.hashCode of a number below 2**32 is its low half, which is how Roaring takes unsigned positions.
     index = bridge.static_invoke("java.lang.Long", "hashCode", bridge.type_module("IntegerType"), bridge.expression(position))
-    return bridge.column(bridge.invoke(bridge.construct(_BITMAP, buffer), "contains", bridge.type_module("BooleanType"), index))
+    return bridge.column(
+        bridge.invoke(bridge.construct(classes.ROARING_BITMAP, buffer), "contains", bridge.type_module("BooleanType"), index)
+    )
 
 
 class DeletedPositions:
     """Deleted positions of tasks' files in the form that ``is_deleted`` tests. Delete files that serve several data files are read once."""
 
-    def __init__(self, io: FileIO, gone: Mapping[str, Any] | None = None, *, bits_bytes: int = ALL_BITS_BYTES) -> None:
-        """``gone``: further positions to leave out, by data file. ``bits_bytes``: what the bits of all files may take together; later
+    def __init__(self, io: FileIO, deleted_positions: Mapping[str, BitMap64] | None = None, *, bits_bytes: int = ALL_BITS_BYTES) -> None:
+        """``deleted_positions``: more of them, by data file. ``bits_bytes``: what the bits of all files may take together; later
         files get Roaring bitmaps."""
-        self._io, self._gone, self._left = io, gone or {}, bits_bytes
-        self._files: dict[str, Mapping[str, Any]] = {}
+        self._io, self._further, self._left = io, deleted_positions or {}, bits_bytes
+        self._files: dict[str, Mapping[str, BitMap64]] = {}
         self._made: dict[str, bytes] = {}
 
     def __call__(self, file: ScannedFile) -> bytes:
@@ -109,29 +111,25 @@ class DeletedPositions:
         self._left -= len(data) if holds_bits(data) else 0
         return data
 
-    def bitmap(self, file: ScannedFile) -> Any:
+    def bitmap(self, file: ScannedFile) -> BitMap64 | None:
         """The union of all position deletes and the deletion vector of a data file, ``None`` if there are none."""
-        found = self._gone.get(file.file_path)
+        bitmap = self._further.get(file.file_path)
         for delete in file.delete_files:
             if delete.content is FileContent.POSITION_DELETES:
                 more = self.positions(delete, file.file_path)
-                found = more if found is None else found if more is None else found | more
-        return found if found else None
+                bitmap = more if bitmap is None else bitmap if more is None else bitmap | more
+        return bitmap if bitmap else None
 
-    def positions(self, file: DataFile, data_path: str) -> Any:
+    def positions(self, file: DataFile, data_path: str) -> BitMap64 | None:
         """Positions of one data file that one position delete file or deletion vector deletes, ``None`` if there are none."""
         if file.is_deletion_vector:
-            from icesql.io.deletes.deletion_vectors import read_dv
-
             return read_dv(self._io, file)
         if file.file_path not in self._files:
-            from icesql.io.deletes.files import read_position_deletes
-
             self._files[file.file_path] = read_position_deletes(self._io, file)
         return self._files[file.file_path].get(data_path)
 
 
-def for_the_jvm(bitmap: Any, path: str, *, limit_bytes: int = BITS_LIMIT_BYTES) -> bytes:
+def for_the_jvm(bitmap: BitMap64, path: str, *, limit_bytes: int = BITS_LIMIT_BYTES) -> bytes:
     """Positions as bits, or as a 32-bit Roaring bitmap where the bits would take more than the limit."""
     serialized = bytes(bitmap.serialize())
     if len(bitmap) > 8 * limit_bytes:  # a bit each at least: they need not be expanded to see it

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from icesql.errors import CorruptMetadataError, UnsupportedError
-from icesql.spec.json.faults import JsonFault, each, within
+from icesql.spec.json.faults import JsonFault, JsonObject, JsonValue, each, within
 from icesql.spec.json.metadata_wire import MetadataLogWire, SnapshotLogWire, TableWire, VersionWire
 from icesql.spec.json.snapshots import (
     are_summaries_sound,
@@ -69,7 +69,7 @@ def metadata_from_json(data: bytes, location: str) -> TableMetadata:
         ) from fault
 
 
-def metadata_from_object(node: Any, location: str) -> TableMetadata:
+def metadata_from_object(node: JsonValue, location: str) -> TableMetadata:
     """As ``metadata_from_json`` for a parsed document (REST responses)."""
     return metadata_from_json(_ENCODER.encode(node), location)
 
@@ -179,11 +179,11 @@ def _orders(wire: TableWire) -> tuple[tuple[SortOrder, ...], int]:
 
 
 def _parsed_list(parse: Any, nodes: list[Any], name: str) -> tuple[Any, ...]:
-    found = []
+    items = []
     for path, node in each(nodes, name):
         with within(path):
-            found.append(parse(node))
-    return tuple(found)
+            items.append(parse(node))
+    return tuple(items)
 
 
 def _last_partition_id(wire: TableWire, specs: tuple[PartitionSpec, ...]) -> int:
@@ -215,8 +215,8 @@ def metadata_to_json(metadata: TableMetadata) -> bytes:
 
 def metadata_to_object(metadata: TableMetadata) -> dict[str, Any]:
     """As ``metadata_to_json`` but parsed (REST responses)."""
-    found: dict[str, Any] = msgspec.json.decode(metadata_to_json(metadata))
-    return found
+    node: JsonObject = msgspec.json.decode(metadata_to_json(metadata))
+    return node
 
 
 def _to_wire(metadata: TableMetadata) -> TableWire:

@@ -7,15 +7,15 @@ from typing import Any
 
 from icesql.errors import CorruptMetadataError, UnsupportedError
 from icesql.spec.json.faults import (
-    LONG_RANGE,
     JsonFault,
     array_field,
     as_object,
+    as_strings,
     each,
     int_field,
     kind,
+    long_field,
     optional_string,
-    required,
     string_field,
     within,
 )
@@ -102,11 +102,11 @@ def _view(node: dict[str, Any], location: str) -> ViewMetadata:
 
 
 def _parsed(parse: Any, node: dict[str, Any], key: str) -> tuple[Any, ...]:
-    found = []
+    items = []
     for path, item in each(array_field(node, key), key):
         with within(path):
-            found.append(parse(item))
-    return tuple(found)
+            items.append(parse(item))
+    return tuple(items)
 
 
 def view_version_from_json(node: Any) -> ViewVersion:
@@ -117,7 +117,7 @@ def view_version_from_json(node: Any) -> ViewVersion:
             raise JsonFault(f"expected a string, got {kind(level)}", path)
     return ViewVersion(
         version_id=int_field(node, "version-id"),
-        timestamp_ms=_long(node, "timestamp-ms"),
+        timestamp_ms=long_field(node, "timestamp-ms"),
         schema_id=int_field(node, "schema-id"),
         summary=_strings(node, "summary"),
         representations=tuple(sql for sql in _parsed(_representation, node, "representations") if sql is not None),
@@ -133,25 +133,14 @@ def _representation(node: Any) -> SqlRepresentation | None:
 
 
 def _entry(node: Any) -> ViewHistoryEntry:
-    return ViewHistoryEntry(timestamp_ms=_long(as_object(node), "timestamp-ms"), version_id=int_field(node, "version-id"))
-
-
-def _long(node: dict[str, Any], key: str) -> int:
-    value = required(node, key)
-    if type(value) is not int or value not in LONG_RANGE:
-        raise JsonFault(f"expected a long, got {kind(value)}", key)
-    return value
+    return ViewHistoryEntry(timestamp_ms=long_field(as_object(node), "timestamp-ms"), version_id=int_field(node, "version-id"))
 
 
 def _strings(node: dict[str, Any], key: str) -> dict[str, str]:
     if node.get(key) is None:
         return {}
     with within(key):
-        found = as_object(node[key])
-        for name, value in found.items():
-            if not isinstance(value, str):
-                raise JsonFault(f"expected a string, got {kind(value)}", name)
-    return found
+        return as_strings(node[key])
 
 
 def _check(view: ViewMetadata) -> None:
@@ -165,6 +154,6 @@ def _check(view: ViewMetadata) -> None:
 
 
 def _unique(ids: list[int], name: str, what: str) -> None:
-    for position, found in enumerate(ids):
-        if found in ids[:position]:
-            raise JsonFault(f"{what} used twice: {found}", f"{name}[{position}]")
+    for position, item_id in enumerate(ids):
+        if item_id in ids[:position]:
+            raise JsonFault(f"{what} used twice: {item_id}", f"{name}[{position}]")

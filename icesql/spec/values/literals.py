@@ -139,17 +139,18 @@ def _to_double(type_: Type, value: Any) -> Any:
             try:
                 return float(value)
             except ValueError:
-                pass
-    _refuse(type_, value)
+                _refuse(type_, value)
+        case _:
+            _refuse(type_, value)
 
 
 def _to_float(type_: Type, value: Any) -> Any:
-    found = _to_double(type_, value)
-    if isinstance(found, OutOfRange) or math.isinf(found) or math.isnan(found):
-        return found
-    if abs(found) > _FLOAT_MAX:
-        return ABOVE_MAX if found > 0 else BELOW_MIN
-    return struct.unpack("<f", struct.pack("<f", found))[0]
+    number = _to_double(type_, value)
+    if isinstance(number, OutOfRange) or math.isinf(number) or math.isnan(number):
+        return number
+    if abs(number) > _FLOAT_MAX:
+        return ABOVE_MAX if number > 0 else BELOW_MIN
+    return struct.unpack("<f", struct.pack("<f", number))[0]
 
 
 def _to_decimal(type_: DecimalType, value: Any) -> Any:
@@ -197,7 +198,8 @@ def _to_time(type_: Type, value: Any) -> Any:
             if value >= MICROS_PER_DAY:
                 return ABOVE_MAX
             return BELOW_MIN if value < 0 else value
-    _refuse(type_, value)
+        case _:
+            _refuse(type_, value)
 
 
 def _to_timestamp(*, zoned: bool, unit_nanos: int) -> Callable[[Type, Any], Any]:
@@ -240,23 +242,24 @@ def _to_uuid(type_: Type, value: Any) -> uuid.UUID:
             try:
                 return uuid.UUID(value)
             except ValueError:
-                pass
-    _refuse(type_, value)
+                _refuse(type_, value)
+        case _:
+            _refuse(type_, value)
 
 
 def _to_binary(type_: Type, value: Any) -> bytes:
     match value:
         case bytes() | bytearray() | memoryview():
-            found = bytes(value)
+            data = bytes(value)
         case uuid.UUID():
-            found = value.bytes
+            data = value.bytes
         case str() if matched := _HEX.fullmatch(value):
-            found = bytes.fromhex(matched[1])
+            data = bytes.fromhex(matched[1])
         case _:
             _refuse(type_, value)
-    if isinstance(type_, FixedType) and len(found) != type_.length:
+    if isinstance(type_, FixedType) and len(data) != type_.length:
         _refuse(type_, value)
-    return found
+    return data
 
 
 _CONVERSIONS: dict[type, Callable[[Any, Any], Any]] = {

@@ -7,42 +7,36 @@ applies to strictly lower data sequence numbers, a position delete to those not 
   the files being added, which may keep an older number (a rewrite's ``data_sequence_number``).
 - It is worked out on the version that the commit builds on, at each attempt: a rollback, a branch set elsewhere or any other commit in
   between may have brought older data files back.
+
+Every commit that removes data files also removes what ``icesql.table.snapshot.oldest_data`` proves to apply to nothing; ``DanglingDeletes``
+looks at each partition.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from icesql.io.manifests.columns import read_manifest_columns
+from icesql.io.manifests.column_reader import read_manifest_columns
 from icesql.io.storage.files import FileIO
-from icesql.spec.files import DataFile, FileContent, ManifestContent, ManifestFile
+from icesql.spec.files import DataFile, FileContent, ManifestContent
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import MAIN, Snapshot
+from icesql.table.changes.rewrite_files import RewriteFiles
 from icesql.table.commit import commit
 from icesql.table.manifests.access import manifests_of, of_content
 from icesql.table.operations import ChangeSet
 from icesql.table.scan.delete_index import PartitionKey, partition_key
+from icesql.table.snapshot.producer import SnapshotProducer
 
 if TYPE_CHECKING:
-    from icesql.table.snapshot.producer import SnapshotProducer
     from icesql.table.table import Table
-
-
-def oldest_data_sequence_number(last_number: int, manifests: Iterable[ManifestFile], number_of_added: int | None) -> int:
-    """At most the lowest data sequence number there will be: deletes with a lower one apply to nothing, whatever their partition.
-
-    ``manifests``: the data manifests that stay or are added whole. ``number_of_added``: the number that added files keep, ``None`` if
-    they get the new snapshot's or there are none.
-    """
-    kept = [m.min_sequence_number for m in manifests if m.has_live_files and m.min_sequence_number >= 0]
-    return min([last_number, *kept, *([] if number_of_added is None else [number_of_added])])
 
 
 class DanglingDeletes:
     """A Change that removes the dangling delete files of a branch, as one ``replace`` snapshot.
 
-    What dangles is asked of each version that an attempt builds on, never of one read before.
+    They are looked for in the version each attempt builds on, never in one read before.
     """
 
     def __init__(self, table: Table, branch: str = MAIN) -> None:
@@ -51,19 +45,16 @@ class DanglingDeletes:
         self._attempts: list[SnapshotProducer] = []
 
     def commit(self) -> list[DataFile]:
-        """The files removed; nothing is committed for none."""
+        """The files removed. Without any, nothing is committed."""
         commit(self.table.operations, [self], base=self.table.version)
         return self._removed
 
     def find(self) -> list[DataFile]:
-        """What dangles in the table as it is held."""
+        """The dangling delete files of the version the table object holds."""
         return dangling_deletes(self.table.io, self.table.metadata, self.table.metadata.head(self.branch))
 
     # -- Change --------------------------------------------------------------------------------------------------
     def apply(self, metadata: TableMetadata) -> ChangeSet:
-        from icesql.table.changes.rewrite_files import RewriteFiles
-        from icesql.table.snapshot.producer import SnapshotProducer
-
         head = metadata.head(self.branch)
         self._removed = [] if head is None else dangling_deletes(self.table.io, metadata, head)
         if not self._removed:
@@ -85,7 +76,7 @@ class DanglingDeletes:
 
 
 def dangling_deletes(io: FileIO, metadata: TableMetadata, head: Snapshot | None) -> list[DataFile]:
-    """Delete files of a snapshot that no data file of their partition is old enough for."""
+    """Delete files of a snapshot for which every data file of their partition is too new."""
     if len(metadata.partition_specs) == 1 and metadata.spec.is_unpartitioned:
         return []  # every commit drops them from such a table
     oldest, paths = _data_files(io, metadata, head)

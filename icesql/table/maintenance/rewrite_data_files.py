@@ -6,6 +6,7 @@ The rows of a table are the same before and after, whatever other writers commit
 from __future__ import annotations
 
 import threading
+import uuid
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -87,7 +88,7 @@ class RewriteDataFiles:
         return plan_data_files(tasks, self.options, self.metadata.default_spec_id)
 
     def run(self, write: GroupWriter | None = None, progress: GroupProgress | None = None) -> RewriteResult:
-        """Rewrite. ``write`` makes a group's files, by default in Arrow here."""
+        """Rewrite. ``write`` makes a group's files, by default in Arrow in this process."""
         lock = threading.Lock()
 
         def commit(groups: Sequence[Rewritten]) -> None:
@@ -102,7 +103,7 @@ class RewriteDataFiles:
                 removed += len(DanglingDeletes(self.table, self.branch).commit())
         return _result(outcome, removed)
 
-    def rehearse(self) -> RewriteResult:
+    def dry_run(self) -> RewriteResult:
         """What ``run`` is expected to count; the number of new files is an estimate."""
         groups = self.plan.groups
         removed = sum(len(removed_vectors(group)) for group in groups)
@@ -124,8 +125,6 @@ class RewriteDataFiles:
 
     def write_here(self, group: Group) -> list[DataFile]:
         """The group's files written in this process, part after part."""
-        import uuid
-
         compaction = self.compaction(str(uuid.uuid4()))
         with removed_if_it_fails(self.io) as written:
             for part in parts_of(group):
@@ -144,7 +143,7 @@ class RewriteDataFiles:
 
 
 def removed_vectors(group: Group) -> list[DataFile]:
-    """Deletion vectors of rewritten files, which nothing needs any more."""
+    """Deletion vectors of rewritten files, which are removed with them."""
     return list({file.key: file for task in group.tasks for file in task.delete_files if file.is_deletion_vector}.values())
 
 

@@ -11,12 +11,12 @@ from icesql.errors import InvalidArgumentError, NotFoundError
 from icesql.spec.assign_ids import assign_fresh_ids, reassign_ids
 from icesql.spec.metadata import DEFAULT_FORMAT_VERSION, SUPPORTED_FORMAT_VERSION, TableMetadata
 from icesql.spec.partitioning import PARTITION_FIELD_ID_START, UNPARTITIONED, PartitionField, PartitionSpec
-from icesql.spec.properties import PERSISTED_AT_CREATE, whole_number
+from icesql.spec.properties import FORMAT_VERSION, PERSISTED_AT_CREATE, whole_number, without_reserved
 from icesql.spec.schema import Schema
 from icesql.spec.snapshots import MAIN
 from icesql.spec.sorting import UNSORTED, SortField, SortOrder
 from icesql.spec.transforms import Transform
-from icesql.table.changes.update_properties import FORMAT_VERSION, RESERVED_PROPERTIES, check_commit_properties, check_metrics
+from icesql.table.changes.update_properties import check_commit_properties, check_metrics
 from icesql.table.metadata import update_values as u
 from icesql.table.metadata.compatibility import check_partition_name, check_schema_supported, check_sort_order, check_spec, describe
 
@@ -61,14 +61,9 @@ def new_metadata(
         last_partition_id=max(PARTITION_FIELD_ID_START - 1, fresh_spec.last_field_id),
         default_sort_order_id=fresh_order.order_id,
         sort_orders=(fresh_order,),
-        properties={**PERSISTED_AT_CREATE, **stored_properties(given)},
+        properties={**PERSISTED_AT_CREATE, **without_reserved(given)},
         next_row_id=0 if version >= 3 else None,
     )
-
-
-def stored_properties(properties: Mapping[str, str]) -> dict[str, str]:
-    """Properties without the reserved ones, which describe the table and are never stored."""
-    return {key: value for key, value in properties.items() if key not in RESERVED_PROPERTIES}
 
 
 def replace_updates(
@@ -96,7 +91,7 @@ def replace_updates(
         updates.append(u.SetLocation(location.rstrip("/") or location))
     updates += [u.AddSchema(fresh), u.SetCurrentSchema(), u.AddPartitionSpec(fresh_spec), u.SetDefaultSpec()]
     updates += [u.AddSortOrder(fresh_order), u.SetDefaultSortOrder(), u.RemoveSnapshotRef(MAIN, keeps_log=True)]
-    stored = stored_properties(given)
+    stored = without_reserved(given)
     if stored:
         updates.append(u.SetProperties(stored))
     return tuple(updates)
@@ -124,13 +119,13 @@ def _replacement_schema(schema: Schema, base: TableMetadata) -> Schema:
 
 
 def _sources(source_ids: tuple[int, ...], original: Schema, fresh: Schema) -> tuple[int, ...]:
-    found = []
+    fresh_ids = []
     for source_id in source_ids:
         name = original.names_by_id.get(source_id)
         if name is None:
             raise NotFoundError(f"Cannot find source column: {source_id}", source_id=source_id)
-        found.append(fresh.ids_by_name[name])
-    return tuple(found)
+        fresh_ids.append(fresh.ids_by_name[name])
+    return tuple(fresh_ids)
 
 
 def _fresh_spec(spec: PartitionSpec, original: Schema, fresh: Schema) -> PartitionSpec:
@@ -144,7 +139,7 @@ def _fresh_spec(spec: PartitionSpec, original: Schema, fresh: Schema) -> Partiti
 
 
 def _replacement_spec(spec: PartitionSpec, original: Schema, fresh: Schema, base: TableMetadata) -> PartitionSpec:
-    """v2: reuse the field ids of known (source, transform) pairs; v1: keep every old field, as void where it is gone."""
+    """Version 2: reuses the field ids of known (source, transform) pairs. Version 1: keeps old fields, as void where they were dropped."""
     wanted = [(_sources(f.source_ids, original, fresh), f.transform, f.name) for f in spec.fields]
     last_id = base.last_partition_id
     known = {(f.source_ids, str(f.transform)): f.field_id for s in base.partition_specs for f in s.fields}

@@ -1,7 +1,8 @@
-"""The metadata columns of one table: row lineage needs a version, ``_partition`` is of the table's own fields."""
+"""The metadata columns of one table: row lineage depends on the format version, ``_partition`` on the table's specs."""
 
 from __future__ import annotations
 
+from icesql.spec.case_folding import name_key
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.metadata_columns import DELETED, FILE, LINEAGE, PARTITION, PARTITION_ID, POS, SPEC_ID
 from icesql.spec.types import NestedField, StructType
@@ -13,15 +14,15 @@ NAMES = (*_PLAIN, PARTITION)
 
 def metadata_column(metadata: TableMetadata, name: str, *, case_sensitive: bool = True) -> NestedField | None:
     """The metadata column of that name, ``None`` if there is none. Row lineage needs format version 3."""
-    key = name if case_sensitive else name.lower()
+    key = name_key(case_sensitive=case_sensitive)(name)
     if key == PARTITION:
         return partition_column(metadata)
-    found = _PLAIN.get(key)
-    return None if found in LINEAGE and metadata.format_version < 3 else found
+    column = _PLAIN.get(key)
+    return None if column in LINEAGE and metadata.format_version < 3 else column
 
 
 def partition_column(metadata: TableMetadata) -> NestedField:
-    """``_partition``: a struct of every partition field any spec of the table had."""
+    """``_partition``: a struct of every partition field that any spec of the table had."""
     return NestedField(
         PARTITION_ID, PARTITION, StructType(union_partition_type(metadata).fields), False, "Partition to which a row belongs to"
     )

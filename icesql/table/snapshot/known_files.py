@@ -1,4 +1,4 @@
-"""Whether data files are in a table already: a file that is in it twice shows its rows twice."""
+"""Whether data files are in a table already: a file that is listed twice returns its rows twice."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from icesql.errors import ValidationError
-from icesql.io.manifests.columns import read_manifest_columns
+from icesql.io.manifests.column_reader import read_manifest_columns
 from icesql.io.storage.files import FileIO
 from icesql.spec.files import ManifestContent
 from icesql.spec.metadata import TableMetadata

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from icesql.errors import UnsupportedError
 from icesql.parser import statements as s
-from icesql.session.output.results import Columns
+from icesql.session.output.results import ResultColumns
 from icesql.session.rewrite.system_functions import SYSTEM
 from icesql.session.run.show.patterns import matches
 from icesql.session.sql_errors import schema_not_found
 from icesql.spark.functions.system_functions import FUNCTIONS
+from icesql.spark_errors import spark_message
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
-SHOWN = Columns("function string!")
+SHOWN = ResultColumns("function string!")
 
 
-def show_functions(session: SessionState, statement: s.ShowFunctions | s.DescribeFunction) -> Any:
+def show_functions(session: SessionState, statement: s.ShowFunctions | s.DescribeFunction) -> DataFrame:
     if isinstance(statement, s.DescribeFunction):
         if session.names.address(statement.function.parts) is None or len(statement.function.parts) == 1:
             return session.spark_sql(statement.text)
         catalog = session.names.address(statement.function.parts)
         assert catalog is not None
         raise UnsupportedError(
-            f"[MISSING_CATALOG_ABILITY.FUNCTIONS] Catalog {catalog.catalog.name} does not support functions. SQLSTATE: 0A000"
+            spark_message("MISSING_CATALOG_ABILITY.FUNCTIONS", f"Catalog {catalog.catalog.name} does not support functions.")
         )
     where = session.names.namespace(None if statement.namespace is None else statement.namespace.parts)
     if where is None:
