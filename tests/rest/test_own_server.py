@@ -56,7 +56,7 @@ def test_a_write_sends_files_and_no_manifest(behind: RestCatalog, proxy: FaultPr
     (update,) = commits[-1]["updates"]
     assert (update["action"], update["operation"]) == ("produce-snapshot", "append")
     assert sum(file["record-count"] for file in update["add-data-files"]) == 2
-    assert "manifest" not in json.dumps(update)
+    assert not [key for key in update if "manifest" in key and key != "merge-manifests"]
     table.delete(Predicate(Op.EQ, Reference("id"), (2,)))
     assert table.to_arrow()["id"].to_pylist() == [1]
     assert COMMIT_ID in table.current_snapshot.summary
