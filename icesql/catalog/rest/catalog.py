@@ -72,7 +72,7 @@ class RestCatalog(Catalog):
         self.views = RestViews(self.server)
         self.metrics = Metrics(self.server, self.loads)
         listen(self.metrics)
-        self._is_asked = False
+        self._given_io, self._is_asked = self.io, False
 
     def close(self) -> None:
         self.metrics.flush(1.0)
@@ -83,7 +83,8 @@ class RestCatalog(Catalog):
         if not self._is_asked:
             offer = self.server.offer
             self.properties = {**offer.properties, **{k: v for k, v in self.properties.items() if k not in offer.properties}}
-            self.io = load_file_io(file_properties(self.properties))
+            if self.io is self._given_io:
+                self.io = load_file_io(file_properties(self.properties))
             self._is_asked = True
         return self.server
 
