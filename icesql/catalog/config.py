@@ -5,6 +5,7 @@ A configuration written for Iceberg's runtime is read as it is; its class names 
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +17,7 @@ PREFIX = "spark.sql.catalog."
 ENVIRONMENT_PREFIX = "ICESQL_CATALOG__"
 DEFAULT_CATALOG = "local"
 DEFAULT_FOLDER = "warehouse"
+_SURELY_MISTYPED = 0.8
 
 _SPARK_CLASSES = {"org.apache.iceberg.spark.SparkCatalog", "org.apache.iceberg.spark.SparkSessionCatalog", "icesql"}
 _IMPLEMENTATIONS = {
@@ -36,7 +38,7 @@ def catalog_configurations(
     environ: Mapping[str, str] | None = None,
 ) -> dict[str, dict[str, str]]:
     """Properties of every catalog of icesql, by name. Keyword arguments precede Spark's configuration, which precedes the environment,
-    which precedes PyIceberg's configuration, of which nothing is taken for a catalog that is said to be of another type.
+    which precedes PyIceberg's configuration; of that nothing is taken for a catalog that is said to be of another type.
 
     ``local`` always exists. A name of Spark's configuration whose class is not Iceberg's is left to Spark.
     """
@@ -129,9 +131,29 @@ def catalog_type(name: str, properties: Mapping[str, str]) -> str:
     return _TYPES.get((kind or "sql").lower(), kind or "sql")
 
 
+_SETTINGS = (
+    "type", "catalog-impl", "io-impl", "lock-impl", "metrics-reporter-impl", "uri", "warehouse", "default-namespace", "cache-enabled",
+    "token", "credential", "scope", "prefix",
+)  # fmt: skip
+
+
+def check_settings(name: str, properties: Mapping[str, str]) -> None:
+    """Refuse a setting that is all but one of ``_SETTINGS``: it would be left out of account in silence. Others are kept, as Iceberg keeps
+    what an implementation of a catalog may know. Raises InvalidArgumentError that names the setting meant."""
+    for key in properties:
+        close = difflib.get_close_matches(key.lower(), _SETTINGS, n=1, cutoff=_SURELY_MISTYPED)
+        if close and key != close[0]:
+            raise InvalidArgumentError(f"Cannot open catalog {name}: unknown setting: {key}. Did you mean '{close[0]}'?")
+
+
 def completed(properties: Mapping[str, str], kind: str) -> dict[str, str]:
-    """The properties with defaults: a warehouse (``./warehouse``), absolute, and for ``sql`` a SQLite file in it."""
+    """The properties with defaults: a warehouse (``./warehouse``), absolute, and for ``sql`` a SQLite file in it.
+
+    Raises InvalidArgumentError for ``hadoop`` without a warehouse, which Iceberg's runtime refuses too.
+    """
     complete = dict(properties)
+    if kind == "hadoop" and not complete.get("warehouse"):
+        raise InvalidArgumentError("Cannot open catalog: type=hadoop keeps its tables in a folder: set warehouse")
     if kind == "memory" and "warehouse" not in complete:
         return complete
     if kind == "sql" and "uri" in complete and "warehouse" not in complete:

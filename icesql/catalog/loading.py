@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Mapping
 
 from icesql.catalog.base import Catalog, FilterParser
-from icesql.catalog.config import catalog_type, completed
+from icesql.catalog.config import catalog_type, check_settings, completed
 from icesql.catalog.hadoop import HadoopCatalog
 from icesql.catalog.memory import MemoryStore
 from icesql.catalog.metastore import MetastoreCatalog
@@ -28,6 +28,7 @@ def load_catalog(name: str, properties: Mapping[str, str] | None = None, parse_f
     if not name or "." in name:
         raise InvalidArgumentError(f"Cannot open catalog: not a name: {name!r}")
     given = dict(properties or {})
+    check_settings(name, given)
     kind = catalog_type(name, given)
     if kind == "rest":
         return _rest_catalog(name, given, parse_filter)
