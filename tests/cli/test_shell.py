@@ -239,6 +239,8 @@ SNAPSHOT_COLUMNS = ("committed_at", "snapshot_id", "parent_id", "operation", "ma
 @pytest.mark.parametrize("width", [40, 80, 160, 300])
 def test_a_wide_result_has_all_its_columns_at_every_width(terminal: Terminal, wide: str, width: int) -> None:
     terminal.resize(width)
+    terminal.type("\\pager off\r")
+    terminal.wait_for("the pager is off")
     shown = terminal.run(f"SELECT * FROM {wide}.snapshots")
     lines = shown[shown.index("committed_at") :].splitlines()
     for name in SNAPSHOT_COLUMNS:
@@ -258,6 +260,8 @@ def test_forms_at_a_terminal(terminal: Terminal, wide: str) -> None:
     assert re.search(r"-\[ RECORD 1 \]-*\+-+\ndevice_id \| 3\n", terminal.run(f"SELECT DISTINCT device_id FROM {wide} WHERE device_id = 3"))
     terminal.type("\\x off\r")
     terminal.wait_for("always a table")
+    terminal.type("\\pager on\r")
+    terminal.wait_for("the pager is on")
     terminal.type(f"SELECT * FROM {wide}.snapshots;\r")  # scrolls sideways, until q is typed
     terminal.wait_for(r"committed_at +snapshot_id")
     terminal.type("q")
