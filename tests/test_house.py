@@ -7,10 +7,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from icesql.spark.jvm.classes import SUPPORTED, TABLE
+
 ROOT = Path(__file__).resolve().parents[1]
 MOST_FILES = 25  # about twenty, in a folder that grows no further without a wing
 
-_JVM = re.compile(r"\._(?:j[a-z]\w*)\b|\bsessionState\(\)")
+_JVM = re.compile(r"\._(?:jdf|jvm|jsparkSession|jc|jsc|jcatalog|gateway)\b|\bsessionState\(\)|\bbridge\.jvm\b")
 
 
 def _modules() -> Iterator[Path]:
@@ -38,17 +40,16 @@ def test_folders_say_what_they_hold() -> None:
     assert not silent
 
 
-def test_the_session_asks_the_jvm_through_its_own_room() -> None:
-    """Spark's private handles (``_jdf``, ``_jvm``, ``_jsparkSession`` ...) are for ``icesql.spark``."""
-    rooms = ("session", "cli", "magic", "procedures")
-    found = [
+def test_only_its_own_room_speaks_to_the_jvm() -> None:
+    """Spark's private handles (``_jdf``, ``_jvm``, ``_jsparkSession`` ...) are for ``icesql.spark.jvm``."""
+    places = [
         f"{module.relative_to(ROOT)}:{number}"
         for module in _modules()
-        if module.relative_to(ROOT / "icesql").parts[0] in rooms
+        if module.relative_to(ROOT / "icesql").parts[:2] not in (("spark", "jvm"), ("spark", "launch"))
         for number, line in enumerate(module.read_text().splitlines(), 1)
         if _JVM.search(line)
     ]
-    assert not found
+    assert not places
 
 
 _KEY = re.compile(r"(?:write|commit|read|history|gc|compatibility)\.[a-z-]+(?:\.[a-z.-]*)?")
@@ -64,3 +65,22 @@ def test_property_keys_have_one_home() -> None:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and _KEY.fullmatch(node.value)
     ]
     assert not raw
+
+
+def test_classes_of_spark_are_named_in_one_table() -> None:
+    """Their full names stand in ``icesql.spark.jvm.classes``, where the versions that have them are listed too."""
+    places = [
+        f"{module.relative_to(ROOT)}:{node.lineno}"
+        for module in _modules()
+        if module != ROOT / "icesql/spark/jvm/classes.py"
+        for node in ast.walk(ast.parse(module.read_text()))
+        if (isinstance(node, ast.Constant) and isinstance(node.value, str) and "org.apache.spark" in node.value)
+        or (isinstance(node, ast.Attribute) and ast.unparse(node).endswith("org.apache"))
+    ]
+    assert not places
+
+
+def test_the_page_on_compatibility_names_what_not_every_spark_has() -> None:
+    table = re.findall(r"^\| `(org\.[^`]+)` \| ([\d., ]+) \|$", (ROOT / "docs/compatibility.md").read_text(), re.MULTILINE)
+    partial = {name: ", ".join(entry.versions) for name, entry in TABLE.items() if entry.versions != SUPPORTED}
+    assert dict(table) == partial

@@ -10,6 +10,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from icesql.catalog.pyiceberg_config import pyiceberg_catalogs
 from icesql.errors import InvalidArgumentError
 
 PREFIX = "spark.sql.catalog."
@@ -25,9 +26,10 @@ _IMPLEMENTATIONS = {
     "org.apache.iceberg.hadoop.HadoopCatalog": "hadoop",
     "org.apache.iceberg.inmemory.InMemoryCatalog": "memory",
     "org.apache.iceberg.rest.RESTCatalog": "rest",
+    "pyiceberg.catalog.rest.RestCatalog": "rest",
     "org.apache.iceberg.hive.HiveCatalog": "hive",
 }
-_TYPES = {"sql": "sql", "jdbc": "sql", "hadoop": "hadoop", "memory": "memory", "in-memory": "memory", "inmemory": "memory"}
+_TYPES = {"sql": "sql", "jdbc": "sql", "hadoop": "hadoop", "memory": "memory", "in-memory": "memory", "inmemory": "memory", "rest": "rest"}
 
 
 def catalog_configurations(
@@ -35,7 +37,8 @@ def catalog_configurations(
     keyword: Mapping[str, Mapping[str, object]] | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> dict[str, dict[str, str]]:
-    """Properties of every catalog of icesql, by name. Keyword arguments precede Spark's configuration, which precedes the environment.
+    """Properties of every catalog of icesql, by name. Keyword arguments precede Spark's configuration, which precedes the environment,
+    which precedes PyIceberg's configuration; of that nothing is taken for a catalog that is said to be of another type.
 
     ``local`` always exists. A name of Spark's configuration whose class is not Iceberg's is left to Spark.
     """
@@ -43,8 +46,17 @@ def catalog_configurations(
     for source in (_of_environment(environ or {}), _of_spark(spark_conf or {}), _of_keywords(keyword or {})):
         for name, properties in source.items():
             configurations.setdefault(name, {}).update(properties)
+    for name, properties in pyiceberg_catalogs(environ or {}).items():
+        given = configurations.get(name, {})
+        if not _kind_keys(given) or catalog_type(name, given) == catalog_type(name, properties):
+            configurations[name] = {**properties, **given}
     configurations.setdefault(DEFAULT_CATALOG, {})
     return configurations
+
+
+def _kind_keys(properties: Mapping[str, str]) -> set[str]:
+    """The settings that say which type of catalog is meant."""
+    return {"type", "catalog-impl", "py-catalog-impl", "uri"} & properties.keys()
 
 
 def _of_environment(environ: Mapping[str, str]) -> dict[str, dict[str, str]]:
@@ -103,14 +115,19 @@ def text(value: object) -> str:
 
 
 def catalog_type(name: str, properties: Mapping[str, str]) -> str:
-    """``sql``, ``hadoop``, ``memory``, or the name of a type that is not supported here. Raises InvalidArgumentError for contradictions."""
-    kind, implementation = properties.get("type"), properties.get("catalog-impl")
+    """``sql``, ``rest``, ``hadoop``, ``memory``, or the name of a type that is not supported here.
+
+    Raises InvalidArgumentError for contradictions.
+    """
+    kind, implementation = properties.get("type"), properties.get("catalog-impl", properties.get("py-catalog-impl"))
     if kind and implementation:
         raise InvalidArgumentError(
             f"Cannot create catalog {name}, both type and catalog-impl are set: type={kind}, catalog-impl={implementation}"
         )
     if implementation:
         return _IMPLEMENTATIONS.get(implementation, implementation)
+    if kind is None and properties.get("uri", "").lower().startswith(("http://", "https://")):
+        return "rest"
     return _TYPES.get((kind or "sql").lower(), kind or "sql")
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from icesql.errors import ValidationError
 from icesql.spark.read.table_scan import scan_dataframe
-from icesql.spark.row_level import few_rows, found_rows, merge, update
+from icesql.spark.row_level import affected_rows, few_rows, merge, update
 from icesql.spark.row_level.assignments import Assignment
 from icesql.spark.row_level.delete import delete_rows
 from icesql.spark.row_level.merge import merge_rows
@@ -187,7 +187,7 @@ def test_statements_in_a_row_on_buckets(spark, make_table):
 
 @pytest.mark.parametrize("mode", MODES[1::2], ids=lambda m: f"{m[0]}-v{m[1]}")
 def test_many_rows_come_as_bitmaps(spark, make_table, monkeypatch, mode):
-    monkeypatch.setattr(found_rows, "MANY_ROWS", -1)
+    monkeypatch.setattr(affected_rows, "MANY_ROWS", -1)
     monkeypatch.setattr(few_rows, "_is_small", lambda *_: False)
     monkeypatch.setattr(few_rows, "FEW_VALUES", 0)
     properties = {"format-version": mode[1], **{f"write.{verb}.mode": mode[0] for verb in ("delete", "merge")}}
@@ -371,7 +371,7 @@ def test_a_first_try_is_made_where_few_rows_are_likely(spark, make_table, monkey
     assert tries(None) and tries(unknown) and all(map(tries, sources.values()))
     monkeypatch.setattr(few_rows, "_FEW_SOURCE_BYTES", 10)
     assert tries(sources["filtered"]) and not tries(sources["whole"])
-    monkeypatch.setattr(found_rows, "MANY_ROWS", 100)
+    monkeypatch.setattr(affected_rows, "MANY_ROWS", 100)
     assert not tries(None) and not tries(unknown) and not tries(sources["filtered"])
     monkeypatch.setattr(few_rows, "_FEW_SOURCE_BYTES", 32 << 20)
     assert all(map(tries, sources.values()))

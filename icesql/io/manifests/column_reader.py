@@ -14,7 +14,7 @@ from icesql.io.lru import LruCache
 from icesql.io.manifests.columns import ManifestColumns
 from icesql.io.manifests.entries import entry_parts, read_manifest_records
 from icesql.io.manifests.location_columns import first_stray
-from icesql.io.manifests.program import compile_program
+from icesql.io.manifests.program import Program, compile_program
 from icesql.io.native import native
 from icesql.io.storage.files import FileIO
 from icesql.spec.files import FileContent, ManifestContent, ManifestFile
@@ -71,8 +71,7 @@ def decode_columns(
     """Run the decoder over inflated records. Raises CorruptMetadataError."""
     location = manifest.manifest_path
     try:
-        program = compile_program(records.header.schema, len(wanted))
-        entry_parts(records.header.schema)
+        program = _programs.find_or_make((records.header.metadata["avro.schema"], len(wanted)), lambda: _program(records, len(wanted)))
     except (StopIteration, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise corrupt(location, f"not a manifest: {error!r}") from error
     rows = records.record_count
@@ -87,6 +86,14 @@ def decode_columns(
         why, place = error.args if len(error.args) == 2 else (str(error), None)
         raise corrupt(location, f"damaged entry: {why}", place) from error
     return _checked(ManifestColumns(location, manifest, spec, wanted, records, program, ints, present, offsets, lengths, marks))
+
+
+_programs: LruCache[tuple[bytes, int], Program] = LruCache(256)  # by the schema's text: most manifests of a table have the same
+
+
+def _program(records: AvroRecords, wanted_count: int) -> Program:
+    entry_parts(records.header.schema)
+    return compile_program(records.header.schema, wanted_count)
 
 
 def _checked(columns: ManifestColumns) -> ManifestColumns:

@@ -13,7 +13,7 @@ from icesql.io.avro.decode import DAMAGE, Decoder
 from icesql.io.avro.objects import record_decoder
 from icesql.io.lru import LruCache
 from icesql.io.manifests.encode import encode_long, encode_string, optional_bytes, optional_long
-from icesql.io.manifests.schemas import MANIFEST_FILE_IDS, manifest_file_schema
+from icesql.io.manifests.schemas import MANIFEST_FILE_IDS, manifest_file_schema_text
 from icesql.io.manifests.writer import DEFAULT_COMPRESSION
 from icesql.io.storage.files import FileIO
 from icesql.io.storage.locations import is_location
@@ -165,7 +165,7 @@ def write_manifest_list(
         assigned, next_row_id = _assign(manifest, format_version, snapshot_id, sequence_number, next_row_id)
         written.append(assigned)
     builder = AvroFileBuilder(
-        manifest_file_schema(format_version),
+        manifest_file_schema_text(format_version),
         _header(format_version, snapshot_id, parent_snapshot_id, sequence_number, first_row_id),
         compression,
     )

@@ -12,7 +12,7 @@ where the record starts and ends.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -40,6 +40,13 @@ class Program:
     spans: dict[Column, int] = field(default_factory=dict)
     int_count: int = 0
     span_count: int = 0
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def once(self, name: str, make: Callable[[], Any]) -> Any:
+        """What follows from the schema alone, worked out once a program."""
+        if name not in self.facts:
+            self.facts[name] = make()
+        return self.facts[name]
 
 
 def compile_program(schema: Any, wanted_count: int) -> Program:

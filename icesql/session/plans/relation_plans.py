@@ -259,13 +259,13 @@ class RelationPlans:
         return RelationPlan.of(self._present_or(resolved, relation, later))
 
     def _present_or(self, resolved: Readable, relation: RelationPlan, otherwise: RelationPlan) -> DataFrame:
-        from icesql.spark.jvm.driver_callbacks import Question, one_of
+        from icesql.spark.jvm.driver_callbacks import DriverCallback, chosen_side
         from icesql.spark.read.unpinned import identity
 
         version = identity(resolved.table.version)
-        present = Question(f"{version} present", lambda: identity(self.newest.of(resolved)) == version)
-        past = Question(f"{version} past", lambda: identity(self.newest.of(resolved)) != version)
-        return one_of(self._session.spark, [(relation.plan, present), (otherwise.plan, past)])
+        present = DriverCallback(f"{version} present", lambda: identity(self.newest.of(resolved)) == version)
+        past = DriverCallback(f"{version} past", lambda: identity(self.newest.of(resolved)) != version)
+        return chosen_side(self._session.spark, [(relation.plan, present), (otherwise.plan, past)])
 
     def add_report(self, report: ScanReport, snapshot: Snapshot | None) -> None:
         """Called with the report of each planning of a snapshot's files."""

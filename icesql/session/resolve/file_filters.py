@@ -41,8 +41,8 @@ def file_filter(session: SessionState, table: Table, where: str, *, exact_names:
 
 
 def _by_spark(session: SessionState, table: Table, where: str) -> Expression | None:
+    from icesql.spark.row_level.affected_rows import POS
     from icesql.spark.row_level.checks import require_deterministic
-    from icesql.spark.row_level.found_rows import POS
     from icesql.spark.row_level.target import Target, exact_condition
 
     target = Target(spark=session.spark, table=table, alias="__icesql_filtered")

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
+from icesql import __version__
 from icesql.errors import InvalidArgumentError, UnsupportedError
 from icesql.spark.jvm.bridge import Bridge, bridge_of
 from icesql.spark.jvm.callback_errors import guarded
@@ -89,8 +90,6 @@ Refuse = Callable[[str], InvalidArgumentError]
 
 
 def _version() -> str:
-    from icesql import __version__
-
     return f"icesql {__version__}"
 
 

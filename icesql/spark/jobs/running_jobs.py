@@ -6,6 +6,8 @@ import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from icesql.spark.jvm.spark_session import active_stages
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -26,7 +28,7 @@ class RunningStage:
 
 def running_stages(spark: Any) -> list[RunningStage]:
     """Those with tasks, in the order of their numbers."""
-    stages = spark.sparkContext._jsc.sc().statusStore().activeStages()
+    stages = active_stages(spark)
     listed = [_stage(stages.apply(place)) for place in range(stages.size())]
     return sorted((stage for stage in listed if stage.total_tasks), key=lambda stage: stage.number)
 

@@ -1,4 +1,4 @@
-"""What is asked of a DataFrame's plans in the JVM, and of Columns and types."""
+"""Questions to Spark about a DataFrame, a Column or a type."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from icesql.spark.jvm.plans import analysed_plan, optimised_plan
 
 
 def plan_physically(frame: DataFrame) -> None:
-    """Physical planning, at which scans choose their files: partitions are asked for, no row is read."""
+    """Physical planning, at which scans choose their files: Spark counts their partitions and reads no row."""
     execution = frame._jdf.queryExecution()
     execution.executedPlan()
     execution.toRdd().getNumPartitions()

@@ -1,4 +1,4 @@
-"""What is asked of a Spark session's own state in the JVM: its settings, its catalog of views and functions, its file systems."""
+"""A Spark session's own state: its settings, its catalog of views and functions, its file systems."""
 
 from __future__ import annotations
 
@@ -89,3 +89,8 @@ def storage_level(spark: SparkSession, name: str) -> JavaObject:
 
 def _state(spark: SparkSession) -> JavaObject:
     return spark._jsparkSession.sessionState()
+
+
+def active_stages(spark: SparkSession) -> JavaObject:
+    """A Scala sequence of ``StageData``: what runs now."""
+    return spark.sparkContext._jsc.sc().statusStore().activeStages()

@@ -109,10 +109,10 @@ def numbered(frame: DataFrame) -> DataFrame:
 
 def known_metadata_column(metadata: TableMetadata, name: str) -> I.NestedField:
     """Raises NotFoundError that names the nearest metadata column."""
-    found = metadata_column(metadata, name)
-    if found is None:
+    column = metadata_column(metadata, name)
+    if column is None:
         raise NotFoundError(f"Cannot find metadata column: {name}.{nearest(name, NAMES)}")
-    return found
+    return column
 
 
 # -- names ---------------------------------------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ def _missing_value(column: I.NestedField) -> dict[str, str]:
 
 
 def _must_be_read_whole(column: I.NestedField, name: str, metadata: TableMetadata) -> bool:
-    """True where Spark must not prune the fields of a nested column: a pruned column loses its id and is found by its name alone,
+    """True where Spark must not prune the fields of a nested column: a pruned column loses its id and is looked up by its name alone,
     which older files, or all, have otherwise."""
     if not _has_struct(column.type):
         return False

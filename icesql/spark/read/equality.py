@@ -74,9 +74,11 @@ def equality_delete_entries(read: Read) -> list[ManifestEntry]:
 
 def _entries_of_tasks(tasks: Sequence[FileScanTask]) -> list[ManifestEntry]:
     """Given tasks name exactly the deletes that apply, so any sequence number above their files' will do."""
-    found = {file.key: file for task in tasks for file in task.delete_files if file.content is FileContent.EQUALITY_DELETES}
+    deletes = {file.key: file for task in tasks for file in task.delete_files if file.content is FileContent.EQUALITY_DELETES}
     above = max((task.data_sequence_number for task in tasks), default=0) + 1
-    return [ManifestEntry(status=EntryStatus.EXISTING, snapshot_id=None, sequence_number=above, data_file=file) for file in found.values()]
+    return [
+        ManifestEntry(status=EntryStatus.EXISTING, snapshot_id=None, sequence_number=above, data_file=file) for file in deletes.values()
+    ]
 
 
 def deleted_rows(read: Read, known: Schema) -> list[DeletedRows]:
@@ -99,8 +101,8 @@ def marked(frame: DataFrame, names: dict[int, str], groups: Sequence[DeletedRows
     """All rows, with ``_deleted`` true for those that a group deletes."""
     for group in groups:
         kept = frame.join(group.frame, _match(frame, names, group), "left_anti")
-        gone = frame.join(group.frame, _match(frame, names, group), "left_semi").withColumn(DELETED.name, F.lit(True))
-        frame = kept.unionByName(gone)
+        deleted = frame.join(group.frame, _match(frame, names, group), "left_semi").withColumn(DELETED.name, F.lit(True))
+        frame = kept.unionByName(deleted)
     return frame
 
 

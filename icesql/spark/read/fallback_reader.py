@@ -115,7 +115,7 @@ def _tasks_frame(read: Read, belongs: Callable[[ScannedFile], bool]) -> DataFram
 
 def _left_out(read: Read, file: ScannedFile) -> bytes | None:
     """Positions that the read leaves out beside those that delete files name."""
-    bitmap = (read.settings.gone or {}).get(file.file_path)
+    bitmap = (read.settings.deleted_positions or {}).get(file.file_path)
     return None if bitmap is None else bytes(bitmap.serialize())
 
 

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -29,6 +29,9 @@ from icesql.table.scan.report import ScanReport
 from icesql.table.scan.table_scan import ScanPlan
 from icesql.table.scan.tasks import FileScanTask, ScannedFile
 
+if TYPE_CHECKING:
+    from pyroaring import BitMap64
+
 ScanListener = Callable[[ScanReport, Snapshot | None], None]
 """Told of each planning of a snapshot's files."""
 _scan_numbers = itertools.count(1)
@@ -40,7 +43,7 @@ class ReadSettings:
 
     ``where`` only prunes (its rows are not filtered). ``files`` restricts the read to those data files; ``tasks`` replaces
     planning altogether.
-    ``gone``: positions to leave out beside those the delete files name, as bitmaps by data file.
+    ``deleted_positions``: positions to leave out beside those the delete files name, as bitmaps by data file.
     ``extra``: further constants to show, behind the metadata columns.
     ``never_null``: ids of columns that hold no null in these files: Spark does not test for it, though the frame's schema allows for it.
     """
@@ -50,7 +53,7 @@ class ReadSettings:
     where: Expression = TRUE
     files: frozenset[str] | None = None
     tasks: tuple[FileScanTask, ...] | None = None
-    gone: Mapping[str, Any] | None = None
+    deleted_positions: Mapping[str, BitMap64] | None = None
     extra: tuple[FileConstant, ...] = ()
     never_null: frozenset[int] = frozenset()
     options: Mapping[str, str] = field(default_factory=dict)
@@ -130,13 +133,13 @@ class SharedPlanner:
 
     def _plan(self, expression: Expression) -> _Plan:
         with self._lock:
-            found = self._plans.get(expression)
-            if found is None:
-                found = self._planned(expression)
-                self._plans = {**dict(list(self._plans.items())[-7:]), expression: found}
+            plan = self._plans.get(expression)
+            if plan is None:
+                plan = self._planned(expression)
+                self._plans = {**dict(list(self._plans.items())[-7:]), expression: plan}
         if self._settings.listener is not None:
-            self._settings.listener(found.report, self._snapshot)
-        return found
+            self._settings.listener(plan.report, self._snapshot)
+        return plan
 
     def _planned(self, expression: Expression) -> _Plan:
         context = PlanContext(

@@ -233,7 +233,9 @@ class Read:
         return self.without_deleted(self.relation("with position deletes", belongs, columns))
 
     def _has_deletes(self, file: ScannedFile) -> bool:
-        return bool(file.delete_files) or (self.settings.gone is not None and file.file_path in self.settings.gone)
+        return bool(file.delete_files) or (
+            self.settings.deleted_positions is not None and file.file_path in self.settings.deleted_positions
+        )
 
     def _equality(self) -> DataFrame:
         """Files with equality deletes, and perhaps position deletes: anti joins over the columns that the deletes compare."""
@@ -260,7 +262,7 @@ class Read:
     def with_deletes(self, columns: ReadColumns) -> ReadColumns:
         # Spark reads wide rows one by one and copies the constants into each, so they get the smaller form.
         bits_bytes = 0 if _leaves(columns.physical) > _WIDE else deletes.ALL_BITS_BYTES
-        deleted = deletes_constant(deletes.DeletedPositions(self.io, self.settings.gone, bits_bytes=bits_bytes))
+        deleted = deletes_constant(deletes.DeletedPositions(self.io, self.settings.deleted_positions, bits_bytes=bits_bytes))
         physical = columns.physical if ROW_INDEX in columns.physical.fields else StructType([*columns.physical.fields, ROW_INDEX])
         return replace(columns, physical=physical, constants=(*columns.constants, deleted))
 
@@ -352,7 +354,7 @@ class Read:
         """Which kinds of delete files the snapshot has."""
         if self.settings.tasks is not None:
             kinds = frozenset(file.content for task in self.settings.tasks for file in task.delete_files)
-            return kinds | {FileContent.POSITION_DELETES} if self.settings.gone else kinds
+            return kinds | {FileContent.POSITION_DELETES} if self.settings.deleted_positions else kinds
         return deletes.delete_kinds(self.io, self.metadata, self.snapshot)
 
 

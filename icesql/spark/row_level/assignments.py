@@ -56,8 +56,8 @@ def below_table(schema: Schema, column: tuple[str, ...], alias: str, key: NameKe
 def _place(node: _Node, struct: StructType, assignment: Assignment, depth: int, key: NameKey) -> None:
     name = assignment.column[depth]
     shown = ".".join(assignment.column[: depth + 1])
-    found = next((f for f in struct.fields if key(f.name) == key(name)), None)
-    if found is None:
+    field_ = next((f for f in struct.fields if key(f.name) == key(name)), None)
+    if field_ is None:
         hint = nearest(name, [f.name for f in struct.fields])
         raise NotFoundError(
             spark_message("FIELD_NOT_FOUND", f"No such struct field `{name}` in {', '.join(quoted(f.name) for f in struct.fields)}.{hint}")
@@ -67,19 +67,19 @@ def _place(node: _Node, struct: StructType, assignment: Assignment, depth: int, 
                 f"A column, variable, or function parameter with name {quoted(name)} cannot be resolved.{hint}",
             )
         )
-    child = node.children.setdefault(found.id, _Node())
+    child = node.children.setdefault(field_.id, _Node())
     if depth == len(assignment.column) - 1:
         if child.value is not None:
             raise _invalid(f"Multiple assignments for '{shown}': {child.value}, {assignment.value or 'DEFAULT'}")
         if child.children:
             raise _invalid(f"Conflicting assignments for '{shown}'")
-        child.value = sql_literal(found.type, found.write_default) if assignment.value is None else assignment.value
+        child.value = sql_literal(field_.type, field_.write_default) if assignment.value is None else assignment.value
         return
     if child.value is not None:
         raise _invalid(f"Conflicting assignments for '{shown}'")
-    if not isinstance(found.type, StructType):
-        raise _invalid(f"Updating nested fields is only supported for StructType but '{shown}' is of type {found.type}")
-    _place(child, found.type, assignment, depth + 1, key)
+    if not isinstance(field_.type, StructType):
+        raise _invalid(f"Updating nested fields is only supported for StructType but '{shown}' is of type {field_.type}")
+    _place(child, field_.type, assignment, depth + 1, key)
 
 
 def _invalid(problem: str) -> ValidationError:

@@ -24,11 +24,11 @@ class FileNumbers:
     def number(self, file: ScannedFile) -> int:
         path = file.file_path
         with self._lock:
-            found = self._numbers.get(path)
-            if found is None:
-                found = self._numbers[path] = len(self.paths)
+            number = self._numbers.get(path)
+            if number is None:
+                number = self._numbers[path] = len(self.paths)
                 self.paths.append(path)
-            return found
+            return number
 
     @cached_property
     def constant(self) -> FileConstant:

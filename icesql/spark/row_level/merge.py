@@ -1,7 +1,7 @@
 """MERGE INTO as Spark's own join: each joined row gets the number of the clause that takes it, and the values it comes back with.
 
 The join, the conditions and the source are evaluated once: few rows come to the driver with their new values, many are kept by Spark
-for the statement's duration. Which of the two it is, is found by trying, unless many are likely.
+for the statement's duration. Unless many are likely, few are tried first.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from icesql.errors import ValidationError
 from icesql.expr.tree import TRUE
 from icesql.spark.jvm.types import sql_type, to_spark_type
 from icesql.spark.read.columns import quoted
+from icesql.spark.row_level.affected_rows import POS, AffectedRows, affected_rows, may_be_many
 from icesql.spark.row_level.assignments import assigned_columns
 from icesql.spark.row_level.changes import COPY_ON_WRITE, RowLevelResult, change, check_changes, check_distribution, mode_of, written
 from icesql.spark.row_level.checks import require_deterministic, require_deterministic_columns
 from icesql.spark.row_level.few_rows import first_rows, in_driver, most_in_driver
 from icesql.spark.row_level.field_order import in_order_of
 from icesql.spark.row_level.file_numbers import FILE_NUMBER
-from icesql.spark.row_level.found_rows import POS, FoundRows, found_rows, may_be_many
 from icesql.spark.row_level.merge_clauses import Action, Clause, ClauseKind, inserted_columns
 from icesql.spark.row_level.merge_metrics import copied_rows, merge_metrics
-from icesql.spark.row_level.merge_values import ACTION, MATCHED, Found, new_rows, partition_values, value_name
+from icesql.spark.row_level.merge_values import ACTION, MATCHED, JoinedRows, new_rows, partition_values, value_name
 from icesql.spark.row_level.target import ROW_ID, Target
 from icesql.spark.write.store_assignment import assigned_frame
 from icesql.spark_errors import spark_message
@@ -89,12 +89,12 @@ class _Merge:
         kept = joined.persist()
         try:
             many = may_be_many(self.target.snapshot, self.source_rows)
-            return self._result(Found(kept, found_rows(kept, self.target.files, many=many, keys=_KEYS)))
+            return self._result(JoinedRows(kept, affected_rows(kept, self.target.files, many=many, keys=_KEYS)))
         finally:
             with after_commit("free the rows that MERGE kept in memory"):
                 kept.unpersist()
 
-    def _few(self, joined: DataFrame) -> Found | None:
+    def _few(self, joined: DataFrame) -> JoinedRows | None:
         """The rows in the driver, if they are few enough."""
         columns = partition_values(self.target) if self._only_inserts or not self._copies else []
         rows = joined.select("*", *columns) if columns else joined
@@ -102,7 +102,7 @@ class _Merge:
         values = None if most == 0 else in_driver(first_rows(rows, most), most)
         if values is None:
             return None
-        return Found(joined, FoundRows(values.select([FILE_NUMBER, POS, *_KEYS]), self.target.files), values)
+        return JoinedRows(joined, AffectedRows(values.select([FILE_NUMBER, POS, *_KEYS]), self.target.files), values)
 
     # -- the join ------------------------------------------------------------------------------------------------
     @property
@@ -216,24 +216,24 @@ class _Merge:
         return bool(matched) and not only_delete
 
     # -- the result ----------------------------------------------------------------------------------------------
-    def _result(self, found: Found) -> RowLevelResult:
-        rows = found.places
+    def _result(self, joined: JoinedRows) -> RowLevelResult:
+        rows = joined.places
         if self._checks_cardinality and rows.where(rows.column(MATCHED)).positions()[1]:
             raise ValidationError(CARDINALITY)
         taken = [rows.where(pc.equal(rows.column(ACTION), n)).count for n in range(1, len(self.clauses) + 1)]
-        gone = rows.where(pc.greater(rows.column(ACTION), _NONE)).positions()[0]
+        deleted_positions = rows.where(pc.greater(rows.column(ACTION), _NONE)).positions()[0]
         replaced = self._replaced(rows) if self._copies else frozenset()
-        comes = [
+        adding_clauses = [
             n for n, (clause, count) in enumerate(zip(self.clauses, taken, strict=True), 1) if clause.action is not Action.DELETE and count
         ]
-        come = new_rows(self.target, found, comes) if comes else None
-        coming = sum(taken[n - 1] for n in comes)
+        added_rows = new_rows(self.target, joined, adding_clauses) if adding_clauses else None
+        new_row_count = sum(taken[n - 1] for n in adding_clauses)
         if self._only_inserts:
-            files = [] if come is None else written(self.target, "write", come, coming)
+            files = [] if added_rows is None else written(self.target, "write", added_rows, new_row_count)
             append = AppendFiles(self.target.table.operations, self.target.table.version).append_files(files)
             return RowLevelResult(builder=append)
-        copied = copied_rows(self.target, gone, replaced) if self._copies else 0
-        builder = change(self.target, "merge", gone, come, replaced, coming=coming)
+        copied = copied_rows(self.target, deleted_positions, replaced) if self._copies else 0
+        builder = change(self.target, "merge", deleted_positions, added_rows, replaced, new_row_count=new_row_count)
         return RowLevelResult(builder=builder, metrics=merge_metrics(self.clauses, taken, copied))
 
     @property
@@ -245,7 +245,7 @@ class _Merge:
     def _copies(self) -> bool:
         return mode_of(self.target, "merge") == COPY_ON_WRITE
 
-    def _replaced(self, rows: FoundRows) -> frozenset[str]:
+    def _replaced(self, rows: AffectedRows) -> frozenset[str]:
         """Files that copy-on-write replaces: those with a row of a kind that has clauses, whether or not a clause takes the row.
 
         The runtime does the same, and row ids are counted by it.

@@ -36,7 +36,7 @@ _CONDITION = re.compile(r"\s*\[([A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\]")
 
 def run_compound(session: SessionState, text: str, args: Any = None) -> DataFrame:
     """The rows of the script's last query; what it did before an error stays done. Raises what no handler of the script takes."""
-    from icesql.spark.jvm.scripting import Script, asked_places, parsed_script, statement_places, version_numbers
+    from icesql.spark.jvm.scripting import Script, expression_places, parsed_script, statement_places, version_numbers
 
     if version_numbers(session.spark.version) < (4, 1):
         raise UnsupportedError(f"Cannot run script: BEGIN ... END needs Spark 4.1 or later: {session.spark.version}")
@@ -47,7 +47,7 @@ def run_compound(session: SessionState, text: str, args: Any = None) -> DataFram
     if body is None:
         return session.spark_sql(text)
     places = statement_places(body)
-    reads = ScriptReads(session, text, asked_places(body))
+    reads = ScriptReads(session, text, expression_places(body))
     if reads.edits:
         body = parsed_script(session.spark, reads.text)
     # the same statements stand in the same order in the user's text and in the one that Spark walks through
