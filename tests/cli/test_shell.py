@@ -130,7 +130,7 @@ class Terminal:
     def run(self, text: str) -> str:
         """Type a statement, and what it showed up to the line with its time."""
         self.type(text + ";\r")
-        return self.wait_for(r"\n-- [\d.]+ s[^\n]*\n")
+        return self.wait_for(r"-- \d+\.\d+ s[^\n]*\n")
 
     def complete(self, text: str, rest: str) -> None:
         """Type, press Tab, and wait for what it adds."""
@@ -242,22 +242,22 @@ def test_a_wide_result_has_all_its_columns_at_every_width(terminal: Terminal, wi
     terminal.type("\\pager off\r")
     terminal.wait_for("the pager is off")
     shown = terminal.run(f"SELECT * FROM {wide}.snapshots")
-    lines = shown[shown.index("committed_at") :].splitlines()
+    lines = shown[shown.index("committed_at") : shown.rindex("-- ")].splitlines()
     for name in SNAPSHOT_COLUMNS:
         assert name in shown
-    assert all(len(line) <= width for line in lines[:-1])
+    assert all(len(line) <= width for line in lines)
     joined = re.sub(r"[\s|]", "", shown)
     assert joined.count("snap-") == joined.count("app-name") == 3
-    assert "3 rows" in lines[-1] or "3 rows" in shown
+    assert "3 rows" in shown
 
 
 @pytest.mark.spark
 def test_forms_at_a_terminal(terminal: Terminal, wide: str) -> None:
     terminal.resize(60)
-    assert re.search(r"device_id +note\n +0 +note", terminal.run(f"SELECT * FROM {wide} LIMIT 1"))  # folded
+    assert re.search(r"device_id +note\n +\d +note", terminal.run(f"SELECT * FROM {wide} LIMIT 1"))  # folded
     terminal.type("\\x\r")
     terminal.wait_for("one record a row")
-    assert re.search(r"-\[ RECORD 1 \]-*\+-+\ndevice_id \| 3\n", terminal.run(f"SELECT DISTINCT device_id FROM {wide} WHERE device_id = 3"))
+    assert re.search(r"-\[ RECORD 1 \]\ndevice_id \| 3\n", terminal.run(f"SELECT DISTINCT device_id FROM {wide} WHERE device_id = 3"))
     terminal.type("\\x off\r")
     terminal.wait_for("always a table")
     terminal.type("\\pager on\r")
