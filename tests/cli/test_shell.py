@@ -305,11 +305,11 @@ def test_commands_at_a_terminal(terminal: Terminal, wide: str, folder: Path) -> 
 
 @pytest.mark.spark
 def test_writes_show_files_bytes_and_rows(terminal: Terminal, wide: str) -> None:
-    slow = "reflect('java.lang.Thread', 'sleep', id % 2 * 4000) AS slept, repeat('x', 3000000) AS x"
-    terminal.type(f"CREATE TABLE {wide}_slow AS SELECT id, {slow} FROM range(0, 2, 1, 2);\r")
+    slow = "reflect('java.lang.Thread', 'sleep', id DIV 399999 * 4000) AS slept"
+    terminal.type(f"CREATE TABLE {wide}_slow AS SELECT id, {slow} FROM range(0, 400000, 1, 2);\r")
     shown = terminal.wait_for(r"-- [\d.]+ s\n")
     assert re.search(r"stage \d+: \d of \d tasks", shown)
-    assert re.search(r"written: 1 file, [\d.]+ [kM]?B and 1 rows", shown)
+    assert re.search(r"written: 1 file, [\d.]+ [kM]?B and 200,000 rows", shown)
 
 
 @pytest.mark.spark
