@@ -1,0 +1,204 @@
+"""Clients of object stores, one for each bucket and set of keys in a process, and the requests made through them."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+from icesql.errors import InvalidArgumentError, UnsupportedError
+from icesql.io.lru import LruCache
+from icesql.io.stores.failures import StoreDeniedError, code_of, failure, status_of
+from icesql.io.stores.settings import Retries, StoreSettings
+
+T = TypeVar("T")
+
+_FIRST_CONTACT = Retries(count=5, least_ms=100, most_ms=1_000, timeout_s=5)
+_FIRST_READ_TIMEOUT = "8s"
+_TRANSIENT = frozenset({408, 429, 500, 502, 503, 504})
+
+
+class ObjectClient:
+    """Requests to one bucket or container. Thread safe.
+
+    Until the store has answered once, a client gives up after a few seconds: a wrong endpoint or a missing network is not waited for as
+    long as a store that is busy.
+    """
+
+    def __init__(self, settings: StoreSettings) -> None:
+        self.settings = settings
+        self._has_answered = False
+
+    @cached_property
+    def _patient(self) -> Any:
+        return _store(self.settings)
+
+    @cached_property
+    def _hasty(self) -> Any:
+        client = tuple((key, _FIRST_READ_TIMEOUT if key == "read_timeout" else value) for key, value in self.settings.client)
+        given = self.settings.retries
+        retries = replace(_FIRST_CONTACT, count=min(given.count, _FIRST_CONTACT.count))
+        return _store(replace(self.settings, client=client, retries=retries))
+
+    def call(self, operation: str, location: str, request: Callable[[Any], T]) -> T:
+        """What ``request(store)`` gives; ``operation`` is a verb for the message. Raises NotFoundError, StoreError, UnsupportedError.
+
+        An error of the request's own, not of the store, is raised as it is.
+        """
+        try:
+            result = request(self._patient if self._has_answered else self._hasty)
+        except Exception as error:
+            if self._has_answered or status_of(error) not in _TRANSIENT:
+                self._has_answered = self._has_answered or status_of(error) is not None
+                raise self._failure(error, operation, location) from error
+            self._has_answered = True
+            result = self.call(operation, location, request)
+        self._has_answered = True
+        return result
+
+    def missing_is_certain(self) -> bool:
+        """Whether an answer of 404 without a code can only mean the object: the bucket and the keys have served before."""
+        return self._has_answered
+
+    def _failure(self, error: Exception, operation: str, location: str) -> Exception:
+        if not is_of_store(error):
+            return error
+        if isinstance(error, ValueError):
+            return InvalidArgumentError(f"Cannot {operation} {location}: not the name of an object: {_line(error)}", location=location)
+        if type(error).__name__ == "NotSupportedError":
+            return UnsupportedError(f"Cannot {operation} {location}: {_line(error)}", location=location)
+        return failure(error, self.settings.kind, operation, location, self.settings.container)
+
+
+def is_of_store(error: BaseException) -> bool:
+    """Whether an error is the client library's."""
+    from obstore.exceptions import BaseError
+
+    if isinstance(error, BaseError):
+        return True
+    return isinstance(error, FileNotFoundError | ValueError) and type(error) in (FileNotFoundError, ValueError)
+
+
+def _line(error: BaseException) -> str:
+    return str(error).split("\n", 1)[0]
+
+
+_clients: LruCache[StoreSettings, ObjectClient] = LruCache(256)
+_lock = threading.Lock()
+
+
+def client_of(settings: StoreSettings) -> ObjectClient:
+    """The process's client for these settings."""
+    with _lock:
+        return _clients.find_or_make(settings, lambda: ObjectClient(settings))
+
+
+# -- the client library's stores -----------------------------------------------------------------------------------------
+
+
+def _store(settings: StoreSettings) -> Any:
+    try:
+        from obstore.store import AzureStore, GCSStore, S3Store
+    except ImportError as error:
+        raise UnsupportedError("Cannot open object store: the package obstore is missing: pip install obstore") from error
+    _require_credentials(settings)
+    retries = settings.retries
+    options: dict[str, Any] = {
+        "config": dict(settings.config),
+        "client_options": dict(settings.client),
+        "retry_config": {
+            "max_retries": retries.count,
+            "retry_timeout": timedelta(seconds=retries.timeout_s),
+            "backoff": {
+                "init_backoff": timedelta(milliseconds=retries.least_ms),
+                "max_backoff": timedelta(milliseconds=max(retries.least_ms, retries.most_ms)),
+                "base": 2,
+            },
+        },
+    }
+    provider = _provider(settings)
+    if provider is not None:
+        options["credential_provider"] = provider
+    make = {"s3": S3Store, "gcs": GCSStore, "azure": AzureStore}[settings.kind]
+    try:
+        return make(settings.container, **options)
+    except Exception as error:
+        if not is_of_store(error):
+            raise
+        raise InvalidArgumentError(f"Cannot open store {settings.container}: {_line(error)}", container=settings.container) from error
+
+
+def _provider(settings: StoreSettings) -> Any:
+    """Who makes S3 keys that must be asked for: a role's, and those of a profile that holds none itself."""
+    name = settings.credentials.partition(" ")[2]
+    has_keys = any(key == "access_key_id" for key, _ in settings.config)
+    if not settings.role and not (settings.credentials.startswith("profile ") and not has_keys):
+        return None
+    try:
+        import boto3
+        from obstore.auth.boto3 import Boto3CredentialProvider, StsCredentialProvider
+    except ImportError as error:
+        what = "a role is assumed" if settings.role else f"AWS profile {name} is signed in"
+        raise UnsupportedError(f"Cannot open store {settings.container}: {what} through boto3: pip install 'icesql[aws]'") from error
+    if not settings.role:
+        return Boto3CredentialProvider(boto3.Session(profile_name=name))
+    role, config = dict(settings.role), dict(settings.config)
+    session = boto3.Session(
+        aws_access_key_id=config.get("access_key_id"),
+        aws_secret_access_key=config.get("secret_access_key"),
+        aws_session_token=config.get("session_token"),
+        region_name=role.get("region"),
+    )
+    more = {"ExternalId": role["external-id"]} if "external-id" in role else {}
+    return StsCredentialProvider(
+        session, RoleArn=role["arn"], RoleSessionName=role["session"], DurationSeconds=int(role["seconds"]), **more
+    )
+
+
+_IN_ENVIRONMENT = {
+    "s3": (
+        "AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+        "AWS_SKIP_SIGNATURE", "AWS_METADATA_ENDPOINT",
+    ),
+    "gcs": (
+        "GOOGLE_SERVICE_ACCOUNT", "GOOGLE_SERVICE_ACCOUNT_PATH", "GOOGLE_SERVICE_ACCOUNT_KEY", "GOOGLE_APPLICATION_CREDENTIALS",
+        "GOOGLE_BEARER_TOKEN", "GOOGLE_SKIP_SIGNATURE", "GCE_METADATA_HOST", "GCE_METADATA_IP",
+    ),
+    "azure": (
+        "AZURE_STORAGE_ACCOUNT_KEY", "AZURE_STORAGE_ACCESS_KEY", "AZURE_STORAGE_SAS_TOKEN", "AZURE_STORAGE_SAS_KEY", "AZURE_STORAGE_TOKEN",
+        "AZURE_CLIENT_ID", "AZURE_STORAGE_CLIENT_ID", "AZURE_FEDERATED_TOKEN_FILE", "AZURE_USE_AZURE_CLI", "AZURE_SKIP_SIGNATURE",
+        "AZURE_MSI_ENDPOINT", "AZURE_IDENTITY_ENDPOINT",
+    ),
+}  # fmt: skip
+_INSTANCE = {"s3": "169.254.169.254", "gcs": "metadata.google.internal", "azure": "169.254.169.254"}
+_SET = {
+    "s3": "s3.access-key-id and s3.secret-access-key, client.profile-name, AWS_ACCESS_KEY_ID in the environment, or s3.anonymous=true",
+    "gcs": "gcs.oauth2.token, GOOGLE_APPLICATION_CREDENTIALS in the environment, or gcs.no-auth=true",
+    "azure": "adls.auth.shared-key.account.name and .key, adls.sas-token.<account>, AZURE_STORAGE_ACCOUNT_KEY in the environment, or adls.anonymous=true",
+}  # fmt: skip
+
+
+def _require_credentials(settings: StoreSettings) -> None:
+    """Without keys anywhere only a virtual machine of the cloud can say who asks; elsewhere the client would look for one for minutes.
+
+    Raises StoreDeniedError.
+    """
+    kind = settings.kind
+    if settings.credentials != "environment" or any(os.environ.get(name) for name in _IN_ENVIRONMENT[kind]):
+        return
+    if kind == "gcs" and (Path.home() / ".config/gcloud/application_default_credentials.json").exists():
+        return
+    try:
+        socket.create_connection((_INSTANCE[kind], 80), timeout=1).close()
+    except OSError:
+        where = f"no credentials for {settings.container}, and no cloud instance that gives any"
+        raise StoreDeniedError(f"Cannot open store: {where}; set {_SET[kind]}", container=settings.container) from None
+
+
+__all__ = ["ObjectClient", "client_of", "code_of", "is_of_store"]
