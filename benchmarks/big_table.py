@@ -13,10 +13,10 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
-from icesql.io.file_systems import load_file_io
-from icesql.io.manifest_lists import write_manifest_list
-from icesql.io.manifests import write_manifest
+from icesql.io.manifests.entries import write_manifest
+from icesql.io.manifests.lists import write_manifest_list
 from icesql.io.metadata_files import write_metadata
+from icesql.io.storage.file_systems import load_file_io
 from icesql.spec.files import DataFile, EntryStatus, FileContent, ManifestContent, ManifestEntry
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import PartitionField, PartitionSpec

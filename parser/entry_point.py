@@ -9,8 +9,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any
 
-from icesql.parser import dialect
-from icesql.parser.sqlglot_source import ParseError, exp, is_private_copy, users_module
+from icesql.parser.dialect import iceberg as dialect
+from icesql.parser.dialect.sqlglot_source import ParseError, exp, is_private_copy, users_module
 
 _users_exp: Any = users_module("expressions")
 

@@ -10,9 +10,9 @@ from typing import Any, NoReturn
 
 from icesql.expr.tree import FALSE, TRUE, Expression, Op, Predicate, Reference, and_, or_
 from icesql.parser.constants import Constant
-from icesql.parser.filter_tree import And, Between, Comparison, In, IsNan, IsNull, IsTruth, Like, Node, Not, Or, Truth
-from icesql.parser.names import Span
-from icesql.parser.places import sql_error
+from icesql.parser.dialect.filter_tree import And, Between, Comparison, In, IsNan, IsNull, IsTruth, Like, Node, Not, Or, Truth
+from icesql.parser.text.names import Span
+from icesql.parser.text.places import sql_error
 
 
 @lru_cache(maxsize=256)
@@ -24,7 +24,7 @@ def parse_filter(text: str) -> Expression:
     NOT, AND, OR.
     Dates and times are literals as ISO text. Raises SqlError that points at what is not understood.
     """
-    from icesql.parser.filter_rules import Filters  # sqlglot is loaded when it is first needed
+    from icesql.parser.dialect.filter_rules import Filters  # sqlglot is loaded when it is first needed
 
     reader = Filters.of(text)
     node = reader.disjunction()

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from icesql.errors import SqlError
-from icesql.parser.columns import Columns
 from icesql.parser.constants import Constant
-from icesql.parser.tokens import Kind, Token
+from icesql.parser.dialect.columns import Columns
+from icesql.parser.text.tokens import Kind, Token
 
 NULL = Constant(None, "void")
 _MAX_DEPTH = 60

@@ -11,17 +11,17 @@ from collections import Counter
 from typing import Any
 
 from icesql.errors import SqlError
-from icesql.parser.dialect import Iceberg
-from icesql.parser.dialect_tokens import comments_in
-from icesql.parser.names import References
+from icesql.parser.dialect.iceberg import Iceberg
+from icesql.parser.dialect.reader import OWN_FAILURES
+from icesql.parser.dialect.sqlglot_source import ErrorLevel, ParseError, TokenError, UnsupportedError, exp
+from icesql.parser.dialect.tokens import comments_in
 from icesql.parser.parse import parse_script_statement
-from icesql.parser.places import sql_error
-from icesql.parser.reader import OWN_FAILURES
-from icesql.parser.references import references
-from icesql.parser.script import split
-from icesql.parser.sqlglot_source import ErrorLevel, ParseError, TokenError, UnsupportedError, exp
 from icesql.parser.statements import Explain, Other, Query, Statement
-from icesql.parser.tokens import Kind, tokenize
+from icesql.parser.text.names import References
+from icesql.parser.text.places import sql_error
+from icesql.parser.text.references import references
+from icesql.parser.text.script import split
+from icesql.parser.text.tokens import Kind, tokenize
 
 _ICEBERG = Iceberg()
 _LAYOUT: dict[str, Any] = {"pretty": True, "normalize_functions": False, "max_text_width": 100, "unsupported_level": ErrorLevel.RAISE}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 
 from icesql.errors import SqlError
-from icesql.parser.base_statement import Statement
-from icesql.parser.references import references
-from icesql.parser.script import ScriptStatement, relocate
-from icesql.parser.tokens import tokenize
-from icesql.parser.utility_statements import Query
+from icesql.parser.statements.base import Statement
+from icesql.parser.statements.utility import Query
+from icesql.parser.text.references import references
+from icesql.parser.text.script import ScriptStatement, relocate
+from icesql.parser.text.tokens import tokenize
 
 _CACHED_SIZE = 20_000  # characters
 _QUERY_WORDS = frozenset({"SELECT", "VALUES", "TABLE", "(", "MAP", "REDUCE"})
@@ -38,7 +38,7 @@ def parse_script_statement(statement: ScriptStatement, script: str) -> Statement
 def _parse(text: str, timestamp_ntz: bool = False) -> Statement:
     if tokenize(text)[0].key in _QUERY_WORDS:
         return Query(text=text, references=references(text))
-    from icesql.parser.frozen import read_statement  # sqlglot is loaded for the first statement that is no query
+    from icesql.parser.frozen.freeze import read_statement  # sqlglot is loaded for the first statement that is no query
 
     return read_statement(text, timestamp_ntz=timestamp_ntz)
 

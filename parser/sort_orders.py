@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from icesql.errors import SqlError
-from icesql.parser.ddl_statements import SortTerm
-from icesql.parser.names import NameParts
+from icesql.parser.statements.ddl import SortTerm
+from icesql.parser.text.names import NameParts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +22,7 @@ def parse_sort_order(text: str) -> ParsedSortOrder:
 
     Raises SqlError ``Unable to parse sortOrder: ...`` or ``Cannot mix identity sort columns and a Zorder sort expression: ...``.
     """
-    from icesql.parser.sort_order_rules import read_sort_order  # sqlglot is loaded when it is first needed
+    from icesql.parser.dialect.sort_order_rules import read_sort_order  # sqlglot is loaded when it is first needed
 
     try:
         terms, zorders = read_sort_order(text)

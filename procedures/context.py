@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from icesql.errors import IcesqlError, InvalidArgumentError, SqlError, ValidationError, nearest
-from icesql.parser.identifiers import parse_name
+from icesql.parser.text.identifiers import parse_name
 from icesql.procedures.progress import Progress
 from icesql.procedures.rehearsal import PlannedAction, RehearsalIO, RehearsalOperations, metadata_actions
 from icesql.spec.metadata import TableMetadata

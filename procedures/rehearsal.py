@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from icesql.errors import AlreadyExistsError
-from icesql.io.files import FileInfo, FileIO
+from icesql.io.storage.files import FileInfo, FileIO
 from icesql.spec.metadata import TableMetadata
 from icesql.table.operations import TableOperations, TableVersion
 from icesql.table.removal import Surroundings, surroundings_of

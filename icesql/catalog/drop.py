@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from icesql.errors import ValidationError
-from icesql.io.canonical import Canonical, is_below
-from icesql.io.files import FileIO
+from icesql.io.storage.canonical import Canonical, is_below
+from icesql.io.storage.files import FileIO
 from icesql.spec.properties import GC_ENABLED
 from icesql.table.manifests.reachable import reachable_files
 from icesql.table.operations import TableVersion
@@ -52,15 +52,14 @@ def dropping(
 
 
 def check_folder(name: str, location: str, surroundings: Surroundings) -> None:
-    """Whether a table's folder may go as a whole. Raises ValidationError where it is a link, or another table lies in it."""
+    """Whether a table's folder may go as a whole. Raises ValidationError where it is a link, or another table lies in it or has files
+    there: a table's metadata may give it a location outside of its own folder (``register_table``, other programs)."""
     canonical = Canonical()
     parent, _, last = location.rpartition("/")
     folder, above = canonical.folder(location), canonical.folder(parent)
     if folder is None or above is None or folder != f"{above}/{last}":
         raise ValidationError(f"Cannot drop table {name}: its folder is a symbolic link, remove that instead: {location}", table=name)
-    for claim in surroundings.others(exact=False):
+    for claim in surroundings.others(exact=True):
         other = canonical.folder(claim.folder)
-        if other is not None and is_below(other, folder):
-            raise ValidationError(
-                f"Cannot drop table {name}: another table lies in its folder, drop that first: {claim.folder}", table=name
-            )
+        if other is not None and (other == folder or is_below(other, folder)):
+            raise ValidationError(f"Cannot drop table {name}: another table lies in its folder, drop that first: {claim.table}", table=name)

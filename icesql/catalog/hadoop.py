@@ -24,8 +24,8 @@ from icesql.catalog.names import (
 from icesql.catalog.surroundings import FolderSurroundings, check_claims
 from icesql.catalog.table_operations import read_table_metadata
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnsupportedError, ValidationError, nearest
-from icesql.io.file_systems import scheme_of
-from icesql.io.files import FileIO
+from icesql.io.storage.file_systems import scheme_of
+from icesql.io.storage.files import FileIO
 from icesql.spec.metadata import TableMetadata
 from icesql.table.operations import TableVersion
 from icesql.table.removal import Claim, own_claims

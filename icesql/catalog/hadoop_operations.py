@@ -30,11 +30,11 @@ from icesql.errors import (
     NotFoundError,
     UnsupportedError,
 )
-from icesql.io.canonical import Canonical
-from icesql.io.durable import UnsyncedError
-from icesql.io.file_systems import scheme_of
-from icesql.io.files import FileIO
 from icesql.io.metadata_files import identity_of, metadata_bytes, read_identity
+from icesql.io.storage.canonical import Canonical
+from icesql.io.storage.durable import UnsyncedError
+from icesql.io.storage.file_systems import scheme_of
+from icesql.io.storage.files import FileIO
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.properties import METADATA_DELETE_AFTER_COMMIT_ENABLED, WRITE_METADATA_LOCATION
 from icesql.table.operations import TableVersion

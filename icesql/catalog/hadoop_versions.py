@@ -12,8 +12,8 @@ import re
 from icesql.catalog.names import join_location
 from icesql.catalog.table_operations import read_table_metadata
 from icesql.errors import CorruptMetadataError, NotFoundError
-from icesql.io.files import FileIO
 from icesql.io.metadata_files import read_identity
+from icesql.io.storage.files import FileIO
 from icesql.spec.metadata import TableMetadata
 from icesql.table.operations import TableVersion
 

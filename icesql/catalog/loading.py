@@ -14,7 +14,7 @@ from icesql.catalog.memory import MemoryStore
 from icesql.catalog.metastore import MetastoreCatalog
 from icesql.catalog.surroundings import allowed_locations
 from icesql.errors import InvalidArgumentError, UnsupportedError
-from icesql.io.file_systems import load_file_io
+from icesql.io.storage.file_systems import load_file_io
 from icesql.table.arguments import checked_call
 
 

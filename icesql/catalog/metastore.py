@@ -39,7 +39,7 @@ from icesql.errors import (
     ValidationError,
     nearest,
 )
-from icesql.io.files import FileIO
+from icesql.io.storage.files import FileIO
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.properties import GC_ENABLED
 from icesql.table.operations import TableVersion

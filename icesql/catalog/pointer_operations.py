@@ -10,7 +10,7 @@ from icesql.catalog.names import Identifier
 from icesql.catalog.pointers import Kind, PointerStore, Swap, SwapUncertainError
 from icesql.catalog.table_operations import MetastoreTableOperations, read_table_metadata
 from icesql.errors import NotFoundError
-from icesql.io.files import FileIO
+from icesql.io.storage.files import FileIO
 from icesql.spec.metadata import TableMetadata
 from icesql.table.operations import TableVersion
 from icesql.table.outcomes import Outcome, holds_commit, judge, together

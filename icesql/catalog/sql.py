@@ -8,7 +8,7 @@ from icesql.catalog.base import FilterParser
 from icesql.catalog.metastore import MetastoreCatalog
 from icesql.catalog.sql_store import SqlStore
 from icesql.errors import InvalidArgumentError
-from icesql.io.files import FileIO
+from icesql.io.storage.files import FileIO
 
 
 def sql_catalog(name: str, properties: Mapping[str, str], io: FileIO, parse_filter: FilterParser | None = None) -> MetastoreCatalog:

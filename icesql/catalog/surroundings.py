@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from icesql.catalog.names import Identifier, dotted, join_location
 from icesql.catalog.pointers import Kind, PointerStore
 from icesql.errors import IcesqlError, InvalidArgumentError
-from icesql.io.cache import ByteBoundedCache
-from icesql.io.canonical import Canonical, decoded, depth, folders_above, is_below, overlap
-from icesql.io.files import FileIO
-from icesql.io.locations import is_location
 from icesql.io.metadata_files import read_metadata
+from icesql.io.storage.cache import ByteBoundedCache
+from icesql.io.storage.canonical import Canonical, decoded, depth, folders_above, is_below, overlap
+from icesql.io.storage.files import FileIO
+from icesql.io.storage.locations import is_location
 from icesql.spec.metadata import TableMetadata
 from icesql.table.removal import Claim, Surroundings, own_claims
 

@@ -23,10 +23,10 @@ from icesql.errors import (
     NotFoundError,
     ValidationError,
 )
-from icesql.io.files import FileIO
 from icesql.io.metadata_files import read_metadata, write_metadata
+from icesql.io.storage.files import FileIO
+from icesql.spec.json.metadata_readback import unreadable
 from icesql.spec.metadata import TableMetadata
-from icesql.spec.metadata_readback import unreadable
 from icesql.spec.properties import (
     METADATA_COMPRESSION,
     METADATA_DELETE_AFTER_COMMIT_ENABLED,

@@ -16,8 +16,8 @@ from prompt_toolkit.lexers import PygmentsLexer
 from pygments.lexers.sql import SqlLexer
 
 from icesql.errors import IcesqlError
-from icesql.parser.references import table_references
-from icesql.parser.script import split
+from icesql.parser.text.references import table_references
+from icesql.parser.text.script import split
 from icesql.procedures.registry import NAMES, procedure
 from icesql.session.resolve.resolved import CHANGES, ResolvedTable
 from icesql.session.resolve.resolver import readable

@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 from icesql.cli.watching import watched
 from icesql.errors import IcesqlError
-from icesql.parser.script import ScriptStatement
+from icesql.parser.text.script import ScriptStatement
 from icesql.session.interrupt import interruptible
 from icesql.session.output.pruning_line import pruning_line, size_text
 from icesql.session.output.pruning_picture import print_picture

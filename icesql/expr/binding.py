@@ -23,8 +23,6 @@ from icesql.expr.tree import (
     and_,
     or_,
 )
-from icesql.spec.decimals import from_unscaled
-from icesql.spec.literals import ABOVE_MAX, BELOW_MIN, literal
 from icesql.spec.schema import Schema
 from icesql.spec.transforms import can_transform, result_type
 from icesql.spec.types import (
@@ -40,6 +38,8 @@ from icesql.spec.types import (
     Type,
     UnknownType,
 )
+from icesql.spec.values.decimals import from_unscaled
+from icesql.spec.values.literals import ABOVE_MAX, BELOW_MIN, literal
 
 _UNARY = frozenset({Op.IS_NULL, Op.NOT_NULL, Op.IS_NAN, Op.NOT_NAN})
 _PREFIX = frozenset({Op.STARTS_WITH, Op.NOT_STARTS_WITH})

@@ -7,7 +7,6 @@ from decimal import Decimal
 from uuid import UUID
 
 from icesql.expr.tree import AlwaysFalse, AlwaysTrue, And, BoundReference, Expression, Not, Op, Or, Predicate, Term
-from icesql.spec.human import human_value
 from icesql.spec.transforms import Transform
 from icesql.spec.types import (
     BinaryType,
@@ -22,6 +21,7 @@ from icesql.spec.types import (
     Type,
     UUIDType,
 )
+from icesql.spec.values.human import human_value
 
 _SYMBOLS = {Op.LT: "<", Op.LT_EQ: "<=", Op.GT: ">", Op.GT_EQ: ">=", Op.EQ: "=", Op.NOT_EQ: "!="}
 _SHOWN_LITERALS = 20

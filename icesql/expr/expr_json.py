@@ -32,11 +32,11 @@ from icesql.expr.tree import (
     Reference,
     Term,
 )
+from icesql.spec.json.types import type_from_json, type_to_json
+from icesql.spec.json.values import from_json as value_from_json
+from icesql.spec.json.values import to_json as value_to_json
 from icesql.spec.schema import Schema
 from icesql.spec.transforms import Transform, parse_transform
-from icesql.spec.types_json import type_from_json, type_to_json
-from icesql.spec.value_json import from_json as value_from_json
-from icesql.spec.value_json import to_json as value_to_json
 
 _UNARY = frozenset({Op.IS_NULL, Op.NOT_NULL, Op.IS_NAN, Op.NOT_NAN})
 _SETS = frozenset({Op.IN, Op.NOT_IN})

@@ -13,7 +13,7 @@ from icesql.spec.files import FieldSummary, ManifestFile
 from icesql.spec.partitioning import PartitionSpec
 from icesql.spec.schema import Schema
 from icesql.spec.types import Type
-from icesql.spec.values import from_bytes
+from icesql.spec.values.binary import from_bytes
 
 ManifestTest = Callable[[ManifestFile], bool]
 

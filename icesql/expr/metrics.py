@@ -16,7 +16,7 @@ from icesql.expr.tree import BoundReference, Expression, Predicate
 from icesql.spec.files import DataFile
 from icesql.spec.schema import Schema
 from icesql.spec.types import GeographyType, GeometryType, PrimitiveType, Type, UnknownType, VariantType
-from icesql.spec.values import from_bytes
+from icesql.spec.values.binary import from_bytes
 
 FileTest = Callable[[DataFile], bool]
 _WITHOUT_BOUNDS = (VariantType, GeometryType, GeographyType, UnknownType)

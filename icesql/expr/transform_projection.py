@@ -7,10 +7,10 @@ comparison is as narrow as it can be.
 from __future__ import annotations
 
 from icesql.expr.tree import FALSE, TRUE, BoundReference, Expression, Op, Predicate, and_, or_
-from icesql.spec.decimals import from_unscaled, unscaled
 from icesql.spec.partitioning import PartitionField
 from icesql.spec.transforms import transform_function
 from icesql.spec.types import DateType, DecimalType, IntegerType, LongType, StringType, Type
+from icesql.spec.values.decimals import from_unscaled, unscaled
 
 _NULL_CHECKS = (Op.IS_NULL, Op.NOT_NULL)
 _TIMES = frozenset({"year", "month", "day", "hour"})

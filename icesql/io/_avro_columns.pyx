@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-"""The native twin of ``icesql.io.avro_columns_python``: walk Avro records and keep wanted values as columns.
+"""The native twin of ``icesql.io.avro.columns_python``: walk Avro records and keep wanted values as columns.
 
 Every read is checked against the end of its block, every loop is bounded by the bytes left, or, where values have no bytes, by the
 budget of ``icesql.spec.budgets``. Long loops look for signals. Errors are ValueError(why, place).

@@ -9,11 +9,11 @@ from collections.abc import Hashable
 from pathlib import Path
 
 from icesql.errors import CorruptMetadataError, NotFoundError
-from icesql.io.cache import ByteBoundedCache
-from icesql.io.file_systems import local_path, scheme_of
-from icesql.io.files import FileIO
 from icesql.io.garbage import collector_paused
 from icesql.io.inflate import Inflation, OverBudgetError
+from icesql.io.storage.cache import ByteBoundedCache
+from icesql.io.storage.file_systems import local_path, scheme_of
+from icesql.io.storage.files import FileIO
 from icesql.spec import budgets
 from icesql.spec.metadata import TableMetadata
 
@@ -30,7 +30,7 @@ def is_compressed(location: str) -> bool:
 def read_metadata(io: FileIO, location: str, *, use_cache: bool = True) -> TableMetadata:
     """The metadata a file holds; compression is told by content. Raises NotFoundError, CorruptMetadataError, UnsupportedError (format
     version)."""
-    from icesql.spec.metadata_json import metadata_from_json
+    from icesql.spec.json.metadata import metadata_from_json
 
     key = _key(location)
     if use_cache and (held := _cache.find(key)) is not None:
@@ -58,7 +58,7 @@ def identity_of(data: bytes, location: str) -> tuple[str | None, int]:
 def _identity(text: bytes, location: str) -> tuple[str | None, int]:
     import msgspec
 
-    from icesql.spec.metadata_wire import IdentityWire
+    from icesql.spec.json.metadata_wire import IdentityWire
 
     try:
         found = msgspec.json.decode(text, type=IdentityWire)
@@ -69,7 +69,7 @@ def _identity(text: bytes, location: str) -> tuple[str | None, int]:
 
 def metadata_bytes(location: str, metadata: TableMetadata) -> bytes:
     """What ``write_metadata`` puts into the file: equal metadata gives equal bytes."""
-    from icesql.spec.metadata_json import metadata_to_json
+    from icesql.spec.json.metadata import metadata_to_json
 
     data = metadata_to_json(metadata)
     return compress(data) if is_compressed(location) else data
@@ -77,7 +77,7 @@ def metadata_bytes(location: str, metadata: TableMetadata) -> bytes:
 
 def write_metadata(io: FileIO, location: str, metadata: TableMetadata, *, overwrite: bool = False) -> None:
     """Write metadata durably, compressed where the name says so. Raises AlreadyExistsError if the file is there, unless ``overwrite``."""
-    from icesql.spec.metadata_json import metadata_to_json
+    from icesql.spec.json.metadata import metadata_to_json
 
     data = metadata_to_json(metadata)
     io.write(location, compress(data) if is_compressed(location) else data, overwrite=overwrite)

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from icesql.errors import CorruptMetadataError, InvalidArgumentError, UnsupportedError
-from icesql.io.files import FileIO
 from icesql.io.inflate import Inflation
+from icesql.io.storage.files import FileIO
 from icesql.spec import budgets
 
 MAGIC = b"PFA1"

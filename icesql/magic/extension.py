@@ -15,8 +15,8 @@ from typing import Any
 from icesql.errors import InvalidArgumentError
 from icesql.magic.progress import CellOutput, shown_progress
 from icesql.magic.pruning_svg import pruning_svg
-from icesql.parser.script import split
-from icesql.parser.tokens import Kind, Token, tokenize
+from icesql.parser.text.script import split
+from icesql.parser.text.tokens import Kind, Token, tokenize
 from icesql.session.connecting import connect
 from icesql.session.interrupt import interruptible
 from icesql.session.output.pruning_line import pruning_line

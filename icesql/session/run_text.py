@@ -6,10 +6,10 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from icesql.parser.parameters import substitute_variables
 from icesql.parser.parse import parse
-from icesql.parser.script import is_script
 from icesql.parser.statements import Other, Query, Statement
+from icesql.parser.text.parameters import substitute_variables
+from icesql.parser.text.script import is_script
 from icesql.session.dispatch import run_statement
 from icesql.session.rewrite.double_quotes import with_back_ticks
 from icesql.session.rewrite.identifier_clauses import with_plain_identifiers

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from icesql.errors import IcesqlError, NotFoundError, SqlError
-from icesql.parser.script import ScriptStatement, split
+from icesql.parser.text.script import ScriptStatement, split
 
 if TYPE_CHECKING:
     from icesql.session.session import Session

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
     from icesql.catalog.base import Catalog
-    from icesql.parser.names import References
+    from icesql.parser.text.names import References
     from icesql.procedures.context import PlannedAction
     from icesql.procedures.progress import Watcher
     from icesql.session.dataframe_api.merge_writer import MergeWriter
@@ -149,7 +149,7 @@ class Session:
     @checked_call
     def table(self, name: str) -> SessionTable:
         """A table by its dotted name: schema, snapshots, scan, builders, and ``to_df()``. Raises NotFoundError."""
-        from icesql.parser.identifiers import parse_name
+        from icesql.parser.text.identifiers import parse_name
         from icesql.session.dataframe_api.session_table import SessionTable
         from icesql.session.resolve.resolver import required
 

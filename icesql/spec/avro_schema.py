@@ -13,7 +13,7 @@ from typing import Any
 
 from icesql.errors import UnsupportedError
 from icesql.spec import budgets
-from icesql.spec.json_faults import JsonFault, array_field, as_object, each, int_field, kind, required, string_field, within
+from icesql.spec.json.faults import JsonFault, array_field, as_object, each, int_field, kind, required, string_field, within
 from icesql.spec.types import (
     BinaryType,
     BooleanType,

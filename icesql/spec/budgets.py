@@ -15,7 +15,8 @@ it is given; a file over its budget raises CorruptMetadataError with its name, i
    length), ``XZ_MEMORY_BYTES``.
 
 Progress counts: of a file that inflates a thousand times, reading stops after 70 kilobytes, not at the end. Deletion
-vectors need no limit: they are never expanded (``icesql.io.roaring``), and their containers are held against the counts they begin with.
+vectors need no limit: they are never expanded (``icesql.io.deletes.roaring``), and their containers are held against the counts
+they begin with.
 Avro data files have a far higher floor (``data_file_bytes``), for constant columns compress without bounds.
 
 The setting: the environment variable ``ICESQL_BUDGET_FACTOR`` multiplies rules 1 and 2 (executors: ``spark.executorEnv.``). A file

@@ -1,6 +1,6 @@
 """What manifests and manifest lists hold, as values. Spec: "Manifests", "Manifest Lists".
 
-These exist for files that survive planning or take part in a commit. Planning itself works on columns (``icesql.io.manifest_columns``).
+These exist for files that survive planning or take part in a commit. Planning itself works on columns (``icesql.io.manifests.columns``).
 """
 
 from __future__ import annotations

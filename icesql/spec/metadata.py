@@ -1,4 +1,4 @@
-"""Table metadata as one frozen value. Spec: "Table Metadata". Its JSON form is in ``icesql.spec.metadata_json``.
+"""Table metadata as one frozen value. Spec: "Table Metadata". Its JSON form is in ``icesql.spec.json.metadata``.
 
 A value never changes: every change is an update folded by ``icesql.table.metadata.updates.apply``.
 """

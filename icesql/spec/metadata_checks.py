@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from icesql.spec.json_faults import JsonFault
+from icesql.spec.json.faults import JsonFault
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.properties import CURRENT_SNAPSHOT_ID
 from icesql.spec.snapshots import MAIN

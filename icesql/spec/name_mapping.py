@@ -9,11 +9,11 @@ from functools import cached_property
 from typing import Any
 
 from icesql.errors import CorruptMetadataError
-from icesql.spec.java_sets import hash_set_order
-from icesql.spec.json_faults import JsonFault, array_field, as_array, as_object, each, int_field, kind, within
+from icesql.spec.json.faults import JsonFault, array_field, as_array, as_object, each, int_field, kind, within
+from icesql.spec.json.types import MAX_DEPTH
 from icesql.spec.schema import Schema
 from icesql.spec.types import NestedField, children
-from icesql.spec.types_json import MAX_DEPTH
+from icesql.spec.values.java_sets import hash_set_order
 
 TOP = -1
 

@@ -9,13 +9,13 @@ from collections.abc import Callable, Sequence
 from urllib.parse import quote_plus, unquote_plus
 
 from icesql.errors import InvalidArgumentError
-from icesql.spec import iso
-from icesql.spec.calendar import days_from_civil
-from icesql.spec.literals import OutOfRange, literal
 from icesql.spec.partitioning import PartitionField, PartitionSpec
 from icesql.spec.schema import Schema
 from icesql.spec.transforms import human_string, result_type
 from icesql.spec.types import BinaryType, FixedType, StringType, Type, UnknownType
+from icesql.spec.values import iso
+from icesql.spec.values.calendar import days_from_civil
+from icesql.spec.values.literals import OutOfRange, literal
 
 HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 

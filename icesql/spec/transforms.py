@@ -11,9 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from icesql.errors import InvalidArgumentError, UnsupportedError
-from icesql.spec import human
-from icesql.spec.calendar import MICROS_PER_DAY, MICROS_PER_HOUR, NANOS_PER_MICRO, months_from_days, years_from_days
-from icesql.spec.decimals import from_unscaled, to_twos_complement, unscaled
 from icesql.spec.types import (
     BinaryType,
     DateType,
@@ -34,6 +31,9 @@ from icesql.spec.types import (
     UUIDType,
     VariantType,
 )
+from icesql.spec.values import human
+from icesql.spec.values.calendar import MICROS_PER_DAY, MICROS_PER_HOUR, NANOS_PER_MICRO, months_from_days, years_from_days
+from icesql.spec.values.decimals import from_unscaled, to_twos_complement, unscaled
 
 Function = Callable[[Any], Any]
 

@@ -10,8 +10,8 @@ from itertools import count
 
 from icesql.errors import CorruptMetadataError, InvalidArgumentError, nearest
 from icesql.spec import budgets
+from icesql.spec.json.types import primitive_from_text
 from icesql.spec.types import ListType, MapType, NestedField, StructType, Type
-from icesql.spec.types_json import primitive_from_text
 
 _SQL_NAMES = {
     "bigint": "long",

@@ -1,4 +1,4 @@
-"""Views as values. Spec: "Iceberg View Spec", version 1. The JSON form is in ``icesql.spec.views_json``."""
+"""Views as values. Spec: "Iceberg View Spec", version 1. The JSON form is in ``icesql.spec.json.views``."""
 
 from __future__ import annotations
 

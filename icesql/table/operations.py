@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from icesql.io.files import FileIO
+from icesql.io.storage.files import FileIO
 from icesql.spec.metadata import TableMetadata
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """The gate that every removal of a file goes through whose name was read from metadata, from a catalog or from a listing.
 
-A file may go only if, in canonical form (``icesql.io.canonical``), it lies
+A file may go only if, in canonical form (``icesql.io.storage.canonical``), it lies
 
 - below one of the table's own folders: its location, and where its properties send data and metadata;
 - in the catalog's warehouse, in ``removal.allowed-locations``, or below the table's location, wherever CREATE ... LOCATION put that;
@@ -23,8 +23,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
-from icesql.io.canonical import Canonical, climbs, decoded, depth, folders_above, is_below, overlap
-from icesql.io.files import FileIO
+from icesql.io.storage.canonical import Canonical, climbs, decoded, depth, folders_above, is_below, overlap
+from icesql.io.storage.files import FileIO
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.properties import WRITE_METADATA_LOCATION
 from icesql.table.manifests.location_provider import LocationProvider, data_paths

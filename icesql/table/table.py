@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from icesql.errors import InvalidArgumentError
 from icesql.expr.tree import TRUE, Expression
-from icesql.io.files import FileIO
+from icesql.io.storage.files import FileIO
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import PartitionSpec
 from icesql.spec.schema import Schema

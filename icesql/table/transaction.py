@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from icesql.errors import InvalidArgumentError, UnsupportedError, ValidationError
-from icesql.io.files import FileIO
+from icesql.io.storage.files import FileIO
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import UNPARTITIONED, PartitionSpec
 from icesql.spec.schema import Schema

@@ -17,8 +17,8 @@ from typing import Any, BinaryIO, cast
 from icesql.catalog.base import Catalog
 from icesql.catalog.loading import load_catalog
 from icesql.catalog.metastore import MetastoreCatalog
-from icesql.io import local_files
-from icesql.io.file_systems import ArrowFileIO
+from icesql.io.storage import local_files
+from icesql.io.storage.file_systems import ArrowFileIO
 
 STEPS = ("data", "manifest", "list", "metadata", "swap", "cleanup")
 POINTS = (*(f"{when}-{step}" for step in STEPS for when in ("before", "after")), "in-swap")

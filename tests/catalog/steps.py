@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from icesql.io.file_systems import ArrowFileIO
-from icesql.io.files import FileInfo
+from icesql.io.storage.file_systems import ArrowFileIO
+from icesql.io.storage.files import FileInfo
 
 
 class Turns:

@@ -13,10 +13,10 @@ import pytest
 from icesql.catalog.loading import load_catalog
 from icesql.errors import NotFoundError
 from icesql.expr.tree import Op, Predicate, Reference
-from icesql.io import durable
-from icesql.io.cache import ByteBoundedCache
-from icesql.io.file_systems import ArrowFileIO
 from icesql.io.metadata_files import read_metadata
+from icesql.io.storage import durable
+from icesql.io.storage.cache import ByteBoundedCache
+from icesql.io.storage.file_systems import ArrowFileIO
 from icesql.table.operations import TableVersion
 from icesql.table.table import Table
 from icesql.table.write.arrow_write import write_rows

@@ -22,7 +22,7 @@ from icesql.catalog.base import Catalog
 from icesql.catalog.loading import load_catalog
 from icesql.errors import CommitFailedError, ValidationError
 from icesql.expr.tree import Op, Predicate, Reference
-from icesql.io.manifests import read_manifest
+from icesql.io.manifests.entries import read_manifest
 from icesql.spec.schema import Schema
 from icesql.spec.types import IntegerType, LongType, NestedField, StringType
 from icesql.table.manifests.access import manifests_of

@@ -24,7 +24,7 @@ class Run:
 
 
 def statements_of(script: str) -> list[str]:
-    from icesql.parser.script import split
+    from icesql.parser.text.script import split
 
     return [statement.text for statement in split((EXAMPLES / script).read_text())]
 

@@ -8,7 +8,6 @@ from uuid import UUID
 from hypothesis import strategies as st
 
 from icesql.expr.tree import And, Expression, Not, Op, Or, Predicate, Reference
-from icesql.spec.decimals import from_unscaled
 from icesql.spec.types import (
     BinaryType,
     BooleanType,
@@ -28,6 +27,7 @@ from icesql.spec.types import (
     Type,
     UUIDType,
 )
+from icesql.spec.values.decimals import from_unscaled
 
 DAY_US = 86_400_000_000
 YEAR_DAYS = 366

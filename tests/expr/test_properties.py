@@ -33,7 +33,7 @@ from icesql.spec.transforms import (
     truncate,
 )
 from icesql.spec.types import NestedField, Type
-from icesql.spec.values import to_bytes, truncate_lower, truncate_upper
+from icesql.spec.values.binary import to_bytes, truncate_lower, truncate_upper
 from tests.effort import examples
 from tests.expr.reference import holds, order
 from tests.expr.strategies import VALUES, leaves_over, trees

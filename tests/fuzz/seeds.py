@@ -10,8 +10,8 @@ from uuid import UUID
 
 from pyroaring import BitMap64
 
-from icesql.io.deletion_vectors import BLOB_TYPE, serialize_dv
-from icesql.io.manifest_encode import data_file_encoder, encode_entry
+from icesql.io.deletes.deletion_vectors import BLOB_TYPE, serialize_dv
+from icesql.io.manifests.encode import data_file_encoder, encode_entry
 from icesql.io.puffin import NewBlob, puffin_bytes
 from icesql.spec.files import DataFile, EntryStatus
 from icesql.spec.types import StructType

@@ -19,24 +19,27 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 
 from icesql.errors import CorruptMetadataError, InvalidArgumentError, UnsupportedError
-from icesql.io import avro_columns_python, avro_container
-from icesql.io.avro_container import AvroHeader, AvroRecords, decompressor, read_header, read_records
-from icesql.io.avro_decode import DAMAGE, compile_decoder
-from icesql.io.avro_objects import record_decoder
-from icesql.io.deletion_vectors import deserialize_dv, serialize_dv
-from icesql.io.file_systems import ArrowFileIO
-from icesql.io.files import FileIO
-from icesql.io.manifest_columns import decode_columns
-from icesql.io.manifest_lists import parse_manifest_list
-from icesql.io.manifest_program import Program, compile_program
-from icesql.io.manifest_schemas import DATA_FILE_IDS, ENTRY_IDS, MANIFEST_FILE_IDS, entry_schema, manifest_file_schema
-from icesql.io.manifests import read_manifest
+from icesql.io.avro import columns_python as avro_columns_python
+from icesql.io.avro import container as avro_container
+from icesql.io.avro.container import AvroHeader, AvroRecords, decompressor, read_header, read_records
+from icesql.io.avro.decode import DAMAGE, compile_decoder
+from icesql.io.avro.objects import record_decoder
+from icesql.io.deletes.deletion_vectors import deserialize_dv, serialize_dv
+from icesql.io.deletes.roaring import RoaringBitmap
+from icesql.io.manifests.columns import decode_columns
+from icesql.io.manifests.entries import read_manifest
+from icesql.io.manifests.lists import parse_manifest_list
+from icesql.io.manifests.program import Program, compile_program
+from icesql.io.manifests.schemas import DATA_FILE_IDS, ENTRY_IDS, MANIFEST_FILE_IDS, entry_schema, manifest_file_schema
 from icesql.io.native import native
 from icesql.io.puffin import parse_footer, read_blob, read_puffin
-from icesql.io.roaring import RoaringBitmap
+from icesql.io.storage.file_systems import ArrowFileIO
+from icesql.io.storage.files import FileIO
 from icesql.spec.files import ManifestFile
-from icesql.spec.literals import OutOfRange, literal
-from icesql.spec.metadata_json import metadata_from_json, metadata_to_json
+from icesql.spec.json.metadata import metadata_from_json, metadata_to_json
+from icesql.spec.json.types import primitive_from_text
+from icesql.spec.json.values import from_json, to_json
+from icesql.spec.json.views import view_from_json
 from icesql.spec.name_mapping import name_mapping_from_json
 from icesql.spec.types import (
     BinaryType,
@@ -58,10 +61,8 @@ from icesql.spec.types import (
     TimeType,
     UUIDType,
 )
-from icesql.spec.types_json import primitive_from_text
-from icesql.spec.value_json import from_json, to_json
-from icesql.spec.values import from_bytes, to_bytes
-from icesql.spec.views_json import view_from_json
+from icesql.spec.values.binary import from_bytes, to_bytes
+from icesql.spec.values.literals import OutOfRange, literal
 
 REFUSED = (CorruptMetadataError, UnsupportedError)
 LOCATION = "/m"

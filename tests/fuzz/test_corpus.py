@@ -29,7 +29,7 @@ def test_the_corpus_is_small_and_has_all_seeds() -> None:
 
 def test_a_fault_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """The targets do compare: a decoder that differs is told."""
-    from icesql.io import avro_columns_python
+    from icesql.io.avro import columns_python as avro_columns_python
 
     def wrong(*arguments: object) -> None:
         raise ValueError("no", 0)

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from icesql.spec.files import DataFile
+from icesql.spec.json.specs import spec_to_json
+from icesql.spec.json.types import schema_to_json
 from icesql.spec.metadata import TableMetadata
-from icesql.spec.specs_json import spec_to_json
-from icesql.spec.types_json import schema_to_json
 from icesql.table.metadata.create import new_metadata
 from icesql.table.snapshot.content_file_json import content_file_to_json
 from tests.interop.history import history_of

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pytest
 
 import icesql
+from icesql.spec.json.specs import spec_to_json
+from icesql.spec.json.types import schema_to_json
 from icesql.spec.partitioning import PartitionSpec
 from icesql.spec.schema import Schema
-from icesql.spec.specs_json import spec_to_json
-from icesql.spec.types_json import schema_to_json
 from icesql.table.table import Table
 
 

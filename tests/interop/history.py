@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from icesql.io.file_systems import load_file_io
-from icesql.io.files import FileIO
-from icesql.io.manifest_lists import read_manifest_list
-from icesql.io.manifests import read_manifest
+from icesql.io.manifests.entries import read_manifest
+from icesql.io.manifests.lists import read_manifest_list
 from icesql.io.metadata_files import read_metadata
+from icesql.io.storage.file_systems import load_file_io
+from icesql.io.storage.files import FileIO
 from icesql.spec.files import ManifestFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import Snapshot

@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from icesql.spec.json.types import schema_from_json
 from icesql.spec.types import (
     BinaryType,
     DateType,
@@ -28,7 +29,6 @@ from icesql.spec.types import (
     Type,
     UUIDType,
 )
-from icesql.spec.types_json import schema_from_json
 from tests.interop.wide import as_float32
 
 

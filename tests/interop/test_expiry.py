@@ -15,8 +15,8 @@ import pytest
 
 import icesql
 from icesql.errors import IcesqlError
-from icesql.io.file_systems import load_file_io
 from icesql.io.metadata_files import read_metadata
+from icesql.io.storage.file_systems import load_file_io
 from icesql.table.table import Table
 from tests.interop.layout import newest_metadata_file
 from tests.oracle.client import Oracle, OracleError

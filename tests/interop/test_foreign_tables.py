@@ -11,12 +11,12 @@ import pytest
 from pyspark.sql import Row
 
 from icesql.errors import IcesqlError, UnsupportedError
-from icesql.io.manifest_lists import read_manifest_list
+from icesql.io.manifests.lists import read_manifest_list
+from icesql.spec.json.types import schema_to_json
 from icesql.spec.partitioning import PartitionField, PartitionSpec
 from icesql.spec.schema import Schema
 from icesql.spec.transforms import IDENTITY
 from icesql.spec.types import DoubleType, GeographyType, GeometryType, IntegerType, LongType, NestedField, StringType, StructType
-from icesql.spec.types_json import schema_to_json
 from tests.interop.conftest import Shared, texts
 from tests.interop.layout import newest_metadata_file, newest_version
 from tests.interop.wide import arrow_rows, micros_only, normal, rows_of, rows_of_spark

@@ -14,11 +14,11 @@ from pyiceberg.partitioning import PartitionSpec as TheirSpec
 from pyiceberg.schema import Schema as TheirSchema
 
 import icesql
+from icesql.spec.json.specs import spec_to_json
+from icesql.spec.json.types import schema_to_json
 from icesql.spec.partitioning import PartitionSpec
 from icesql.spec.schema import Schema
-from icesql.spec.specs_json import spec_to_json
 from icesql.spec.types import DoubleType, FloatType, PrimitiveType, TimestampNanoType, TimestamptzNanoType, TimeType, UnknownType
-from icesql.spec.types_json import schema_to_json
 from tests.expr.reference import holds
 from tests.interop.test_matrix import predicates
 from tests.interop.wide import GROUPS, arrow_rows, group_spec, normal, rows_of, wide_rows, wide_schema

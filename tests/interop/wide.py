@@ -13,8 +13,7 @@ from uuid import UUID
 
 import pyarrow as pa
 
-from icesql.io.arrow_types import internal_values, to_arrow_schema, to_arrow_value
-from icesql.spec.decimals import from_unscaled
+from icesql.io.arrow.types import internal_values, to_arrow_schema, to_arrow_value
 from icesql.spec.partitioning import PartitionField, PartitionSpec
 from icesql.spec.schema import Schema
 from icesql.spec.transforms import DAY, HOUR, IDENTITY, MONTH, VOID, YEAR, Transform, bucket, can_transform, truncate
@@ -43,6 +42,7 @@ from icesql.spec.types import (
     UnknownType,
     UUIDType,
 )
+from icesql.spec.values.decimals import from_unscaled
 
 FIRST_MICRO, LAST_MICRO = -62_135_596_800_000_000, 253_402_300_799_999_999  # years 1 and 9999
 FIRST_DAY, LAST_DAY = -719_162, 2_932_896

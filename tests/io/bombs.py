@@ -20,19 +20,19 @@ import cramjam
 import zstandard
 
 from icesql.errors import IcesqlError
-from icesql.io.avro_container import SYNC_LENGTH, write_bytes, write_long
-from icesql.io.data_files import read_data_file
-from icesql.io.deletion_vectors import BLOB_TYPE, MAGIC, read_dv, read_dv_bitmap
-from icesql.io.file_systems import ArrowFileIO
-from icesql.io.manifest_columns import read_manifest_columns
-from icesql.io.manifest_lists import read_manifest_list
-from icesql.io.manifest_schemas import entry_schema, manifest_file_schema
-from icesql.io.manifests import read_manifest
+from icesql.io.avro.container import SYNC_LENGTH, write_bytes, write_long
+from icesql.io.data.files import read_data_file
+from icesql.io.deletes.deletion_vectors import BLOB_TYPE, MAGIC, read_dv, read_dv_bitmap
+from icesql.io.manifests.columns import read_manifest_columns
+from icesql.io.manifests.entries import read_manifest
+from icesql.io.manifests.lists import read_manifest_list
+from icesql.io.manifests.schemas import entry_schema, manifest_file_schema
 from icesql.io.metadata_files import read_identity, read_metadata
 from icesql.io.puffin import NewBlob, puffin_bytes, read_blob, read_puffin
+from icesql.io.storage.file_systems import ArrowFileIO
 from icesql.spec.files import DataFile, FileContent, ManifestFile
+from icesql.spec.json.metadata import metadata_to_json, metadata_to_object
 from icesql.spec.metadata import TableMetadata
-from icesql.spec.metadata_json import metadata_to_json, metadata_to_object
 from icesql.spec.partitioning import PartitionSpec
 from icesql.spec.schema import Schema
 from icesql.spec.types import IntegerType, ListType, LongType, NestedField, StructType, UnknownType

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from icesql.io import durable, local_files, new_names
+from icesql.io.storage import durable, local_files, new_names
 
 WATCHED = ("open", "write", "fsync", "close", "link", "rename", "replace", "unlink", "mkdir", "stat", "listdir")
 Hook = Callable[[str, tuple[Any, ...], Callable[[], Any]], Any]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from icesql.expr.binding import bind
 from icesql.expr.tree import Expression, Op, Predicate, Reference
-from icesql.io.arrow_filter import row_mask
-from icesql.io.arrow_types import to_arrow_schema, to_arrow_value
+from icesql.io.arrow.filter import row_mask
+from icesql.io.arrow.types import to_arrow_schema, to_arrow_value
 from icesql.spec.schema import Schema
 from icesql.spec.transforms import bucket, transform_function
 from icesql.spec.types import LongType, NestedField, StructType, Type

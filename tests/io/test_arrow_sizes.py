@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from icesql.io.arrow_sizes import array_bytes, table_bytes
-from icesql.io.data_file_writer import DataFileWriter
+from icesql.io.arrow.sizes import array_bytes, table_bytes
+from icesql.io.data.writer import DataFileWriter
 from icesql.spec.schema import Schema
 from icesql.spec.types import IntegerType, ListType, MapType, NestedField, StringType, StructType
 

@@ -18,11 +18,13 @@ import pytest
 from hypothesis import given
 
 from icesql.errors import CorruptMetadataError
-from icesql.io import avro_data, avro_flat, avro_rows
-from icesql.io.arrow_types import internal_values, to_arrow_schema
-from icesql.io.avro_shapes import is_bounded, shape_of
-from icesql.io.data_files import read_data_file
-from icesql.io.file_systems import LocalFileIO
+from icesql.io.arrow.types import internal_values, to_arrow_schema
+from icesql.io.avro import data as avro_data
+from icesql.io.avro import flat as avro_flat
+from icesql.io.avro import rows as avro_rows
+from icesql.io.avro.shapes import is_bounded, shape_of
+from icesql.io.data.files import read_data_file
+from icesql.io.storage.file_systems import LocalFileIO
 from icesql.spec.files import DataFile
 from icesql.spec.metadata_columns import POS
 from icesql.spec.schema import Schema

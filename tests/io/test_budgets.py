@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 from icesql.errors import InvalidArgumentError
-from icesql.io.avro_container import read_records
+from icesql.io.avro.container import read_records
 from icesql.io.inflate import CODECS, Inflation, OverBudgetError
-from icesql.io.manifest_program import compile_program
+from icesql.io.manifests.program import compile_program
 from icesql.io.native import native
 from icesql.spec import budgets
 from tests.io import bombs

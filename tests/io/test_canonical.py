@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from icesql.io.canonical import Canonical, climbs, decoded, depth, folders_above, is_below, overlap
+from icesql.io.storage.canonical import Canonical, climbs, decoded, depth, folders_above, is_below, overlap
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 from icesql.errors import CorruptMetadataError, InvalidArgumentError, NotFoundError, UnsupportedError
 from icesql.expr.tree import Op, Predicate, Reference
-from icesql.io.arrow_types import internal_values, to_arrow_schema, to_arrow_value
-from icesql.io.data_files import DataFileWriter, conform, data_file_of, read_data_file, write_data_file
-from icesql.io.file_systems import ArrowFileIO
-from icesql.io.metrics import COUNTS, FULL, NONE, TRUNCATE_16, metrics_config, metrics_mode
+from icesql.io.arrow.types import internal_values, to_arrow_schema, to_arrow_value
+from icesql.io.data.files import DataFileWriter, conform, data_file_of, read_data_file, write_data_file
+from icesql.io.data.metrics import COUNTS, FULL, NONE, TRUNCATE_16, metrics_config, metrics_mode
+from icesql.io.storage.file_systems import ArrowFileIO
 from icesql.spec.metadata_columns import FILE, POS, ROW_ID, SEQUENCE
 from icesql.spec.name_mapping import mapping_for
 from icesql.spec.schema import Schema
@@ -47,7 +47,7 @@ from icesql.spec.types import (
     UnknownType,
     UUIDType,
 )
-from icesql.spec.values import from_bytes
+from icesql.spec.values.binary import from_bytes
 from tests.effort import examples
 
 IO = ArrowFileIO()

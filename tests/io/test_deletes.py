@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from pyroaring import BitMap64
 
 from icesql.errors import CorruptMetadataError, IcesqlError, InvalidArgumentError, NotFoundError, UnsupportedError
-from icesql.io.delete_files import read_equality_deletes, read_position_deletes, write_equality_deletes, write_position_deletes
-from icesql.io.deletion_vectors import deserialize_dv, read_dv, read_dv_bitmap, serialize_dv, write_dvs
-from icesql.io.file_systems import ArrowFileIO
+from icesql.io.deletes.deletion_vectors import deserialize_dv, read_dv, read_dv_bitmap, serialize_dv, write_dvs
+from icesql.io.deletes.files import read_equality_deletes, read_position_deletes, write_equality_deletes, write_position_deletes
 from icesql.io.puffin import MAGIC, NewBlob, puffin_bytes, read_blob, read_puffin, write_puffin
+from icesql.io.storage.file_systems import ArrowFileIO
 from icesql.spec.files import DataFile, FileContent
 from icesql.spec.schema import Schema
 from icesql.spec.types import LongType, NestedField, StringType

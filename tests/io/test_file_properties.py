@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 
 from icesql.errors import InvalidArgumentError
-from icesql.io.avro_data import AvroFileWriter
-from icesql.io.data_file_writer import DataFileWriter
-from icesql.io.metrics import FULL, MetricsConfig
-from icesql.io.orc import OrcFileWriter
-from icesql.io.parquet import ParquetFileWriter
+from icesql.io.avro.data import AvroFileWriter
+from icesql.io.data.metrics import FULL, MetricsConfig
+from icesql.io.data.writer import DataFileWriter
+from icesql.io.orc.files import OrcFileWriter
+from icesql.io.parquet.files import ParquetFileWriter
 from icesql.spec.schema import NestedField, Schema
 from icesql.spec.types import IntegerType, ListType, StructType
 

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnsupportedError
-from icesql.io.file_systems import ArrowFileIO, load_file_io, local_path, scheme_of
+from icesql.io.storage.file_systems import ArrowFileIO, load_file_io, local_path, scheme_of
 
 IO = ArrowFileIO()
 

@@ -25,13 +25,14 @@ from pyiceberg.schema import Schema as PySchema
 from pyiceberg.transforms import BucketTransform, IdentityTransform
 from pyiceberg.typedef import Record
 
-from icesql.io.data_files import data_file_of, read_data_file, write_data_file
-from icesql.io.file_systems import ArrowFileIO
-from icesql.io.manifest_columns import read_manifest_columns
-from icesql.io.manifest_lists import read_manifest_list, write_manifest_list
-from icesql.io.manifests import read_manifest
-from icesql.io.manifests import write_manifest as write_our_manifest
+from icesql.io.data.files import data_file_of, read_data_file, write_data_file
+from icesql.io.manifests.columns import read_manifest_columns
+from icesql.io.manifests.entries import read_manifest
+from icesql.io.manifests.entries import write_manifest as write_our_manifest
+from icesql.io.manifests.lists import read_manifest_list, write_manifest_list
+from icesql.io.storage.file_systems import ArrowFileIO
 from icesql.spec.files import DataFile, EntryStatus, ManifestContent, ManifestEntry
+from icesql.spec.json.types import schema_to_json
 from icesql.spec.partitioning import PartitionField, PartitionSpec
 from icesql.spec.schema import Schema
 from icesql.spec.transforms import IDENTITY, bucket
@@ -48,7 +49,6 @@ from icesql.spec.types import (
     TimestamptzType,
     UUIDType,
 )
-from icesql.spec.types_json import schema_to_json
 
 pytestmark = pytest.mark.interop
 IO, PYIO = ArrowFileIO(), PyArrowFileIO()

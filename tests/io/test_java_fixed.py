@@ -6,10 +6,10 @@ import io
 import json
 from pathlib import Path
 
-from icesql.io.avro_container import read_records
-from icesql.io.file_systems import ArrowFileIO
-from icesql.io.manifest_columns import read_manifest_columns
-from icesql.io.manifests import read_manifest, write_manifest
+from icesql.io.avro.container import read_records
+from icesql.io.manifests.columns import read_manifest_columns
+from icesql.io.manifests.entries import read_manifest, write_manifest
+from icesql.io.storage.file_systems import ArrowFileIO
 from icesql.spec.files import DataFile, EntryStatus, ManifestContent, ManifestEntry, ManifestFile
 from icesql.spec.partitioning import PartitionField, PartitionSpec
 from icesql.spec.schema import Schema

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from icesql.errors import AlreadyExistsError, IcesqlError
-from icesql.io.local_files import LocalFileIO
+from icesql.io.storage.local_files import LocalFileIO
 from tests.io.system_calls import Fault, watch
 
 IO = LocalFileIO()

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from icesql.io.byte_columns import BytesColumn
-from icesql.io.location_columns import first_stray
-from icesql.io.locations import is_location
+from icesql.io.manifests.byte_columns import BytesColumn
+from icesql.io.manifests.location_columns import first_stray
+from icesql.io.storage.locations import is_location
 
 PIECES = st.text(alphabet="a:/é1", max_size=20)
 

@@ -8,16 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from icesql.errors import CorruptMetadataError, UnsupportedError
-from icesql.io.avro_container import read_records
-from icesql.io.avro_decode import DAMAGE, compile_decoder
-from icesql.io.avro_objects import record_decoder
-from icesql.io.file_systems import ArrowFileIO
-from icesql.io.manifest_columns import clear_caches, decode_columns, read_manifest_columns
-from icesql.io.manifests import read_manifest, write_manifest_raw
+from icesql.io.avro.container import read_records
+from icesql.io.avro.decode import DAMAGE, compile_decoder
+from icesql.io.avro.objects import record_decoder
+from icesql.io.manifests.columns import clear_caches, decode_columns, read_manifest_columns
+from icesql.io.manifests.entries import read_manifest, write_manifest_raw
 from icesql.io.native import native
+from icesql.io.storage.file_systems import ArrowFileIO
 from icesql.spec.files import DataFile, EntryStatus, ManifestContent
 from icesql.spec.types import IntegerType, LongType
-from icesql.spec.values import to_bytes
+from icesql.spec.values.binary import to_bytes
 from tests.effort import examples
 
 from .test_manifests import SCHEMA, SPEC, data_files, entries_of, write

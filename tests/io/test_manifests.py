@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from icesql.errors import CorruptMetadataError, InvalidArgumentError, NotFoundError, UnsupportedError
-from icesql.io.file_systems import ArrowFileIO
-from icesql.io.manifest_lists import RepeatedManifests, parse_manifest_list, read_manifest_list, write_manifest_list
-from icesql.io.manifests import ManifestWriter, RollingManifestWriter, compression_of, read_manifest, write_manifest
+from icesql.io.manifests.entries import ManifestWriter, RollingManifestWriter, compression_of, read_manifest, write_manifest
+from icesql.io.manifests.lists import RepeatedManifests, parse_manifest_list, read_manifest_list, write_manifest_list
+from icesql.io.storage.file_systems import ArrowFileIO
 from icesql.spec.files import DataFile, EntryStatus, FileContent, ManifestContent, ManifestEntry
 from icesql.spec.partitioning import PartitionField, PartitionSpec
 from icesql.spec.schema import Schema
@@ -170,7 +170,7 @@ def test_summaries_and_counts(tmp_path):
         )
     ]
     manifest = write(tmp_path / "m.avro", entries, spec=spec, schema=schema)
-    from icesql.spec.values import to_bytes
+    from icesql.spec.values.binary import to_bytes
 
     first, second = manifest.partitions
     assert (first.contains_null, first.contains_nan) == (False, True)

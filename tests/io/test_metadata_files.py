@@ -5,9 +5,9 @@ import gzip
 import pytest
 
 from icesql.errors import AlreadyExistsError, CorruptMetadataError, NotFoundError
-from icesql.io.cache import ByteBoundedCache
-from icesql.io.file_systems import ArrowFileIO
 from icesql.io.metadata_files import read_metadata, write_metadata
+from icesql.io.storage.cache import ByteBoundedCache
+from icesql.io.storage.file_systems import ArrowFileIO
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import PartitionSpec
 from icesql.spec.schema import Schema
@@ -39,7 +39,7 @@ def test_a_table_made_again_under_the_same_name_is_seen(tmp_path):
     write_metadata(IO, location, metadata())
     IO.delete(location)
     other = metadata("22222222-2222-2222-2222-222222222222")
-    from icesql.spec.metadata_json import metadata_to_json
+    from icesql.spec.json.metadata import metadata_to_json
 
     IO.write(location, metadata_to_json(other))
     assert read_metadata(IO, location) == other

@@ -8,14 +8,14 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from icesql.io.data_files import DataFileWriter, read_data_file
-from icesql.io.delete_files import read_position_deletes, write_equality_deletes, write_position_deletes
-from icesql.io.deletion_vectors import read_dv, write_dvs
-from icesql.io.file_systems import ArrowFileIO
-from icesql.io.manifest_columns import read_manifest_columns
-from icesql.io.manifest_lists import read_manifest_list, write_manifest_list
-from icesql.io.manifests import read_manifest, write_manifest
+from icesql.io.data.files import DataFileWriter, read_data_file
+from icesql.io.deletes.deletion_vectors import read_dv, write_dvs
+from icesql.io.deletes.files import read_position_deletes, write_equality_deletes, write_position_deletes
+from icesql.io.manifests.columns import read_manifest_columns
+from icesql.io.manifests.entries import read_manifest, write_manifest
+from icesql.io.manifests.lists import read_manifest_list, write_manifest_list
 from icesql.io.metadata_files import read_metadata, write_metadata
+from icesql.io.storage.file_systems import ArrowFileIO
 from icesql.spec.files import EntryStatus, FileContent, ManifestContent, ManifestEntry
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.metadata_columns import POS
@@ -161,7 +161,7 @@ def write_files(folder, file_format):
 
 
 def _arrow():
-    from icesql.io.arrow_types import to_arrow_schema
+    from icesql.io.arrow.types import to_arrow_schema
 
     return to_arrow_schema(SCHEMA)
 

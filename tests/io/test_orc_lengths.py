@@ -10,10 +10,10 @@ import pytest
 from pyarrow import orc
 
 from icesql.errors import CorruptMetadataError
-from icesql.io.data_files import read_data_file
-from icesql.io.file_systems import LocalFileIO
-from icesql.io.orc_layout import read_layout
-from icesql.io.orc_lengths import LengthGuard, check_lengths
+from icesql.io.data.files import read_data_file
+from icesql.io.orc.layout import read_layout
+from icesql.io.orc.lengths import LengthGuard, check_lengths
+from icesql.io.storage.file_systems import LocalFileIO
 from icesql.spec.files import DataFile
 from icesql.spec.schema import Schema
 from icesql.spec.types import LongType, NestedField, StringType

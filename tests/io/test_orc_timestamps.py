@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from pyarrow import orc
 
 from icesql.errors import UnsupportedError
-from icesql.io.arrow_types import to_arrow_schema
-from icesql.io.data_file_writer import DataFileWriter
-from icesql.io.data_files import read_data_file
-from icesql.io.file_systems import LocalFileIO
-from icesql.io.metrics import metrics_config
-from icesql.io.orc import OrcFileWriter
-from icesql.io.orc_runs import bits, direct_runs, numbers
+from icesql.io.arrow.types import to_arrow_schema
+from icesql.io.data.files import read_data_file
+from icesql.io.data.metrics import metrics_config
+from icesql.io.data.writer import DataFileWriter
+from icesql.io.orc.files import OrcFileWriter
+from icesql.io.orc.runs import bits, direct_runs, numbers
+from icesql.io.storage.file_systems import LocalFileIO
 from icesql.spec.schema import Schema
 from icesql.spec.types import (
     ListType,

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from icesql.io.metrics import metrics_config
-from icesql.io.parquet import ParquetFileWriter
-from icesql.io.parquet_dictionaries import dictionary_columns
+from icesql.io.data.metrics import metrics_config
+from icesql.io.parquet.dictionaries import dictionary_columns
+from icesql.io.parquet.files import ParquetFileWriter
 from icesql.spec.schema import Schema
 from icesql.spec.types import LongType, NestedField, StringType
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyroaring import BitMap64
 
-from icesql.io.roaring import RoaringBitmap, positions_in
+from icesql.io.deletes.roaring import RoaringBitmap, positions_in
 from tests.effort import examples
 from tests.io import bombs
 

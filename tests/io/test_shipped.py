@@ -8,10 +8,10 @@ from pathlib import Path
 
 import icesql
 from icesql.errors import CorruptMetadataError
-from icesql.io import avro_container
-from icesql.io.avro_container import AvroFileBuilder, read_records
-from icesql.io.deletion_vectors import write_dvs
-from icesql.io.file_systems import LocalFileIO
+from icesql.io.avro import container as avro_container
+from icesql.io.avro.container import AvroFileBuilder, read_records
+from icesql.io.deletes.deletion_vectors import write_dvs
+from icesql.io.storage.file_systems import LocalFileIO
 
 ROOT = Path(icesql.__file__).parent
 TASK = """
@@ -29,10 +29,10 @@ sys.meta_path.insert(0, Absent())
 import icesql
 assert "shipped.zip" in icesql.__file__, icesql.__file__
 import pyarrow as pa
-from icesql.io.data_files import DataFileWriter, read_data_file
-from icesql.io.delete_files import read_positions, write_position_deletes
-from icesql.io.deletion_vectors import read_dv_bitmap
-from icesql.io.file_systems import ArrowFileIO
+from icesql.io.data.files import DataFileWriter, read_data_file
+from icesql.io.deletes.files import read_positions, write_position_deletes
+from icesql.io.deletes.deletion_vectors import read_dv_bitmap
+from icesql.io.storage.file_systems import ArrowFileIO
 from icesql.spec.schema import Schema
 from icesql.spec.types import LongType, NestedField, StringType
 
@@ -54,8 +54,8 @@ def test_data_files_in_a_task(tmp_path):
     archive = tmp_path / "shipped.zip"
     with zipfile.ZipFile(archive, "w") as out:
         for room in ("", "spec", "expr", "io"):
-            for file in (ROOT / room).glob("*.py"):
-                out.write(file, Path("icesql") / room / file.name)
+            for file in (ROOT / room).glob("**/*.py" if room else "*.py"):
+                out.write(file, Path("icesql") / file.relative_to(ROOT))
     (vector,) = write_dvs(LocalFileIO(), str(tmp_path / "v.puffin"), {"/a": [3, 70_000]})
     code = TASK.format(archive=str(archive), folder=str(tmp_path), vector=pickle.dumps(vector).hex())
     done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path)

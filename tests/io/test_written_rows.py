@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 from pyarrow import orc
 
 from icesql.errors import CorruptMetadataError
-from icesql.io import parquet
-from icesql.io.arrow_types import child_fields, internal_values, to_arrow_schema, to_arrow_type, to_arrow_value
-from icesql.io.avro_container import AvroFileBuilder
-from icesql.io.data_file_writer import DataFileWriter
-from icesql.io.data_files import read_data_file
-from icesql.io.file_systems import LocalFileIO
+from icesql.io.arrow.types import child_fields, internal_values, to_arrow_schema, to_arrow_type, to_arrow_value
+from icesql.io.avro.container import AvroFileBuilder
+from icesql.io.data.files import read_data_file
+from icesql.io.data.writer import DataFileWriter
+from icesql.io.parquet import files as parquet
+from icesql.io.storage.file_systems import LocalFileIO
 from icesql.spec.files import DataFile
 from icesql.spec.schema import Schema
 from icesql.spec.types import (

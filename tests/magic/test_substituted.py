@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from icesql.errors import IcesqlError, InvalidArgumentError
 from icesql.magic.extension import substituted
-from icesql.parser.tokens import tokenize
+from icesql.parser.text.tokens import tokenize
 from icesql.session.run.call import sql_text
 
 

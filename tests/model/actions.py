@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from icesql.expr.tree import TRUE, Predicate, Reference
 from icesql.expr.tree import Op as Compare
-from icesql.io.delete_files import write_equality_deletes, write_position_deletes
-from icesql.io.deletion_vectors import write_dvs
+from icesql.io.deletes.deletion_vectors import write_dvs
+from icesql.io.deletes.files import write_equality_deletes, write_position_deletes
 from icesql.spec.files import DataFile
 from icesql.spec.partitioning import UNPARTITIONED, PartitionField, PartitionSpec
 from icesql.spec.schema import Schema

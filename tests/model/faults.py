@@ -24,7 +24,7 @@ from icesql.catalog.pointers import Kind, Swap, SwapUncertainError
 from icesql.catalog.sql_store import SqlStore
 from icesql.catalog.table_operations import MetastoreTableOperations
 from icesql.errors import CommitFailedError, IcesqlError
-from icesql.io.file_systems import ArrowFileIO
+from icesql.io.storage.file_systems import ArrowFileIO
 
 SYSTEM_CALLS = ("link", "replace", "rename", "fsync", "unlink", "open", "mkdir", "rmdir", "stat", "scandir")
 FILE_CALLS = ("read", "open_input", "open_output", "write", "exists", "delete", "delete_folder", "list_files", "list_folders", "size")

@@ -6,9 +6,9 @@ import dataclasses
 from enum import Enum
 
 from icesql.parser.constants import Constant
-from icesql.parser.names import References, Span, TableName, TimeTravel
 from icesql.parser.statements import Explain, Statement
-from icesql.parser.tokens import tokenize
+from icesql.parser.text.names import References, Span, TableName, TimeTravel
+from icesql.parser.text.tokens import tokenize
 
 LAYOUT = frozenset({"text", "start", "end", "span", "clause_end", "alias_at", "type_text", "references"})
 

@@ -7,8 +7,8 @@ from enum import Enum
 
 from icesql.errors import SqlError
 from icesql.parser.constants import Constant
-from icesql.parser.names import References, Span, TableReference, TimeTravel
 from icesql.parser.statements import Explain, Statement, TableName
+from icesql.parser.text.names import References, Span, TableReference, TimeTravel
 
 
 def render(value: object, text: str = "") -> str:

@@ -6,7 +6,7 @@ from sqlglot import exp, parse_one
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import traverse_scope
 
-from icesql.parser.names import NameParts
+from icesql.parser.text.names import NameParts
 
 
 def sqlglot_tables(text: str) -> list[NameParts] | None:

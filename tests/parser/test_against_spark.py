@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from icesql.parser.references import references, table_references
 from icesql.parser.statements import Explain, Other, Query
+from icesql.parser.text.references import references, table_references
 from tests.parser.pairs_file import all_pairs
 from tests.parser.test_statements import outcome
 

@@ -8,9 +8,9 @@ import pytest
 
 from icesql.errors import SqlError
 from icesql.parser import parse
-from icesql.parser.dialect import Iceberg
-from icesql.parser.grammar import Parser
-from icesql.parser.sqlglot_source import ParseError, Spark, TokenError, exp, sqlglot
+from icesql.parser.dialect.grammar import Parser
+from icesql.parser.dialect.iceberg import Iceberg
+from icesql.parser.dialect.sqlglot_source import ParseError, Spark, TokenError, exp, sqlglot
 from icesql.parser.statements import Other, Query, Statement
 from tests.parser.meaning import meaning, tables
 from tests.parser.pairs_file import all_pairs

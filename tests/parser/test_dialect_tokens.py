@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from icesql.errors import SqlError
-from icesql.parser.dialect import Iceberg
-from icesql.parser.dialect_tokens import for_sqlglot
-from icesql.parser.sqlglot_source import TokenError
-from icesql.parser.tokens import tokenize
+from icesql.parser.dialect.iceberg import Iceberg
+from icesql.parser.dialect.sqlglot_source import TokenError
+from icesql.parser.dialect.tokens import for_sqlglot
+from icesql.parser.text.tokens import tokenize
 from tests.effort import examples
 
 ICEBERG = Iceberg()

@@ -10,8 +10,8 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.lineage import lineage
 
+from icesql.parser.dialect.sqlglot_source import is_private_copy
 from icesql.parser.entry_point import Iceberg
-from icesql.parser.sqlglot_source import is_private_copy
 
 
 def test_the_entry_point_is_the_dialect() -> None:

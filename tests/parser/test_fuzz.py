@@ -10,9 +10,9 @@ import pytest
 from icesql.errors import SqlError
 from icesql.parser import parse, split
 from icesql.parser.filters import parse_filter
-from icesql.parser.names import Place
-from icesql.parser.references import references
-from icesql.parser.substitute import Replacement, substitute
+from icesql.parser.text.names import Place
+from icesql.parser.text.references import references
+from icesql.parser.text.substitute import Replacement, substitute
 from tests.parser.pairs_file import all_pairs
 
 TEXTS = [text for _, text, _ in all_pairs()]

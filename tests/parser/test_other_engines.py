@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from icesql.parser.dialect import Iceberg
-from icesql.parser.sqlglot_source import UnsupportedError, sqlglot
+from icesql.parser.dialect.iceberg import Iceberg
+from icesql.parser.dialect.sqlglot_source import UnsupportedError, sqlglot
 
 EVENTS = """CREATE TABLE IF NOT EXISTS lake.events (id BIGINT NOT NULL COMMENT 'key', at {type}, tags ARRAY<STRING>, p STRUCT<x: INT>)
 USING iceberg PARTITIONED BY (days(at), bucket(16, id), p.x) LOCATION 's3://b/e' TBLPROPERTIES ('write.format.default' = 'orc')"""

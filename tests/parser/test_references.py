@@ -8,10 +8,10 @@ from contextlib import suppress
 import pytest
 
 from icesql.errors import SqlError
-from icesql.parser.names import Place
-from icesql.parser.references import references, table_references
 from icesql.parser.statements import Query
-from icesql.parser.substitute import Replacement, substitute
+from icesql.parser.text.names import Place
+from icesql.parser.text.references import references, table_references
+from icesql.parser.text.substitute import Replacement, substitute
 from tests.parser.pairs_file import all_pairs
 from tests.parser.second_opinion import sqlglot_tables
 from tests.parser.test_statements import outcome

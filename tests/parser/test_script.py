@@ -4,7 +4,7 @@ import pytest
 
 from icesql.errors import SqlError
 from icesql.parser import parse_script_statement, split
-from icesql.parser.script import relocate
+from icesql.parser.text.script import relocate
 
 SCRIPT = """-- first; comment
 select ';', `a;b`, "it""s;", r'\\;', $$x;y$$, $t$ ; $t$ /* ; /* ; */ ; */ from t ;;

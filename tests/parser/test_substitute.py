@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from icesql.parser.names import Place, Span
 from icesql.parser.parse import parse
-from icesql.parser.references import references
 from icesql.parser.statements import Insert
-from icesql.parser.substitute import Replacement, substitute
+from icesql.parser.text.names import Place, Span
+from icesql.parser.text.references import references
+from icesql.parser.text.substitute import Replacement, substitute
 
 
 def views(text, namespace=("local", "db")):

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from icesql.parser.token_groups import behind_brackets, items, name_at
-from icesql.parser.tokens import tokenize
+from icesql.parser.text.token_groups import behind_brackets, items, name_at
+from icesql.parser.text.tokens import tokenize
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from icesql.errors import SqlError
-from icesql.parser.parameters import quoted_string
-from icesql.parser.tokens import Kind, string_value, tokenize
+from icesql.parser.text.parameters import quoted_string
+from icesql.parser.text.tokens import Kind, string_value, tokenize
 from tests.effort import examples
 
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from icesql.errors import SqlError
-from icesql.parser.columns import Columns
-from icesql.parser.frozen_columns import ColumnValues
+from icesql.parser.dialect.columns import Columns
+from icesql.parser.frozen.columns import ColumnValues
 from icesql.spec.types import ListType, MapType, StructType, Type, children
 
 

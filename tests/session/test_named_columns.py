@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from icesql.parser.references import references
+from icesql.parser.text.references import references
 from icesql.session.rewrite.named_columns import needed_columns
 
 COLUMNS = ("content", "file_path", "record_count", "partition")

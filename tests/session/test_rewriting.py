@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from icesql.parser.names import Span
+from icesql.parser.text.names import Span
 from icesql.session.rewrite.places import Edit, line_and_column, offset_of, padded, rewrite
 from tests.effort import examples
 

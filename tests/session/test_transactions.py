@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from icesql.errors import AlreadyExistsError, UnsupportedError
-from icesql.io.locations import local_path
+from icesql.io.storage.locations import local_path
 from icesql.session.session import Session
 
 pytestmark = pytest.mark.spark

@@ -10,7 +10,7 @@ import pytest
 from pyroaring import BitMap64
 from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 
-from icesql.io.delete_files import write_position_deletes
+from icesql.io.deletes.files import write_position_deletes
 from icesql.spark.read.aggregates import aggregate_frame
 from icesql.spark.read.columns import DELETES, ROW_INDEX
 from icesql.spark.read.deleted_bits import NOTHING_DELETED, deleted_bits, holds_bits, size_in_bytes

@@ -211,7 +211,7 @@ def test_nothing_is_pruned_by_true(spark, make_table):
 
 def test_equality_deletes_with_nulls_and_sequence_numbers(spark, make_table):
     """What stream writers leave: rows deleted by value, null equal to null, only in older files."""
-    from icesql.io.delete_files import write_equality_deletes
+    from icesql.io.deletes.files import write_equality_deletes
 
     rows = spark.sql("SELECT id, IF(id % 5 = 0, NULL, id % 3) AS k, CAST(id % 2 AS INT) AS p FROM range(30)")
     table = make_table("t", rows, [("p", IDENTITY)])

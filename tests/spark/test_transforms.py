@@ -19,8 +19,8 @@ from icesql.spark.read.columns import arrow_value
 from icesql.spark.read.filters import catalyst_expression
 from icesql.spark.write.transforms import day_as_date, transform_column
 from icesql.spec import types as I
-from icesql.spec.decimals import from_unscaled
 from icesql.spec.transforms import DAY, HOUR, IDENTITY, MONTH, VOID, YEAR, Transform, bucket, can_transform, transform_function, truncate
+from icesql.spec.values.decimals import from_unscaled
 
 pytestmark = pytest.mark.spark
 

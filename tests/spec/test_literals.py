@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from icesql.errors import InvalidArgumentError
-from icesql.spec.literals import ABOVE_MAX, BELOW_MIN, OutOfRange, literal
 from icesql.spec.types import (
     BinaryType,
     BooleanType,
@@ -35,6 +34,7 @@ from icesql.spec.types import (
     Type,
     UUIDType,
 )
+from icesql.spec.values.literals import ABOVE_MAX, BELOW_MIN, OutOfRange, literal
 from tests.spec.strategies import decimals, primitive_values, values_of
 
 MOMENT = 1_510_871_468_000_001

@@ -13,11 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from icesql.errors import CorruptMetadataError, UnsupportedError
-from icesql.spec.metadata import TableMetadata
-from icesql.spec.metadata_json import metadata_from_json, metadata_from_object, metadata_to_json, metadata_to_object
-from icesql.spec.schema import Schema
-from icesql.spec.snapshots import MAIN, Snapshot, SnapshotRef
-from icesql.spec.snapshots_json import (
+from icesql.spec.json.metadata import metadata_from_json, metadata_from_object, metadata_to_json, metadata_to_object
+from icesql.spec.json.snapshots import (
     encrypted_key_from_json,
     encrypted_key_to_json,
     partition_statistics_from_json,
@@ -29,6 +26,9 @@ from icesql.spec.snapshots_json import (
     statistics_from_json,
     statistics_to_json,
 )
+from icesql.spec.metadata import TableMetadata
+from icesql.spec.schema import Schema
+from icesql.spec.snapshots import MAIN, Snapshot, SnapshotRef
 from icesql.spec.transforms import bucket
 from tests.effort import examples
 from tests.spec.strategies import schemas

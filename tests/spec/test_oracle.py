@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from icesql.spec.avro_schema import struct_to_avro
-from icesql.spec.metadata_json import metadata_from_json, metadata_to_object
+from icesql.spec.json.metadata import metadata_from_json, metadata_to_object
+from icesql.spec.json.types import primitive_from_text, schema_to_json
 from icesql.spec.name_mapping import mapping_for, name_mapping_to_json
 from icesql.spec.transforms import can_transform, human_string, parse_transform, transform_function
-from icesql.spec.types_json import primitive_from_text, schema_to_json
 
 DOCUMENTS = Path(__file__).parent / "documents"
 CALLS = "tests.spec.oracle_calls"

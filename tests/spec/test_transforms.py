@@ -13,8 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from icesql.errors import InvalidArgumentError, UnsupportedError
-from icesql.spec import human
-from icesql.spec.calendar import civil_from_days, days_from_civil
 from icesql.spec.transforms import (
     DAY,
     HOUR,
@@ -58,6 +56,8 @@ from icesql.spec.types import (
     UUIDType,
     VariantType,
 )
+from icesql.spec.values import human
+from icesql.spec.values.calendar import civil_from_days, days_from_civil
 from tests.spec.strategies import longs, primitive_values, primitives, values_of
 
 

@@ -10,10 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from icesql.errors import CorruptMetadataError
-from icesql.spec.partitioning import PartitionField, PartitionSpec
-from icesql.spec.schema import Schema
-from icesql.spec.sorting import NullOrder, SortDirection, SortField, SortOrder
-from icesql.spec.specs_json import (
+from icesql.spec.json.specs import (
     sort_order_from_json,
     sort_order_to_json,
     spec_fields_to_json,
@@ -21,6 +18,10 @@ from icesql.spec.specs_json import (
     spec_from_json,
     spec_to_json,
 )
+from icesql.spec.json.types import schema_from_json, schema_to_json, type_from_json, type_to_json
+from icesql.spec.partitioning import PartitionField, PartitionSpec
+from icesql.spec.schema import Schema
+from icesql.spec.sorting import NullOrder, SortDirection, SortField, SortOrder
 from icesql.spec.transforms import DAY, IDENTITY, bucket
 from icesql.spec.types import (
     DateType,
@@ -39,7 +40,6 @@ from icesql.spec.types import (
     UnknownType,
     VariantType,
 )
-from icesql.spec.types_json import schema_from_json, schema_to_json, type_from_json, type_to_json
 from tests.effort import examples
 from tests.spec.strategies import schemas, types
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from icesql.errors import CorruptMetadataError, InvalidArgumentError
-from icesql.spec import value_json
+from icesql.spec.json import values as value_json
 from icesql.spec.types import (
     BinaryType,
     BooleanType,
@@ -39,7 +39,7 @@ from icesql.spec.types import (
     UUIDType,
     VariantType,
 )
-from icesql.spec.values import from_bytes, to_bytes, truncate_lower, truncate_upper
+from icesql.spec.values.binary import from_bytes, to_bytes, truncate_lower, truncate_upper
 from tests.spec.strategies import primitive_values, primitives, texts
 
 UUID = uuid.UUID("f79c3e09-677c-4bbd-a479-3f349cb785e7")

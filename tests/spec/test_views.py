@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from icesql.errors import CorruptMetadataError, NotFoundError, UnsupportedError, ValidationError
+from icesql.spec.json.views import view_from_json, view_from_object, view_to_json, view_to_object
 from icesql.spec.schema import Schema
 from icesql.spec.types import DateType, IntegerType, NestedField
 from icesql.spec.views import SqlRepresentation, ViewMetadata, ViewVersion, new_view, replace_version
-from icesql.spec.views_json import view_from_json, view_from_object, view_to_json, view_to_object
 
 SCHEMA = Schema((NestedField(1, "event_count", IntegerType(), False, "Count of events"), NestedField(2, "event_date", DateType())))
 OTHER = Schema((NestedField(1, "event_count", IntegerType()),))

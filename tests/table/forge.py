@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from icesql.io.file_systems import load_file_io
-from icesql.io.manifest_lists import write_manifest_list
-from icesql.io.manifest_writer import write_manifest
+from icesql.io.manifests.lists import write_manifest_list
+from icesql.io.manifests.writer import write_manifest
+from icesql.io.storage.file_systems import load_file_io
 from icesql.spec.files import DataFile, EntryStatus, FileContent, ManifestContent, ManifestEntry, ManifestFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import PartitionSpec
@@ -74,7 +74,7 @@ class Forge:
             manifests=(*added, *kept),
             next_row_id=self.metadata.next_row_id,
         )
-        from icesql.io.manifest_lists import read_manifest_list
+        from icesql.io.manifests.lists import read_manifest_list
 
         self._manifests = read_manifest_list(self.io, location)
         snapshot = Snapshot(

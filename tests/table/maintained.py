@@ -11,8 +11,8 @@ import pyarrow as pa
 
 import icesql
 from icesql.catalog.base import Catalog
-from icesql.io.delete_files import write_position_deletes
-from icesql.io.deletion_vectors import write_dvs
+from icesql.io.deletes.deletion_vectors import write_dvs
+from icesql.io.deletes.files import write_position_deletes
 from icesql.spec.partitioning import PartitionField, PartitionSpec
 from icesql.spec.schema import Schema
 from icesql.spec.transforms import parse_transform

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import cast
 
 from icesql.errors import AlreadyExistsError, CommitFailedError, CommitStateUnknownError, NotFoundError
-from icesql.io.file_systems import LocalFileIO
-from icesql.io.files import FileIO
 from icesql.io.metadata_files import read_metadata, write_metadata
+from icesql.io.storage.file_systems import LocalFileIO
+from icesql.io.storage.files import FileIO
 from icesql.spec.files import DataFile, FileContent
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import UNPARTITIONED, PartitionField, PartitionSpec
@@ -19,7 +19,7 @@ from icesql.spec.schema import Schema
 from icesql.spec.snapshots import MetadataLogEntry
 from icesql.spec.transforms import IDENTITY
 from icesql.spec.types import LongType, NestedField, StringType
-from icesql.spec.values import to_bytes
+from icesql.spec.values.binary import to_bytes
 from icesql.table.metadata.create import new_metadata
 from icesql.table.operations import TableVersion
 

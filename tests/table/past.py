@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 from icesql.errors import IcesqlError
 from icesql.expr.tree import Reference
-from icesql.io.delete_files import write_equality_deletes, write_position_deletes
-from icesql.io.deletion_vectors import write_dvs
+from icesql.io.deletes.deletion_vectors import write_dvs
+from icesql.io.deletes.files import write_equality_deletes, write_position_deletes
 from icesql.spec.snapshots import MAIN
 from icesql.spec.transforms import bucket
 from icesql.spec.types import LongType

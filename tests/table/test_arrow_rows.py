@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from icesql.errors import ValidationError
-from icesql.io.arrow_types import to_arrow_schema
+from icesql.io.arrow.types import to_arrow_schema
 from icesql.spec.partitioning import PartitionField, PartitionSpec
 from icesql.spec.schema import Schema
 from icesql.spec.transforms import parse_transform, transform_function

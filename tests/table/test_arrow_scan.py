@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from icesql.expr.tree import TRUE, Expression, Not, Op, Or, Predicate, Reference
-from icesql.io.data_files import write_data_file
-from icesql.io.delete_files import write_equality_deletes, write_position_deletes
-from icesql.io.deletion_vectors import write_dvs
+from icesql.io.data.files import write_data_file
+from icesql.io.deletes.deletion_vectors import write_dvs
+from icesql.io.deletes.files import write_equality_deletes, write_position_deletes
 from icesql.spec.files import ManifestEntry
 from icesql.spec.partitioning import UNPARTITIONED, PartitionField, PartitionSpec
 from icesql.spec.schema import Schema
@@ -31,7 +31,7 @@ class RealForge(Forge):
     def file(
         self, name: str, rows: list[dict[str, Any]], partition: tuple[object, ...] = (), spec_id: int = 0, drop: tuple[str, ...] = ()
     ) -> ManifestEntry:
-        from icesql.io.arrow_types import to_arrow_schema
+        from icesql.io.arrow.types import to_arrow_schema
 
         schema = Schema(tuple(field for field in self.metadata.schema.fields if field.name not in drop))
         data = pa.Table.from_pylist([{k: v for k, v in row.items() if k not in drop} for row in rows], to_arrow_schema(schema))
@@ -47,7 +47,7 @@ class RealForge(Forge):
     def equality_file(
         self, name: str, ids: tuple[int, ...], rows: list[dict[str, Any]], partition: tuple[object, ...] = (), spec_id: int = 0
     ) -> ManifestEntry:
-        from icesql.io.arrow_types import to_arrow_schema
+        from icesql.io.arrow.types import to_arrow_schema
 
         columns = Schema(tuple(self.metadata.schema.field(i) for i in ids))
         data = pa.Table.from_pylist(rows, to_arrow_schema(columns))
@@ -210,7 +210,7 @@ def test_aggregates_come_from_metadata_only_where_exact(tmp_path: Path) -> None:
 def test_pyiceberg_reads_the_same_rows(tmp_path: Path) -> None:
     from pyiceberg.table import StaticTable
 
-    from icesql.spec.metadata_json import metadata_to_json
+    from icesql.spec.json.metadata import metadata_to_json
 
     forge = RealForge(tmp_path, SCHEMA, BY_P)
     forge.commit(

@@ -71,7 +71,7 @@ def test_removed_files_show_only_rows_that_were_there(tmp_path: Path) -> None:
 
 
 def entries(forge: RealForge, manifest: Any) -> Any:
-    from icesql.io.manifests import read_manifest
+    from icesql.io.manifests.entries import read_manifest
 
     return read_manifest(forge.io, manifest, forge.metadata.specs_by_id)
 

@@ -12,9 +12,11 @@ import pytest
 
 import icesql
 from icesql.errors import CorruptMetadataError, IcesqlError, NotFoundError, UnsupportedError
-from icesql.io import manifest_columns, manifest_lists, metadata_files
-from icesql.io.delete_files import write_equality_deletes, write_position_deletes
-from icesql.io.deletion_vectors import write_dvs
+from icesql.io import metadata_files
+from icesql.io.deletes.deletion_vectors import write_dvs
+from icesql.io.deletes.files import write_equality_deletes, write_position_deletes
+from icesql.io.manifests import columns as manifest_columns
+from icesql.io.manifests import lists as manifest_lists
 from icesql.spec.files import FileContent
 from icesql.spec.schema import Schema
 from icesql.spec.types import LongType, NestedField, StringType

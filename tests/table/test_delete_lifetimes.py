@@ -11,8 +11,8 @@ import pytest
 from icesql.catalog.base import Catalog
 from icesql.errors import InvalidArgumentError, ValidationError
 from icesql.expr.tree import Reference
-from icesql.io.delete_files import write_equality_deletes
-from icesql.io.deletion_vectors import write_dvs
+from icesql.io.deletes.deletion_vectors import write_dvs
+from icesql.io.deletes.files import write_equality_deletes
 from icesql.spec.files import DataFile
 from icesql.spec.partitioning import UNPARTITIONED
 from icesql.spec.transforms import bucket

@@ -14,7 +14,7 @@ import pytest
 
 from icesql.catalog.loading import load_catalog
 from icesql.errors import ValidationError
-from icesql.io.locations import local_path
+from icesql.io.storage.locations import local_path
 from icesql.spec.files import FileContent
 from icesql.table.manifests.access import manifests_of
 from icesql.table.table import Table

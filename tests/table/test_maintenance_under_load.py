@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import icesql
 from icesql.catalog.base import Catalog
 from icesql.errors import CommitFailedError, NotFoundError, ValidationError
-from icesql.io.locations import local_path
+from icesql.io.storage.locations import local_path
 from icesql.table.table import Table
 from tests.effort import examples
 from tests.table import works

@@ -232,7 +232,7 @@ def test_files_of_several_specs_share_one_partition_struct(tmp_path: Path) -> No
 def test_pyiceberg_inspects_the_same(forge: RealForge, tmp_path: Path) -> None:
     from pyiceberg.table import StaticTable
 
-    from icesql.spec.metadata_json import metadata_to_json
+    from icesql.spec.json.metadata import metadata_to_json
 
     location = tmp_path / "v1.metadata.json"
     location.write_bytes(metadata_to_json(forge.metadata))

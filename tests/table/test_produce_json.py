@@ -31,7 +31,7 @@ from icesql.spec.types import (
     TimestamptzType,
     UUIDType,
 )
-from icesql.spec.values import to_bytes
+from icesql.spec.values.binary import to_bytes
 from icesql.table.changes.append import AppendFiles
 from icesql.table.changes.overwrite import OverwriteFiles
 from icesql.table.changes.row_delta import RowDelta

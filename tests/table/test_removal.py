@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from icesql.io.file_systems import load_file_io
+from icesql.io.storage.file_systems import load_file_io
 from icesql.table.removal import Claim, RemovalGate, own_claims
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from icesql.errors import InvalidArgumentError, ValidationError
-from icesql.io.manifests import read_manifest
+from icesql.io.manifests.entries import read_manifest
 from icesql.spec.files import EntryStatus, ManifestContent
 from icesql.table.changes.append import AppendFiles
 from icesql.table.changes.delete_files import DeleteFiles

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from icesql.errors import CommitFailedError, CommitStateUnknownError, IcesqlError
-from icesql.io.file_systems import LocalFileIO
+from icesql.io.storage.file_systems import LocalFileIO
 from icesql.spec.files import DataFile
 from icesql.table.changes.append import AppendFiles
 from icesql.table.changes.rewrite_files import RewriteFiles

@@ -19,7 +19,7 @@ from icesql.spec.partitioning import PartitionField, PartitionSpec
 from icesql.spec.schema import Schema
 from icesql.spec.transforms import IDENTITY, Transform, bucket, can_transform, transform_function, truncate
 from icesql.spec.types import IntegerType, LongType, NestedField, StringType, Type
-from icesql.spec.values import to_bytes
+from icesql.spec.values.binary import to_bytes
 from icesql.table.scan.table_scan import ScanPlan, TableScan
 from tests.effort import examples
 from tests.expr.strategies import VALUES, leaves_over, trees

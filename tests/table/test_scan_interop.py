@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 from icesql.expr.tree import TRUE, And, Expression, Op, Or, Predicate, Reference
-from icesql.io.file_systems import load_file_io
 from icesql.io.metadata_files import read_metadata
+from icesql.io.storage.file_systems import load_file_io
 from icesql.table.metadata_tables.registry import METADATA_TABLES, scan_metadata_table
 from icesql.table.scan.table_scan import TableScan
 

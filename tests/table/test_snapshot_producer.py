@@ -9,7 +9,7 @@ import pytest
 
 from icesql.errors import CommitFailedError, CommitStateUnknownError, InvalidArgumentError, ValidationError
 from icesql.expr.tree import TRUE, Op, Predicate, Reference
-from icesql.io.manifests import read_manifest
+from icesql.io.manifests.entries import read_manifest
 from icesql.spec.files import DataFile, EntryStatus, ManifestContent
 from icesql.spec.snapshots import RefType
 from icesql.table.changes.append import AppendFiles

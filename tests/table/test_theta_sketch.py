@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from icesql.spec.types import BinaryType, BooleanType, DecimalType, DoubleType, IntegerType, LongType, StringType, Type
-from icesql.spec.values import to_bytes
+from icesql.spec.values.binary import to_bytes
 from icesql.table.maintenance.theta_sketch import NOMINAL, ThetaSketch, hashes_of, union
 
 

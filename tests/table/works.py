@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from icesql.io.locations import local_path
+from icesql.io.storage.locations import local_path
 from icesql.table.maintenance.orphan_files import PrefixRules, list_in_threads, orphans_among, reached_files, units_of, visible
 from icesql.table.maintenance.rewrite_data_files import RewriteDataFiles
 from icesql.table.maintenance.rewrite_options import data_rewrite_options, delete_rewrite_options

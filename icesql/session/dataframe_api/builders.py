@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import DataFrame, DataFrameReader, DataFrameWriter
 
 from icesql.errors import InvalidArgumentError, SqlError, UnsupportedError
-from icesql.parser.identifiers import parse_name
-from icesql.parser.parameters import quoted_pairs
+from icesql.parser.text.identifiers import parse_name
+from icesql.parser.text.parameters import quoted_pairs
 from icesql.session.resolve.path_tables import is_path, require_named
 from icesql.session.resolve.resolver import place, readable
 from icesql.session.rewrite.places import quote

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.catalog import Catalog, CatalogMetadata, Column, Database, Function, Table
 
-from icesql.parser.identifiers import parse_name
-from icesql.parser.parameters import quoted_pairs, quoted_string
+from icesql.parser.text.identifiers import parse_name
+from icesql.parser.text.parameters import quoted_pairs, quoted_string
 from icesql.session.dataframe_api.builders import is_table, read_table
 from icesql.session.resolve.resolved import MetadataTable, Missing, ResolvedTable, SparkOwned, StoredView, TemporaryView
 from icesql.session.resolve.resolver import not_found, readable, required, resolve

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from icesql.errors import SqlError
-from icesql.parser.identifiers import parse_name
 from icesql.parser.statements import MergeKind
+from icesql.parser.text.identifiers import parse_name
 from icesql.session.resolve.resolver import readable
 from icesql.session.rewrite.places import quote
 from icesql.session.run.dml.merge import subquery_in_condition

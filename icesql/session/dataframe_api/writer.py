@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import InvalidArgumentError, SqlError, UnsupportedError
 from icesql.expr.tree import TRUE, Expression
-from icesql.parser.identifiers import parse_name
+from icesql.parser.text.identifiers import parse_name
 from icesql.session.resolve.file_filters import file_filter
 from icesql.session.resolve.path_tables import require_named
 from icesql.session.resolve.resolved import Readable

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from icesql.errors import IcesqlError, NotFoundError, SqlError
 from icesql.expr.binding import bind
 from icesql.expr.tree import Expression
-from icesql.parser.edits import Edit, rewrite
 from icesql.parser.filters import parse_filter
-from icesql.parser.identifiers import parse_name
-from icesql.parser.parameters import sql_literal
-from icesql.parser.token_groups import behind_brackets, name_at
-from icesql.parser.tokens import Token, tokenize
+from icesql.parser.text.edits import Edit, rewrite
+from icesql.parser.text.identifiers import parse_name
+from icesql.parser.text.parameters import sql_literal
+from icesql.parser.text.token_groups import behind_brackets, name_at
+from icesql.parser.text.tokens import Token, tokenize
 from icesql.table.table import Table
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from icesql.catalog.base import Catalog
 from icesql.catalog.loading import load_catalog
 from icesql.errors import NotFoundError, UnsupportedError
-from icesql.io.files import FileIO
 from icesql.io.metadata_files import read_metadata
-from icesql.parser.identifiers import parse_name
+from icesql.io.storage.files import FileIO
+from icesql.parser.text.identifiers import parse_name
 from icesql.session.resolve.resolved import Readable, ResolvedTable
 from icesql.session.resolve.resolver import required, table_at
 from icesql.session.sql_errors import table_not_found

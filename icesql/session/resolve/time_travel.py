@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from icesql.errors import InvalidArgumentError, NotFoundError, SqlError, UnsupportedError, ValidationError, nearest
-from icesql.parser.names import TimeTravel
-from icesql.parser.parameters import quoted_string
+from icesql.parser.text.names import TimeTravel
+from icesql.parser.text.parameters import quoted_string
 from icesql.session.resolve.resolved import CHANGES, Readable, Selector
 from icesql.session.sql_errors import both_version_and_selector, branch_not_found
 from icesql.spec.metadata import TableMetadata

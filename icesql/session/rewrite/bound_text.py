@@ -13,8 +13,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from icesql.expr.tree import TRUE, Expression, or_
-from icesql.parser.names import Place, References, Span, TableName, TableReference
-from icesql.parser.substitute import Aliases, Replacement
+from icesql.parser.text.names import Place, References, Span, TableName, TableReference
+from icesql.parser.text.substitute import Aliases, Replacement
 from icesql.session.plans.relation_plans import INCREMENTAL
 from icesql.session.resolve.resolved import (
     CHANGES,

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from icesql.parser.parameters import quoted_string
-from icesql.parser.tokens import Kind, Token, tokenize
+from icesql.parser.text.parameters import quoted_string
+from icesql.parser.text.tokens import Kind, Token, tokenize
 from icesql.session.rewrite.places import Edit, quote
 from icesql.session.run.show.describing import quoted_if_needed
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from icesql.parser import statements as s
-from icesql.parser.token_groups import behind_brackets, items
-from icesql.parser.tokens import Kind, Token, tokenize
+from icesql.parser.text.token_groups import behind_brackets, items
+from icesql.parser.text.tokens import Kind, Token, tokenize
 from icesql.session.rewrite.bound_text import BoundText
 from icesql.session.rewrite.places import Edit
 from icesql.session.run.query.query import told_by_metadata

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from icesql.parser.tokens import Kind, tokenize
+from icesql.parser.text.tokens import Kind, tokenize
 from icesql.session.rewrite.places import Edit, quote, rewrite
 
 

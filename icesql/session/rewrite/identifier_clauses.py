@@ -6,10 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 from icesql.errors import SqlError
-from icesql.parser.identifiers import parse_name
-from icesql.parser.parameters import quoted_string
-from icesql.parser.token_groups import behind_brackets
-from icesql.parser.tokens import Kind, Token, tokenize
+from icesql.parser.text.identifiers import parse_name
+from icesql.parser.text.parameters import quoted_string
+from icesql.parser.text.token_groups import behind_brackets
+from icesql.parser.text.tokens import Kind, Token, tokenize
 from icesql.session.rewrite.places import Edit, quote, rewrite
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from icesql.parser.tokens import Kind, Token, tokenize
+from icesql.parser.text.tokens import Kind, Token, tokenize
 from icesql.session.rewrite.places import Edit, quote, rewrite
 
 _QUERY = frozenset({"SELECT", "WITH", "VALUES", "FROM", "TABLE"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from icesql.parser.names import ColumnChain, References, Span, TableReference, TimeTravel
+from icesql.parser.text.names import ColumnChain, References, Span, TableReference, TimeTravel
 
 
 def moved(references: References, start: int) -> References:

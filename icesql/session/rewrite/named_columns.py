@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from icesql.parser.names import TableReference
-from icesql.parser.tokens import Kind, Token, tokenize
+from icesql.parser.text.names import TableReference
+from icesql.parser.text.tokens import Kind, Token, tokenize
 from icesql.session.rewrite.hidden_columns import scopes_of
 
 _MEAN_ALL = frozenset({"NATURAL", "PIVOT", "UNPIVOT", "TABLE", "IDENTIFIER", "|>"})

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from icesql.errors import InvalidArgumentError
-from icesql.parser.parameters import SqlText, bind_parameters, parameter_markers, sql_literal
+from icesql.parser.text.parameters import SqlText, bind_parameters, parameter_markers, sql_literal
 from icesql.spark.jvm.queries import constants
 
 if TYPE_CHECKING:

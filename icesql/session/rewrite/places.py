@@ -3,7 +3,7 @@ positions behind it stay what they were."""
 
 from __future__ import annotations
 
-from icesql.parser.edits import Edit, Rewritten, quote, rewrite
+from icesql.parser.text.edits import Edit, Rewritten, quote, rewrite
 
 __all__ = ["Edit", "Rewritten", "line_and_column", "offset_of", "padded", "quote", "rewrite"]
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from icesql.errors import SqlError
 from icesql.parser import statements as s
-from icesql.parser.names import Span
-from icesql.parser.tokens import Kind, Token, tokenize
+from icesql.parser.text.names import Span
+from icesql.parser.text.tokens import Kind, Token, tokenize
 from icesql.session.rewrite.merge_scope import outside_subqueries
 
 _PLANS = {s.Delete: "DeleteFromTable", s.Update: "UpdateTable", s.Merge: "MergeIntoTable"}

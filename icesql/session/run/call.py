@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import InvalidArgumentError, UnsupportedError
 from icesql.parser import statements as s
-from icesql.parser.parameters import sql_literal
+from icesql.parser.text.parameters import sql_literal
 from icesql.procedures.arguments import UNKNOWN, Argument, bind
 from icesql.procedures.base import Procedure
 from icesql.procedures.context import ProcedureContext
@@ -32,7 +32,7 @@ def run_call(session: SessionState, statement: s.Call, args: Any = None) -> Any:
 
 def call_by_name(session: SessionState, name: str, arguments: Mapping[str, Any]) -> Any:
     """A call from Python: arguments by name, with Python values."""
-    from icesql.parser.identifiers import parse_name
+    from icesql.parser.text.identifiers import parse_name
 
     parts = parse_name(name)
     if len(parts) == 1:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import UnsupportedError
 from icesql.parser import statements as s
-from icesql.parser.names import Place, References
-from icesql.parser.parameters import quoted_pairs
+from icesql.parser.text.names import Place, References
+from icesql.parser.text.parameters import quoted_pairs
 from icesql.session.resolve.resolved import MetadataTable, Missing, Readable, ResolvedTable, SparkOwned, StoredView, TemporaryView
 from icesql.session.resolve.resolver import not_found, place, readable, required, resolve
 from icesql.session.resolve.stored_views import view_frame

@@ -16,7 +16,7 @@ from icesql.table.after_commit import after_commit, telling
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from icesql.parser.names import References
+    from icesql.parser.text.names import References
     from icesql.procedures.context import PlannedAction
     from icesql.procedures.progress import Watcher
     from icesql.session.output.pruning_line import Planning

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import InvalidArgumentError, SqlError, UnsupportedError
 from icesql.parser import statements as s
-from icesql.parser.names import References, TableReference
+from icesql.parser.text.names import References, TableReference
 from icesql.session.resolve.path_tables import require_named
 from icesql.session.resolve.resolved import Readable, Selector, StoredView
 from icesql.session.resolve.resolver import resolve

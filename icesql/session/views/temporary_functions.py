@@ -10,9 +10,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from icesql.parser import statements as s
-from icesql.parser.references import references
-from icesql.parser.substitute import Replacement, substitute
-from icesql.parser.tokens import tokenize
+from icesql.parser.text.references import references
+from icesql.parser.text.substitute import Replacement, substitute
+from icesql.parser.text.tokens import tokenize
 from icesql.session.rewrite.places import padded, quote
 
 if TYPE_CHECKING:

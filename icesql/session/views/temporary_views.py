@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from icesql.errors import IcesqlError
-from icesql.parser.identifiers import parse_name
-from icesql.parser.names import Place, References, TableReference
-from icesql.parser.parameters import quoted_pairs, quoted_string
-from icesql.parser.references import references as find_references
+from icesql.parser.text.identifiers import parse_name
+from icesql.parser.text.names import Place, References, TableReference
+from icesql.parser.text.parameters import quoted_pairs, quoted_string
+from icesql.parser.text.references import references as find_references
 from icesql.session.resolve.path_tables import is_path, require_named
 from icesql.session.resolve.resolved import MetadataTable, Missing, ResolvedTable, SparkOwned, StoredView, TemporaryView
 from icesql.session.resolve.resolver import resolve

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from icesql.errors import InvalidArgumentError, NotFoundError
-from icesql.io.files import FileIO
+from icesql.io.storage.files import FileIO
 from icesql.spark.jvm.bridge import Bridge, bridge_of
 from icesql.spark.jvm.paths import location_key
 from icesql.spark.workers.shipping import ship

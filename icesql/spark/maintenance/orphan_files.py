@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, TimestampType
 
 from icesql.errors import InvalidArgumentError
-from icesql.io.files import FileInfo, FileIO
+from icesql.io.storage.files import FileInfo, FileIO
 from icesql.spark.workers.shipping import ship
 from icesql.table.maintenance.orphan_files import list_in_threads, units_of
 

@@ -15,7 +15,7 @@ from pyspark.sql.types import DataType, IntegerType, LongType, StringType, Struc
 
 from icesql.errors import InvalidArgumentError
 from icesql.expr.tree import TRUE, Expression
-from icesql.io.arrow_types import to_arrow_schema
+from icesql.io.arrow.types import to_arrow_schema
 from icesql.spark.read.columns import Constant, quoted
 from icesql.spark.read.fallback_reader import foreign_schema
 from icesql.spark.read.metadata_frames import table_frame

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from pyspark.sql import functions as F
 
-from icesql.io.roaring import Positions
+from icesql.io.deletes.roaring import Positions
 from icesql.spark.jvm.bridge import Bridge
 
 _PAGE_BITS = 12

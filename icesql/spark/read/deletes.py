@@ -15,8 +15,8 @@ from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
 from icesql.errors import UnsupportedError
-from icesql.io.files import FileIO
-from icesql.io.roaring import positions_in
+from icesql.io.deletes.roaring import positions_in
+from icesql.io.storage.files import FileIO
 from icesql.spark.jvm.bridge import Bridge, bridge_of
 from icesql.spark.read.columns import DELETES, ROW_INDEX
 from icesql.spark.read.deleted_bits import (
@@ -42,7 +42,7 @@ _BITMAP = "org.roaringbitmap.buffer.ImmutableRoaringBitmap"
 
 def delete_kinds(io: FileIO, metadata: TableMetadata, snapshot: Snapshot | None) -> frozenset[FileContent]:
     """Which kinds of delete files a snapshot has; empty without delete manifests, and then nothing was read but the manifest list."""
-    from icesql.io.manifest_columns import read_manifest_columns
+    from icesql.io.manifests.columns import read_manifest_columns
 
     kinds: set[FileContent] = set()
     for manifest in of_content(manifests_of(io, snapshot), ManifestContent.DELETES):
@@ -121,11 +121,11 @@ class DeletedPositions:
     def positions(self, file: DataFile, data_path: str) -> Any:
         """Positions of one data file that one position delete file or deletion vector deletes, ``None`` if there are none."""
         if file.is_deletion_vector:
-            from icesql.io.deletion_vectors import read_dv
+            from icesql.io.deletes.deletion_vectors import read_dv
 
             return read_dv(self._io, file)
         if file.file_path not in self._files:
-            from icesql.io.delete_files import read_position_deletes
+            from icesql.io.deletes.files import read_position_deletes
 
             self._files[file.file_path] = read_position_deletes(self._io, file)
         return self._files[file.file_path].get(data_path)

@@ -16,7 +16,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
-from icesql.io.delete_files import equality_schema, read_equality_deletes
+from icesql.io.deletes.files import equality_schema, read_equality_deletes
 from icesql.spark.jvm.arrow_schema import to_arrow_type
 from icesql.spark.jvm.local_rows import arrow_frame
 from icesql.spark.jvm.types import to_spark_type

@@ -13,8 +13,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import BinaryType, StructField, StructType
 
 from icesql.expr.tree import Expression
-from icesql.io.files import FileIO
 from icesql.io.lru import LruCache
+from icesql.io.storage.files import FileIO
 from icesql.spark.jvm.arrow_schema import to_arrow_schema
 from icesql.spark.jvm.bridge import bridge_of
 from icesql.spark.read.columns import Constant, shown_schema
@@ -136,8 +136,8 @@ def ids_in(io: FileIO, file: ScannedFile) -> frozenset[int]:
 
 
 def _ids_of_file(io: FileIO, path: str) -> frozenset[int]:
-    from icesql.io.arrow_types import field_ids
-    from icesql.io.parquet import open_parquet
+    from icesql.io.arrow.types import field_ids
+    from icesql.io.parquet.files import open_parquet
 
     with io.open_input(path) as stream:
         return field_ids(open_parquet(stream, path).schema)

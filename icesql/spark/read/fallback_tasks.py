@@ -14,12 +14,12 @@ import numpy as np
 import pyarrow as pa
 
 from icesql.expr.tree import TRUE
-from icesql.io.arrow_types import internal_values
-from icesql.io.data_files import read_data_file
-from icesql.io.delete_files import equality_schema, read_equality_deletes, read_positions
-from icesql.io.deletion_vectors import read_dv_bitmap
-from icesql.io.files import FileIO
-from icesql.io.roaring import Positions, RoaringBitmap
+from icesql.io.arrow.types import internal_values
+from icesql.io.data.files import read_data_file
+from icesql.io.deletes.deletion_vectors import read_dv_bitmap
+from icesql.io.deletes.files import equality_schema, read_equality_deletes, read_positions
+from icesql.io.deletes.roaring import Positions, RoaringBitmap
+from icesql.io.storage.files import FileIO
 from icesql.spark.workers.task_imports import archives_forgotten
 from icesql.spec.files import DataFile, FileContent
 from icesql.spec.metadata import TableMetadata
@@ -175,7 +175,7 @@ def _shown(job: ReadJob, task: FileScanTask, batch: pa.RecordBatch, schema: Sche
 
 
 def _partition(metadata: TableMetadata, task: FileScanTask, rows: int, target: pa.DataType) -> pa.Array:
-    from icesql.io.arrow_types import constant_array
+    from icesql.io.arrow.types import constant_array
 
     union = union_partition_type(metadata)
     values = coercion(metadata.specs_by_id[task.spec_id], union)(task.data_file.partition)

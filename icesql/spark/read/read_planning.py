@@ -15,7 +15,7 @@ from icesql.errors import IcesqlError
 from icesql.expr.binding import bind
 from icesql.expr.rewrite import map_leaves, push_not
 from icesql.expr.tree import TRUE, Expression, Op, Predicate, and_
-from icesql.io.files import FileIO
+from icesql.io.storage.files import FileIO
 from icesql.spark.read.columns import Constant
 from icesql.spark.read.file_index import FileSet
 from icesql.spark.read.foreign_files import learn

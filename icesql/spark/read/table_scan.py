@@ -15,7 +15,7 @@ from pyspark.sql import Column, DataFrame, SparkSession, functions
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
 from icesql.expr.tree import TRUE, Expression
-from icesql.io.files import FileIO
+from icesql.io.storage.files import FileIO
 from icesql.spark.jvm.bridge import bridge_of
 from icesql.spark.jvm.local_rows import local_frame
 from icesql.spark.jvm.plan_forms import plan_forms

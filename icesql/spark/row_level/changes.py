@@ -14,8 +14,8 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from icesql.errors import InvalidArgumentError
-from icesql.io.delete_files import delete_format, write_position_deletes
-from icesql.io.deletion_vectors import write_dvs
+from icesql.io.deletes.deletion_vectors import write_dvs
+from icesql.io.deletes.files import delete_format, write_position_deletes
 from icesql.spark.row_level.few_rows import NewRows
 from icesql.spark.row_level.target import LAST_UPDATED, ROW_ID, Target
 from icesql.spark.write.data_files import WriteSettings, write_frame, write_rows

@@ -17,8 +17,8 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import DecimalType
 
 from icesql.errors import InvalidArgumentError
-from icesql.io.delete_files import check_delete_format
-from icesql.io.files import FileIO
+from icesql.io.deletes.files import check_delete_format
+from icesql.io.storage.files import FileIO
 from icesql.spark.jvm.bridge import bridge_of
 from icesql.spark.jvm.local_rows import collect_arrow, size_in_bytes
 from icesql.spark.read.columns import numbered

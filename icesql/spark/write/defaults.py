@@ -60,12 +60,12 @@ def _float_text(value: float) -> str:
 
 
 def _iso(micros: int) -> str:
-    from icesql.spec.iso import nanos_to_iso
+    from icesql.spec.values.iso import nanos_to_iso
 
     return nanos_to_iso(micros * 1000, digits=6)
 
 
 def _time(micros: int) -> str:
-    from icesql.spec.iso import nanos_of_day_to_iso
+    from icesql.spec.values.iso import nanos_of_day_to_iso
 
     return nanos_of_day_to_iso(micros * 1000, digits=6)

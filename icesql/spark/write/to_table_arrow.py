@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icesql.errors import InvalidArgumentError
-from icesql.io.arrow_types import to_arrow_schema
+from icesql.io.arrow.types import to_arrow_schema
 from icesql.spec.schema import Schema
 from icesql.spec.types import DecimalType, FixedType, ListType, MapType, NestedField, StructType, Type, UUIDType, VariantType, children
 

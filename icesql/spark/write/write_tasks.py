@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from icesql.io.data_file_writer import DataFileWriter
-from icesql.io.files import FileIO
+from icesql.io.data.writer import DataFileWriter
+from icesql.io.storage.files import FileIO
 from icesql.spark.workers.task_imports import archives_forgotten
 from icesql.spark.write.to_table_arrow import table_batch
 from icesql.spec.files import DataFile
@@ -165,7 +165,7 @@ def _changes(key: pa.Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
 
 def partition_values(type_: Type, values: pa.Array) -> list[object]:
     """Arrow values of a partition column, as Spark sends them, in internal form."""
-    from icesql.io.arrow_types import internal_values, to_arrow_type
+    from icesql.io.arrow.types import internal_values, to_arrow_type
     from icesql.spark.write.to_table_arrow import table_array
     from icesql.spec.types import DecimalType, UnknownType
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from icesql.errors import ValidationError
-from icesql.io.files import FileIO
-from icesql.io.manifests import read_manifest
+from icesql.io.manifests.entries import read_manifest
+from icesql.io.storage.files import FileIO
 from icesql.spec.files import DataFile, EntryStatus, ManifestContent
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import MAIN, Operation, Snapshot, SnapshotRef

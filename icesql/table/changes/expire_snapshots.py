@@ -10,8 +10,8 @@ import time
 from dataclasses import dataclass, field
 
 from icesql.errors import InvalidArgumentError, UnsupportedError, ValidationError
-from icesql.io.files import FileIO
-from icesql.io.manifest_lists import RepeatedManifests
+from icesql.io.manifests.lists import RepeatedManifests
+from icesql.io.storage.files import FileIO
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.properties import GC_ENABLED, MAX_REF_AGE_MS, MAX_SNAPSHOT_AGE_MS, MIN_SNAPSHOTS_TO_KEEP, property_as_int
 from icesql.spec.snapshots import MAIN, Snapshot, SnapshotRef

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from icesql.errors import InvalidArgumentError
-from icesql.io.manifest_columns import ManifestColumns, read_manifest_columns
-from icesql.io.manifests import RawEntry
-from icesql.io.partition_columns import PartitionColumn
+from icesql.io.manifests.columns import ManifestColumns, read_manifest_columns
+from icesql.io.manifests.entries import RawEntry
+from icesql.io.manifests.partition_columns import PartitionColumn
 from icesql.spec.files import EntryStatus, ManifestContent, ManifestFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import PartitionSpec

@@ -14,8 +14,8 @@ from functools import partial
 import pyarrow as pa
 
 from icesql.expr.tree import TRUE
-from icesql.io.data_file_writer import DataFileWriter, default_format
-from icesql.io.files import FileIO
+from icesql.io.data.writer import DataFileWriter, default_format
+from icesql.io.storage.files import FileIO
 from icesql.spec.files import DataFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.metadata_columns import LINEAGE

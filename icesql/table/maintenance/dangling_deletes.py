@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from icesql.io.files import FileIO
-from icesql.io.manifest_columns import read_manifest_columns
+from icesql.io.manifests.columns import read_manifest_columns
+from icesql.io.storage.files import FileIO
 from icesql.spec.files import DataFile, FileContent, ManifestContent, ManifestFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import MAIN, Snapshot

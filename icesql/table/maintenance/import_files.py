@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from icesql.errors import InvalidArgumentError
-from icesql.io.data_files import data_file_of
-from icesql.io.files import FileIO
+from icesql.io.data.files import data_file_of
+from icesql.io.storage.files import FileIO
 from icesql.spec.files import DataFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.name_mapping import mapping_for, name_mapping_to_json

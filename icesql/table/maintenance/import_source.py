@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from icesql.errors import InvalidArgumentError
-from icesql.io.files import FileIO
+from icesql.io.storage.files import FileIO
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import PartitionSpec
 from icesql.spec.paths import partition_value

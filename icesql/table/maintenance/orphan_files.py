@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from icesql.errors import InvalidArgumentError, ValidationError
-from icesql.io.canonical import Canonical, folders_above, is_below
-from icesql.io.files import FileInfo, FileIO
+from icesql.io.storage.canonical import Canonical, folders_above, is_below
+from icesql.io.storage.files import FileInfo, FileIO
 from icesql.table.manifests.location_provider import location_provider
 from icesql.table.manifests.reachable import reachable
 from icesql.table.removal import Claim, RemovalGate, removal_gate

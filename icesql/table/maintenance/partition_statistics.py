@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from icesql.errors import InvalidArgumentError
-from icesql.io.data_file_writer import default_format, write_data_file
-from icesql.io.manifest_columns import read_manifest_columns
+from icesql.io.data.writer import default_format, write_data_file
+from icesql.io.manifests.columns import read_manifest_columns
 from icesql.spec.files import FileContent
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema

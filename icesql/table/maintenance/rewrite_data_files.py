@@ -13,7 +13,7 @@ from functools import cached_property
 
 from icesql.errors import InvalidArgumentError
 from icesql.expr.tree import TRUE, Expression
-from icesql.io.files import FileIO
+from icesql.io.storage.files import FileIO
 from icesql.spec.files import DataFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import MAIN, Snapshot

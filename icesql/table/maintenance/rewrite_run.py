@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from icesql.errors import CommitStateUnknownError, IcesqlError
-from icesql.io.files import FileIO
+from icesql.io.storage.files import FileIO
 from icesql.spec.files import DataFile
 from icesql.table.maintenance.rewrite_options import RewriteOptions
 from icesql.table.maintenance.rewrite_plan import FileGroup

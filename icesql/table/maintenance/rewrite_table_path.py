@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from icesql.errors import InvalidArgumentError, NotFoundError
-from icesql.io.delete_files import read_position_deletes, write_position_deletes
-from icesql.io.files import FileIO
-from icesql.io.manifest_lists import write_manifest_list
-from icesql.io.manifests import compression_of, read_manifest, write_manifest
+from icesql.io.deletes.files import read_position_deletes, write_position_deletes
+from icesql.io.manifests.entries import compression_of, read_manifest, write_manifest
+from icesql.io.manifests.lists import write_manifest_list
 from icesql.io.metadata_files import read_metadata, write_metadata
 from icesql.io.puffin import NewBlob, read_blob, read_puffin, write_puffin
+from icesql.io.storage.files import FileIO
 from icesql.spec.files import DataFile, FileContent, ManifestContent, ManifestEntry, ManifestFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import Snapshot

@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 
 from icesql.errors import InvalidArgumentError, NotFoundError
 from icesql.expr.tree import TRUE
-from icesql.io.files import FileIO
 from icesql.io.puffin import NewBlob, write_puffin
+from icesql.io.storage.files import FileIO
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema
 from icesql.spec.snapshots import BlobMetadata, Snapshot, StatisticsFile

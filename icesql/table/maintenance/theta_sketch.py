@@ -113,8 +113,8 @@ def _fixed_width(type_: Type, values: pa.Array) -> tuple[int, Any]:
 
 def _variable(type_: Type, values: pa.Array) -> list[bytes]:
     if isinstance(type_, DecimalType | UUIDType):
-        from icesql.io.arrow_types import internal_values
-        from icesql.spec.values import to_bytes
+        from icesql.io.arrow.types import internal_values
+        from icesql.spec.values.binary import to_bytes
 
         return [to_bytes(type_, value) for value in internal_values(type_, values)]
     found: list[bytes] = values.cast(pa.large_binary()).to_pylist()

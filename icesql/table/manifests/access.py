@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from icesql.errors import CorruptMetadataError, ValidationError
-from icesql.io.avro_container import AvroHeader, corrupt, read_header
-from icesql.io.files import FileIO
-from icesql.io.manifest_lists import RepeatedManifests, read_manifest_list
-from icesql.io.manifests import read_manifest
+from icesql.io.avro.container import AvroHeader, corrupt, read_header
+from icesql.io.manifests.entries import read_manifest
+from icesql.io.manifests.lists import RepeatedManifests, read_manifest_list
+from icesql.io.storage.files import FileIO
 from icesql.spec.files import EntryStatus, ManifestContent, ManifestEntry, ManifestFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import PartitionSpec

@@ -18,9 +18,9 @@ from icesql.expr.evaluate import value_test
 from icesql.expr.metrics import has_ordered_bounds
 from icesql.expr.rewrite import with_not
 from icesql.expr.tree import AlwaysFalse, AlwaysTrue, And, BoundReference, Expression, Not, Op, Or, Predicate
-from icesql.io.byte_columns import BytesColumn
-from icesql.io.manifest_columns import ManifestColumns
-from icesql.io.partition_columns import PartitionColumn
+from icesql.io.manifests.byte_columns import BytesColumn
+from icesql.io.manifests.columns import ManifestColumns
+from icesql.io.manifests.partition_columns import PartitionColumn
 from icesql.spec.schema import Schema
 from icesql.spec.transforms import transform_function
 from icesql.spec.types import (
@@ -34,7 +34,7 @@ from icesql.spec.types import (
     Type,
     UUIDType,
 )
-from icesql.spec.values import from_bytes
+from icesql.spec.values.binary import from_bytes
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 Rows: TypeAlias = npt.NDArray[np.int64]

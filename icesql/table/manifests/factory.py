@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from icesql.io.files import FileIO
-from icesql.io.manifests import ManifestWriter, RawEntry, RollingManifestWriter, compression_of
+from icesql.io.manifests.entries import ManifestWriter, RawEntry, RollingManifestWriter, compression_of
+from icesql.io.storage.files import FileIO
 from icesql.spec.files import ManifestContent, ManifestEntry, ManifestFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.properties import MANIFEST_TARGET_SIZE_BYTES, property_as_int

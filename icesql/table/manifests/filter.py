@@ -15,13 +15,13 @@ import numpy.typing as npt
 
 from icesql.expr.manifests import manifest_evaluator
 from icesql.expr.tree import AlwaysFalse
-from icesql.io.files import FileIO
-from icesql.io.manifest_columns import read_manifest_columns
-from icesql.io.manifests import RawEntry
+from icesql.io.manifests.columns import read_manifest_columns
+from icesql.io.manifests.entries import RawEntry
+from icesql.io.storage.files import FileIO
 from icesql.spec.files import DataFile, EntryStatus, FieldSummary, ManifestContent, ManifestFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.types import NestedField
-from icesql.spec.values import from_bytes
+from icesql.spec.values.binary import from_bytes
 from icesql.table.manifests.access import schema_for_spec, spec_of
 from icesql.table.manifests.factory import ManifestFactory
 from icesql.table.manifests.removal_rows import FileKey, Removals, RowRemoval

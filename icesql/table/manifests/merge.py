@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from icesql.io.manifest_columns import read_manifest_columns
-from icesql.io.manifests import RawEntry
+from icesql.io.manifests.columns import read_manifest_columns
+from icesql.io.manifests.entries import RawEntry
 from icesql.spec.files import EntryStatus, ManifestContent, ManifestFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.properties import MANIFEST_MERGE_ENABLED, MANIFEST_MIN_MERGE_COUNT, property_as_bool, property_as_int

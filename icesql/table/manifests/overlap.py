@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
-from icesql.io.files import FileIO
+from icesql.io.storage.files import FileIO
 from icesql.spec.files import ManifestContent, ManifestFile
 from icesql.spec.metadata import TableMetadata
-from icesql.spec.values import from_bytes
+from icesql.spec.values.binary import from_bytes
 from icesql.table.manifests.access import manifests_of, schema_for_spec
 
 

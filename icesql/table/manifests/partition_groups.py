@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from icesql.io.manifest_columns import ManifestColumns
-from icesql.io.partition_columns import PartitionColumn
+from icesql.io.manifests.columns import ManifestColumns
+from icesql.io.manifests.partition_columns import PartitionColumn
 from icesql.table.manifests.column_predicates import Rows
 
 

@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from icesql.io.files import FileIO
-from icesql.io.manifest_columns import read_manifest_columns
-from icesql.io.manifest_lists import RepeatedManifests
+from icesql.io.manifests.columns import read_manifest_columns
+from icesql.io.manifests.lists import RepeatedManifests
+from icesql.io.storage.files import FileIO
 from icesql.spec.files import FileContent, ManifestFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import PartitionSpec

@@ -19,7 +19,7 @@ from icesql.expr.metrics import strict_metrics
 from icesql.expr.residuals import residual_function
 from icesql.expr.rewrite import referenced_ids
 from icesql.expr.tree import FALSE, AlwaysFalse, AlwaysTrue, Expression
-from icesql.io.manifest_columns import ManifestColumns
+from icesql.io.manifests.columns import ManifestColumns
 from icesql.spec.files import DataFile, FileContent, ManifestContent
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import PartitionSpec

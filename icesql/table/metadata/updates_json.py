@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from icesql.errors import InvalidArgumentError
-from icesql.spec.json_faults import (
+from icesql.spec.json.faults import (
     JsonFault,
     array_field,
     as_object,
@@ -18,8 +18,7 @@ from icesql.spec.json_faults import (
     string_field,
     within,
 )
-from icesql.spec.schema import Schema
-from icesql.spec.snapshots_json import (
+from icesql.spec.json.snapshots import (
     encrypted_key_from_json,
     encrypted_key_to_json,
     partition_statistics_from_json,
@@ -31,8 +30,9 @@ from icesql.spec.snapshots_json import (
     statistics_from_json,
     statistics_to_json,
 )
-from icesql.spec.specs_json import sort_order_from_json, sort_order_to_json, spec_from_json, spec_to_json
-from icesql.spec.types_json import schema_from_json, schema_to_json
+from icesql.spec.json.specs import sort_order_from_json, sort_order_to_json, spec_from_json, spec_to_json
+from icesql.spec.json.types import schema_from_json, schema_to_json
+from icesql.spec.schema import Schema
 from icesql.table.metadata import requirements as r
 from icesql.table.metadata import update_values as u
 

@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow as pa
 
 from icesql.expr.tree import TRUE, Expression
-from icesql.io.arrow_types import to_arrow_schema, to_arrow_type, to_arrow_value
-from icesql.io.files import FileIO
+from icesql.io.arrow.types import to_arrow_schema, to_arrow_type, to_arrow_value
+from icesql.io.storage.files import FileIO
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema
 from icesql.spec.snapshots import Snapshot

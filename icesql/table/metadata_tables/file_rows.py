@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from icesql.expr.metrics import has_ordered_bounds
-from icesql.io.arrow_types import to_arrow_value
-from icesql.io.manifest_columns import ManifestColumns
-from icesql.io.partition_columns import PartitionColumn
+from icesql.io.arrow.types import to_arrow_value
+from icesql.io.manifests.columns import ManifestColumns
+from icesql.io.manifests.partition_columns import PartitionColumn
 from icesql.spec.files import DataFile, FileContent
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema
@@ -31,7 +31,7 @@ from icesql.spec.types import (
     TimeType,
     Type,
 )
-from icesql.spec.values import from_bytes
+from icesql.spec.values.binary import from_bytes
 from icesql.table.manifests.column_predicates import Rows
 from icesql.table.metadata_tables.base import arrow_type
 from icesql.table.metadata_tables.file_columns import READABLE_METRICS, readable_leaves

@@ -8,7 +8,7 @@ from icesql.spec.files import FieldSummary, ManifestContent, ManifestFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.transforms import human_string
 from icesql.spec.types import BooleanType, ListType, NestedField, StringType, StructType, Type, UnknownType
-from icesql.spec.values import from_bytes
+from icesql.spec.values.binary import from_bytes
 from icesql.table.manifests.access import schema_for_spec
 from icesql.table.metadata_tables.base import column
 

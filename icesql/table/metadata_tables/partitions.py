@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from icesql.io.manifest_columns import ManifestColumns
+from icesql.io.manifests.columns import ManifestColumns
 from icesql.spec.files import FileContent
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from icesql.io.arrow_types import constant_array
+from icesql.io.arrow.types import constant_array
 from icesql.spec.files import DataFile, FileContent, ManifestContent
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema

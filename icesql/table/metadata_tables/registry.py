@@ -10,8 +10,8 @@ from icesql.errors import NotFoundError, UnsupportedError, nearest
 from icesql.expr.binding import bind
 from icesql.expr.rewrite import referenced_ids
 from icesql.expr.tree import TRUE, Expression
-from icesql.io.arrow_filter import row_mask
-from icesql.io.files import FileIO
+from icesql.io.arrow.filter import row_mask
+from icesql.io.storage.files import FileIO
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema
 from icesql.table.metadata_tables import (

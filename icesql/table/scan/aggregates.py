@@ -27,7 +27,7 @@ from icesql.spec.types import (
     TimestamptzType,
     TimeType,
 )
-from icesql.spec.values import from_bytes
+from icesql.spec.values.binary import from_bytes
 
 if TYPE_CHECKING:
     from icesql.table.scan.table_scan import ScanPlan, TableScan

@@ -16,10 +16,10 @@ import pyarrow as pa
 
 from icesql.expr.rewrite import referenced_ids
 from icesql.expr.tree import TRUE
-from icesql.io.arrow_filter import row_mask
-from icesql.io.arrow_types import constant_array, to_arrow_schema
-from icesql.io.data_files import read_data_file
-from icesql.io.files import FileIO
+from icesql.io.arrow.filter import row_mask
+from icesql.io.arrow.types import constant_array, to_arrow_schema
+from icesql.io.data.files import read_data_file
+from icesql.io.storage.files import FileIO
 from icesql.spec.files import DataFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.metadata_columns import DELETED, PARTITION_ID, POS

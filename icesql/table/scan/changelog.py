@@ -25,10 +25,10 @@ from icesql.expr.evaluate import value_test
 from icesql.expr.residuals import residual
 from icesql.expr.rewrite import map_leaves, referenced_ids
 from icesql.expr.tree import FALSE, TRUE, BoundReference, Expression, Predicate
-from icesql.io.arrow_filter import row_mask
-from icesql.io.arrow_types import constant_array, to_arrow_schema
-from icesql.io.files import FileIO
-from icesql.io.manifest_columns import ManifestColumns
+from icesql.io.arrow.filter import row_mask
+from icesql.io.arrow.types import constant_array, to_arrow_schema
+from icesql.io.manifests.columns import ManifestColumns
+from icesql.io.storage.files import FileIO
 from icesql.spec.files import DataFile, ManifestContent, ManifestFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema

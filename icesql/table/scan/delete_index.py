@@ -17,7 +17,7 @@ from icesql.expr.binding import is_floating
 from icesql.expr.metrics import has_ordered_bounds
 from icesql.spec.files import DataFile, FileContent, ManifestEntry
 from icesql.spec.types import Type
-from icesql.spec.values import from_bytes
+from icesql.spec.values.binary import from_bytes
 from icesql.table.scan.delete_matching import DELETE_FILE_PATH_ID, referenced_path
 
 """Reserved field id of ``file_path`` in position delete files."""

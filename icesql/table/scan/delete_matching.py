@@ -9,7 +9,7 @@ from icesql.spec.files import DataFile, FileContent
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema
 from icesql.spec.types import PrimitiveType
-from icesql.spec.values import from_bytes
+from icesql.spec.values.binary import from_bytes
 
 DELETE_FILE_PATH_ID = 2147483546  # the reserved file_path column of position delete files
 

@@ -14,10 +14,10 @@ import pyarrow.compute as pc
 
 from icesql.errors import CorruptMetadataError
 from icesql.expr.binding import is_floating
-from icesql.io.arrow_filter import column_of
-from icesql.io.arrow_types import internal_values
-from icesql.io.delete_files import read_equality_deletes
-from icesql.io.files import FileIO
+from icesql.io.arrow.filter import column_of
+from icesql.io.arrow.types import internal_values
+from icesql.io.deletes.files import read_equality_deletes
+from icesql.io.storage.files import FileIO
 from icesql.spec.files import DataFile, FileContent
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.metadata_columns import POS

@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from icesql.expr.binding import bind
 from icesql.expr.tree import TRUE, Expression
-from icesql.io.files import FileIO
-from icesql.io.manifest_columns import ManifestColumns
+from icesql.io.manifests.columns import ManifestColumns
+from icesql.io.storage.files import FileIO
 from icesql.spec.files import EntryStatus, ManifestContent, ManifestFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema
@@ -74,7 +74,7 @@ class IncrementalAppendScan:
 
     def to_arrow(self) -> pa.Table:
         """The added rows, in the order of the snapshots."""
-        from icesql.io.arrow_types import to_arrow_schema
+        from icesql.io.arrow.types import to_arrow_schema
 
         found = pa.Table.from_batches(list(self.to_batches()), to_arrow_schema(self.schema))
         return found if self.limit is None else found.slice(0, self.limit)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from icesql.io.arrow_types import to_arrow_field, to_arrow_schema
+from icesql.io.arrow.types import to_arrow_field, to_arrow_schema
 from icesql.spec.schema import Schema
 from icesql.spec.types import NestedField, StructType
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from icesql.io.files import FileIO
 from icesql.io.lru import LruCache
-from icesql.io.manifest_columns import ManifestColumns, read_manifest_columns
+from icesql.io.manifests.columns import ManifestColumns, read_manifest_columns
+from icesql.io.storage.files import FileIO
 from icesql.spec.files import ManifestContent, ManifestFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema

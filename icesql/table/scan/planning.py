@@ -20,9 +20,9 @@ from icesql.expr.manifests import partition_evaluator
 from icesql.expr.projection import project_inclusive, project_strict
 from icesql.expr.rewrite import conjuncts, leaves, map_leaves
 from icesql.expr.tree import AlwaysTrue, BoundReference, Expression
-from icesql.io.files import FileIO
 from icesql.io.garbage import collector_paused
-from icesql.io.manifest_columns import ManifestColumns, read_manifest_columns
+from icesql.io.manifests.columns import ManifestColumns, read_manifest_columns
+from icesql.io.storage.files import FileIO
 from icesql.spec.files import ManifestContent, ManifestEntry, ManifestFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import PartitionSpec

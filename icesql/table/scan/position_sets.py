@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from icesql.io.delete_files import read_position_deletes
-from icesql.io.deletion_vectors import read_dv
-from icesql.io.files import FileIO
+from icesql.io.deletes.deletion_vectors import read_dv
+from icesql.io.deletes.files import read_position_deletes
+from icesql.io.storage.files import FileIO
 from icesql.spec.files import DataFile, FileContent
 
 if TYPE_CHECKING:

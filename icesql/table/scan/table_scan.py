@@ -13,8 +13,8 @@ import numpy as np
 from icesql.expr.binding import bind
 from icesql.expr.residuals import ResidualFunction, residual_function
 from icesql.expr.tree import TRUE, Expression
-from icesql.io.files import FileIO
 from icesql.io.garbage import collector_paused
+from icesql.io.storage.files import FileIO
 from icesql.spec.files import DataFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema

@@ -9,7 +9,7 @@ from icesql.errors import IcesqlError, InvalidArgumentError
 from icesql.spec.files import DataFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.types import Type
-from icesql.spec.values import to_bytes
+from icesql.spec.values.binary import to_bytes
 from icesql.table.manifests.access import schema_for_spec, spec_of
 
 _FORMATS = frozenset({"parquet", "orc", "avro"})

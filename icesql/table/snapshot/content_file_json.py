@@ -11,11 +11,11 @@ from typing import Any
 
 from icesql.errors import ValidationError
 from icesql.spec.files import DataFile, FileContent
-from icesql.spec.json_faults import JsonFault, array_field, as_object, int_array, int_field, long_array, long_field, string_field, within
+from icesql.spec.json.faults import JsonFault, array_field, as_object, int_array, int_field, long_array, long_field, string_field, within
+from icesql.spec.json.values import from_json, to_json
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.types import LongType, StringType, Type
-from icesql.spec.value_json import from_json, to_json
-from icesql.spec.values import from_bytes, to_bytes
+from icesql.spec.values.binary import from_bytes, to_bytes
 from icesql.table.manifests.access import schema_for_spec
 
 _CONTENT = {FileContent.DATA: "data", FileContent.POSITION_DELETES: "position-deletes", FileContent.EQUALITY_DELETES: "equality-deletes"}

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from icesql.errors import ValidationError
-from icesql.io.files import FileIO
-from icesql.io.manifest_columns import read_manifest_columns
+from icesql.io.manifests.columns import read_manifest_columns
+from icesql.io.storage.files import FileIO
 from icesql.spec.files import ManifestContent
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import Snapshot

@@ -12,11 +12,11 @@ from icesql.errors import UnsupportedError
 from icesql.expr.expr_json import expression_from_json, expression_to_json
 from icesql.expr.tree import FALSE, TRUE, AlwaysFalse, AlwaysTrue, Expression
 from icesql.spec.files import DataFile
-from icesql.spec.json_faults import JsonFault, array_field, as_object, each, int_field, long_field, string_field, within
+from icesql.spec.json.faults import JsonFault, array_field, as_object, each, int_field, long_field, string_field, within
+from icesql.spec.json.values import from_json, to_json
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema
 from icesql.spec.snapshots import MAIN, Operation
-from icesql.spec.value_json import from_json, to_json
 from icesql.table.manifests.access import schema_for_spec, spec_of
 from icesql.table.snapshot.content_file_json import content_file_from_json, content_file_to_json
 from icesql.table.snapshot.produce import (

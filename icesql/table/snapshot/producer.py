@@ -15,8 +15,8 @@ from icesql.expr.describe import describe
 from icesql.expr.evaluate import row_evaluator
 from icesql.expr.metrics import strict_metrics
 from icesql.expr.projection import inclusive_projection, strict_projection
-from icesql.io.files import FileIO
-from icesql.io.manifest_lists import write_manifest_list
+from icesql.io.manifests.lists import write_manifest_list
+from icesql.io.storage.files import FileIO
 from icesql.spec.files import DataFile, EntryStatus, FileContent, ManifestContent, ManifestEntry, ManifestFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import MAIN, Operation, Snapshot, SnapshotRef

@@ -14,8 +14,8 @@ from icesql.expr.manifests import manifest_evaluator
 from icesql.expr.metrics import inclusive_metrics
 from icesql.expr.residuals import residual_function
 from icesql.expr.tree import AlwaysFalse, AlwaysTrue, Expression
-from icesql.io.files import FileIO
-from icesql.io.manifests import read_manifest
+from icesql.io.manifests.entries import read_manifest
+from icesql.io.storage.files import FileIO
 from icesql.spec.files import DataFile, EntryStatus, FileContent, ManifestContent, ManifestEntry, ManifestFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.paths import partition_path

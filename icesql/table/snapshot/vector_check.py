@@ -8,8 +8,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from icesql.errors import InvalidArgumentError, ValidationError
-from icesql.io.files import FileIO
-from icesql.io.manifest_columns import read_manifest_columns
+from icesql.io.manifests.columns import read_manifest_columns
+from icesql.io.storage.files import FileIO
 from icesql.spec.files import ManifestContent, ManifestFile
 from icesql.spec.metadata import TableMetadata
 from icesql.table.manifests.filter import may_contain_any

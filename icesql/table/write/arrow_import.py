@@ -10,10 +10,10 @@ from urllib.parse import unquote_plus
 from icesql.errors import InvalidArgumentError, ValidationError
 from icesql.expr.binding import is_floating
 from icesql.expr.metrics import column_stats
-from icesql.io.arrow_types import field_id_of, from_arrow_type
-from icesql.io.data_files import data_file_of, resolved
-from icesql.io.files import FileIO
-from icesql.io.parquet import open_parquet
+from icesql.io.arrow.types import field_id_of, from_arrow_type
+from icesql.io.data.files import data_file_of, resolved
+from icesql.io.parquet.files import open_parquet
+from icesql.io.storage.files import FileIO
 from icesql.spec.files import DataFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.name_mapping import NameMapping, mapping_for, name_mapping_from_json

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icesql.errors import CorruptMetadataError, ValidationError
-from icesql.io.arrow_projection import convert_leaf
-from icesql.io.arrow_types import child_fields, constant_array, internal_values, is_list, is_uuid, to_arrow_schema, to_arrow_type
+from icesql.io.arrow.projection import convert_leaf
+from icesql.io.arrow.types import child_fields, constant_array, internal_values, is_list, is_uuid, to_arrow_schema, to_arrow_type
 from icesql.spec.partitioning import PartitionField, PartitionSpec, partition_key
 from icesql.spec.schema import Schema
 from icesql.spec.transforms import transform_function

@@ -15,9 +15,9 @@ import pyarrow.compute as pc
 from icesql.errors import ValidationError
 from icesql.expr.metrics import strict_metrics
 from icesql.expr.tree import TRUE, AlwaysTrue, Expression
-from icesql.io.arrow_filter import row_mask
-from icesql.io.data_file_writer import DataFileWriter, default_format
-from icesql.io.files import FileIO
+from icesql.io.arrow.filter import row_mask
+from icesql.io.data.writer import DataFileWriter, default_format
+from icesql.io.storage.files import FileIO
 from icesql.spec.files import DataFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.metadata_columns import LINEAGE

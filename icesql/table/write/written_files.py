@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from icesql.io.files import FileIO
+from icesql.io.storage.files import FileIO
 from icesql.spec.files import DataFile
 
 

@@ -275,7 +275,7 @@ def _change_default(session: SessionState, update: UpdateSchema, name: str, fiel
         return
     if change.default is None:
         raise SqlError(f"Cannot set default of column {name}: not a constant: {change.default_text}")
-    from icesql.spec.literals import literal
+    from icesql.spec.values.literals import literal
 
     update.update_column_default(name, None if change.default.value is None else literal(field.type, change.default.value))
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from icesql.errors import NotFoundError, SqlError, UnsupportedError, ValidationError, nearest
-from icesql.parser.ddl_statements import ColumnDefinition, SortTerm, TransformTerm
+from icesql.parser.statements.ddl import ColumnDefinition, SortTerm, TransformTerm
 from icesql.session.sql_errors import column_exists
 from icesql.spec.partitioning import PARTITION_FIELD_ID_START, PartitionField, PartitionSpec
 from icesql.spec.schema import Schema
@@ -85,7 +85,7 @@ def default_value(column: ColumnDefinition) -> object | None:
         raise SqlError(f"Cannot use DEFAULT of column {column.name}: not a constant: {column.default_text}")
     if column.default.value is None:
         return None
-    from icesql.spec.literals import literal
+    from icesql.spec.values.literals import literal
 
     converted: object = literal(column.type, column.default.value)
     return converted

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from icesql.errors import InvalidArgumentError, SqlError
-from icesql.parser.ddl_statements import CreateTable
+from icesql.parser.statements.ddl import CreateTable
 from icesql.spark.jvm.queries import only_constant
 from icesql.spec.properties import DEFAULT_FILE_FORMAT
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import SqlError, ValidationError, nearest
 from icesql.parser import statements as s
-from icesql.parser.tokens import tokenize
+from icesql.parser.text.tokens import tokenize
 from icesql.session.rewrite.bound_text import BoundText
 from icesql.session.rewrite.merge_scope import qualified
 from icesql.session.rewrite.places import quote

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from icesql.errors import UnsupportedError
-from icesql.io.delete_files import check_delete_format
+from icesql.io.deletes.files import check_delete_format
 from icesql.parser import statements as s
 from icesql.session.rewrite.bound_text import BoundText, bound
 from icesql.session.rewrite.refused_expressions import refuse_expressions

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import IcesqlError, UnsupportedError
 from icesql.parser import statements as s
-from icesql.parser.parameters import bind_parameters
 from icesql.parser.parse import parse
+from icesql.parser.text.parameters import bind_parameters
 from icesql.session.run.query.immediate import immediate_text
 from icesql.session.run.query.script_reads import ScriptReads
 

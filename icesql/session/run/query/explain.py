@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import InvalidArgumentError, NotFoundError, ValidationError
 from icesql.parser import statements as s
-from icesql.parser.names import References
+from icesql.parser.text.names import References
 from icesql.session.output.results import Columns
 from icesql.session.resolve.resolver import find_view, place, required
 from icesql.session.rewrite.bound_text import bound

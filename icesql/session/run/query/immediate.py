@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.parser import statements as s
 from icesql.parser.parse import parse
-from icesql.parser.script import is_script
-from icesql.parser.token_groups import items
-from icesql.parser.tokens import Token, tokenize
+from icesql.parser.text.script import is_script
+from icesql.parser.text.token_groups import items
+from icesql.parser.text.tokens import Token, tokenize
 from icesql.session.rewrite.parameters import are_named, literals
 
 if TYPE_CHECKING:

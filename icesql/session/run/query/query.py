@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from icesql.parser.names import Place, References
+from icesql.parser.text.names import Place, References
 from icesql.session.rewrite.bound_text import BoundText, bound
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from icesql.errors import CorruptMetadataError, IcesqlError
-from icesql.parser.names import Place, TableReference
-from icesql.parser.references import references
-from icesql.parser.substitute import Aliases, Replacement
+from icesql.parser.text.names import Place, TableReference
+from icesql.parser.text.references import references
+from icesql.parser.text.substitute import Aliases, Replacement
 from icesql.session.resolve.resolved import CHANGES
 from icesql.session.resolve.resolver import readable
 from icesql.session.resolve.time_travel import read_point

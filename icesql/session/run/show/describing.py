@@ -9,7 +9,6 @@ from icesql.session.resolve.resolved import CHANGES, Readable
 from icesql.session.rewrite.places import quote
 from icesql.spark.jvm.spark_session import redacted
 from icesql.spec import types as t
-from icesql.spec.java_sets import hash_set_order
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import PartitionSpec
 from icesql.spec.properties import CURRENT_SNAPSHOT_ID
@@ -17,6 +16,7 @@ from icesql.spec.schema import Schema
 from icesql.spec.snapshots import Snapshot
 from icesql.spec.sorting import NullOrder, SortOrder
 from icesql.spec.transforms import Transform
+from icesql.spec.values.java_sets import hash_set_order
 
 if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState

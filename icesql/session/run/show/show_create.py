@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from icesql.parser.parameters import quoted_pairs, quoted_string
+from icesql.parser.text.parameters import quoted_pairs, quoted_string
 from icesql.session.resolve.resolved import CHANGES, Readable
 from icesql.session.run.show import describing
 from icesql.spark.jvm.queries import type_ddl

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import UnsupportedError
 from icesql.parser import statements as s
-from icesql.parser.parameters import quoted_pairs, quoted_string
+from icesql.parser.text.parameters import quoted_pairs, quoted_string
 from icesql.session.resolve.resolved import StoredView
 from icesql.session.resolve.stored_views import QUERY_COLUMNS, SPARK_DIALECT
 from icesql.session.run.show import describing

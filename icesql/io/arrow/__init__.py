@@ -1,0 +1,1 @@
+"""Arrow tables by field id: types, projection, filters, sizes and metrics."""

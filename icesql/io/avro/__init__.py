@@ -1,0 +1,1 @@
+"""Avro: containers, blocks, and values as rows or as columns."""

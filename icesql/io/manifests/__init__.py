@@ -1,0 +1,1 @@
+"""Manifests and manifest lists, read as columns or entries and written."""

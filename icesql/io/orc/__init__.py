@@ -1,0 +1,1 @@
+"""ORC data files: what pyarrow cannot say about their layout and times."""

@@ -1,0 +1,126 @@
+"""What a power cut must not undo: bytes by ``fsync`` of the file, names by ``fsync`` of the folder that holds them."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+from typing import Any
+
+import pyarrow as pa
+
+from icesql.io.storage.cache import ByteBoundedCache
+
+_NO_SYNC = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})  # the file system has no such call
+_NOT_OURS_TO_SYNC = frozenset(
+    {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.ENOTDIR, errno.ESTALE}
+)  # a folder that may not be opened, or is gone with all it held
+_known: ByteBoundedCache[tuple[int, int, int]] = ByteBoundedCache(10_000, lambda _: 1)
+
+
+class UnsyncedError(OSError):
+    """A name was given, and is seen, but the disk did not confirm it: a power cut may undo it."""
+
+
+class DurableOutput(pa.OSFile):  # type: ignore[misc]
+    """A new file to write into; its bytes and its name are on the disk once it is closed."""
+
+    def __init__(self, path: str, mode: str) -> None:
+        self._path: str | None = path
+
+    def close(self) -> None:
+        """A second call does nothing. The format's writer may have closed the descriptor before, so the file is opened again to sync."""
+        super().close()
+        path, self._path = self._path, None
+        if path is not None:
+            sync_file(path)
+            sync_names(os.path.dirname(path))
+
+
+def write_whole(path: str, data: bytes) -> None:
+    """Write a new file, and wait until the disk has it."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
+        _sync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sync_file(path: str) -> None:
+    """Linux reports a write that failed in the background to the next one who opens the file and syncs."""
+    descriptor = os.open(path, os.O_RDWR)
+    try:
+        _sync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def make_folders(folder: str) -> None:
+    """Make a folder and its parents; ``sync_names`` makes them durable. One that is there is no error."""
+    if os.path.isdir(folder):
+        return
+    parent = os.path.dirname(folder)
+    if parent != folder:
+        make_folders(parent)
+    try:
+        os.mkdir(folder)
+    except FileExistsError:
+        if not os.path.isdir(folder):
+            raise
+
+
+def sync_names(folder: str) -> None:
+    """Make the names in a folder durable, the folder's own name, its parent's, and so on up to the root.
+
+    That a folder was there before says nothing: another writer may have made it a moment ago and not synced it yet. So this process
+    syncs every folder on the way once, and again when the parent has changed since. Raises UnsyncedError.
+    """
+    sync_folder(folder)
+    synced: list[tuple[str, tuple[int, int, int]]] = []
+    child, parent = folder, os.path.dirname(folder)
+    while parent != child:
+        with contextlib.suppress(OSError):
+            seen = _state(child, parent)
+            if _known.find(child) == seen:
+                break
+            synced.append((child, seen))
+        sync_folder(parent)
+        child, parent = parent, os.path.dirname(parent)
+    for name, seen in synced:
+        _known.put(name, seen)
+
+
+def _state(child: str, parent: str) -> tuple[int, int, int]:
+    """Changes when the folder is made anew: inode numbers are used again, but the parent's time then moves."""
+    status = os.stat(child)
+    return status.st_dev, status.st_ino, os.stat(parent).st_mtime_ns
+
+
+def sync_folder(folder: str) -> None:
+    """Raises UnsyncedError when the disk refuses; nothing happens where folders cannot be synced."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            _sync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        if error.errno not in _NOT_OURS_TO_SYNC:
+            raise UnsyncedError(error.errno, f"folder cannot be synced: {error.strerror}", folder) from error
+
+
+def _sync(descriptor: int) -> None:
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in _NO_SYNC:
+            raise
+
+
+def remove_quietly(*arguments: Any) -> None:
+    """Remove a file of our own that no one refers to; one that stays is only litter."""
+    with contextlib.suppress(OSError):
+        os.unlink(*arguments)

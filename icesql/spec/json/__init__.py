@@ -1,0 +1,1 @@
+"""The JSON forms of metadata, views, types and values."""

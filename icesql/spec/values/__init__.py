@@ -1,0 +1,1 @@
+"""Single values of every type: bytes, text, literals and times."""

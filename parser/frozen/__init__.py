@@ -1,0 +1,1 @@
+"""From trees of the dialect to the frozen statements that the session works with."""
