@@ -23,6 +23,7 @@ from icesql.io.avro.shapes import pruned, shape_of
 from icesql.io.data.metrics import Metrics, MetricsConfig
 from icesql.io.data.written_counts import GivenCounts, avro_counts
 from icesql.io.manifests.encode import encode_bytes, encode_long, value_encoder
+from icesql.io.storage.files import discard
 from icesql.spec.avro_schema import struct_from_avro, struct_to_avro
 from icesql.spec.json.types import schema_to_json
 from icesql.spec.name_mapping import MappedField, NameMapping
@@ -89,7 +90,7 @@ class AvroFileWriter:
         return self._metrics, len(data)
 
     def abandon(self) -> None:
-        self._sink.close()
+        discard(self._sink)
 
 
 def _values(type_: Type, column: pa.ChunkedArray) -> list[Any]:

@@ -21,6 +21,7 @@ from icesql.io.data.written_counts import GivenCounts, parquet_counts, parquet_n
 from icesql.io.parquet.dictionaries import dictionary_columns
 from icesql.io.parquet.long_values import LongValues
 from icesql.io.parquet.metrics import parquet_metrics
+from icesql.io.storage.files import discard
 from icesql.spec.json.types import schema_to_json
 from icesql.spec.properties import (
     PARQUET_BLOOM_FILTER_COLUMN_ENABLED_PREFIX,
@@ -219,7 +220,7 @@ class ParquetFileWriter:
         if self._writer is not None:
             with suppress(RuntimeError):  # of rows that could not be written: what refused them is raised, not that the file has no footer
                 self._writer.close()
-        self._sink.close()
+        discard(self._sink)
 
 
 def stored_schema(schema: Schema) -> Schema:

@@ -71,3 +71,8 @@ class FileIO(Protocol):
 
         Any other error leaves the outcome open, NotFoundError (no source) too: a store may carry the move out and lose the answer.
         """
+
+
+def discard(stream: BinaryIO) -> None:
+    """Close an output whose file is not wanted: where the store can, nothing is made of what was written."""
+    getattr(stream, "abandon", stream.close)()

@@ -62,9 +62,7 @@ def _blob_endpoint(account: str, host: str, connection: Mapping[str, str]) -> st
     return f"https://{account}.{'' if 'fabric' in suffix else 'blob.'}{suffix}"
 
 
-def _credentials(
-    properties: Mapping[str, str], account: str, host: str, connection: Mapping[str, str]
-) -> tuple[str, dict[str, Any]]:
+def _credentials(properties: Mapping[str, str], account: str, host: str, connection: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
     sas = _of_account(properties, "adls.sas-token", account, host) or connection.get("SharedAccessSignature")
     if sas:
         return "given", {"sas_key": sas.lstrip("?")}

@@ -34,6 +34,8 @@ class ObjectClient:
     def __init__(self, settings: StoreSettings) -> None:
         self.settings = settings
         self._has_answered = False
+        self.has_served = False
+        """Whether the bucket and the keys have proved right: an answer of 404 without a code can then only mean the object."""
 
     @cached_property
     def _patient(self) -> Any:
@@ -59,12 +61,8 @@ class ObjectClient:
                 raise self._failure(error, operation, location) from error
             self._has_answered = True
             result = self.call(operation, location, request)
-        self._has_answered = True
+        self._has_answered = self.has_served = True
         return result
-
-    def missing_is_certain(self) -> bool:
-        """Whether an answer of 404 without a code can only mean the object: the bucket and the keys have served before."""
-        return self._has_answered
 
     def _failure(self, error: Exception, operation: str, location: str) -> Exception:
         if not is_of_store(error):
@@ -176,11 +174,12 @@ _IN_ENVIRONMENT = {
         "AZURE_MSI_ENDPOINT", "AZURE_IDENTITY_ENDPOINT",
     ),
 }  # fmt: skip
-_INSTANCE = {"s3": "169.254.169.254", "gcs": "metadata.google.internal", "azure": "169.254.169.254"}
+_INSTANCE = {"s3": ("169.254.169.254", 80), "gcs": ("metadata.google.internal", 80), "azure": ("169.254.169.254", 80)}
 _SET = {
     "s3": "s3.access-key-id and s3.secret-access-key, client.profile-name, AWS_ACCESS_KEY_ID in the environment, or s3.anonymous=true",
     "gcs": "gcs.oauth2.token, GOOGLE_APPLICATION_CREDENTIALS in the environment, or gcs.no-auth=true",
-    "azure": "adls.auth.shared-key.account.name and .key, adls.sas-token.<account>, AZURE_STORAGE_ACCOUNT_KEY in the environment, or adls.anonymous=true",
+    "azure": "adls.auth.shared-key.account.name and .key, adls.sas-token.<account>, AZURE_STORAGE_ACCOUNT_KEY in the environment, "
+    "or adls.anonymous=true",
 }  # fmt: skip
 
 
@@ -195,7 +194,7 @@ def _require_credentials(settings: StoreSettings) -> None:
     if kind == "gcs" and (Path.home() / ".config/gcloud/application_default_credentials.json").exists():
         return
     try:
-        socket.create_connection((_INSTANCE[kind], 80), timeout=1).close()
+        socket.create_connection(_INSTANCE[kind], timeout=1).close()
     except OSError:
         where = f"no credentials for {settings.container}, and no cloud instance that gives any"
         raise StoreDeniedError(f"Cannot open store: {where}; set {_SET[kind]}", container=settings.container) from None

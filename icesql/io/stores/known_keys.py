@@ -24,7 +24,13 @@ _SERVED = frozenset(
         "adls.connection-string", "adls.tenant-id", "adls.client-id", "adls.client-secret", "adls.token", "adls.anonymous",
     }
 )  # fmt: skip
-_SERVED_PREFIXES = ("s3.write.tags.", "adls.sas-token.", "adls.sas-token-expires-at-ms.", "adls.connection-string.", "client.assume-role.tags.")
+_SERVED_PREFIXES = (
+    "s3.write.tags.",
+    "adls.sas-token.",
+    "adls.sas-token-expires-at-ms.",
+    "adls.connection-string.",
+    "client.assume-role.tags.",
+)
 _TUNING = frozenset(
     {
         "s3.staging-dir", "s3.preload-client-enabled", "s3.read.num-threads", "s3.delete.num-threads", "s3.multipart.threshold",

@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import Any, BinaryIO, cast
 
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnsupportedError
-from icesql.io.files import FileInfo
-from icesql.io.locations import missing
+from icesql.io.storage.files import FileInfo
+from icesql.io.storage.locations import missing
 from icesql.io.stores.azure_settings import azure_settings
 from icesql.io.stores.clients import ObjectClient, client_of
 from icesql.io.stores.failures import StoreError
@@ -101,13 +101,20 @@ class ObjectFileIO:
         client, path = self.client(location)
         if not path.rstrip("/"):
             raise missing(location)
-        certain = client.missing_is_certain()
         try:
             return client.call("read", location, lambda store: _obstore().head(store, path))
         except NotFoundError:
-            if not certain:  # an answer to HEAD has no text: ask in a way that says what is missing, the object, the bucket or the key
-                client.call("read", location, lambda store: _get(store, path, None))
+            if not client.has_served:
+                self._ask_why(client, path, location)
             raise
+        except StoreError as error:
+            if error.context.get("code") is None and error.context.get("status") is not None:
+                self._ask_why(client, path, location)
+            raise
+
+    def _ask_why(self, client: ObjectClient, path: str, location: str) -> None:
+        """An answer to HEAD has no text: ask again in a way that says what is wrong, the object, the bucket or the keys."""
+        client.call("read", location, lambda store: _get(store, path, {"range": (0, 1)}))
 
     # -- writing -----------------------------------------------------------------------------------------------------
     def open_output(self, location: str) -> BinaryIO:
@@ -175,7 +182,7 @@ class ObjectFileIO:
             client.call("delete", location, lambda store: _obstore().delete(store, path))
 
     def delete_many(self, locations: Iterable[str]) -> list[tuple[str, str]]:
-        from icesql.io.locations import delete_each
+        from icesql.io.storage.locations import delete_each
 
         single: list[str] = []
         batches: dict[ObjectClient, list[tuple[str, str]]] = {}
@@ -336,7 +343,7 @@ def _put_options(settings: StoreSettings) -> dict[str, Any]:
 def _first_page(store: Any, root: str) -> tuple[Sequence[Mapping[str, Any]], bool]:
     """(objects, whether they are all)."""
     stream = _obstore().list(store, root or None, chunk_size=_PAGE)
-    page = next(iter(stream), [])
+    page: Sequence[Mapping[str, Any]] = next(iter(stream), [])
     return page, len(page) < _PAGE
 
 

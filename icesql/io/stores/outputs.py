@@ -1,4 +1,4 @@
-"""Writing one object: in one request if it is small, else in parts while it is being written. It is there whole once closed, or not at all."""
+"""Writing one object: in one request if it is small, else in parts on the way. It is there whole once closed, or not at all."""
 
 from __future__ import annotations
 

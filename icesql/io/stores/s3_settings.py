@@ -83,7 +83,9 @@ def _credentials(properties: Mapping[str, str]) -> tuple[str, dict[str, Any], tu
         name = profile or "default"
         found = profile_of(name)
         if found is None:
-            raise InvalidArgumentError(f"Cannot open store: there is no AWS profile {name} in ~/.aws; set client.profile-name", profile=name)
+            raise InvalidArgumentError(
+                f"Cannot open store: there is no AWS profile {name} in ~/.aws; set client.profile-name", profile=name
+            )
         return f"profile {name}", found, ()
     return "environment", {}, ()
 
@@ -119,7 +121,11 @@ def _address(bucket: str, properties: Mapping[str, str], credentials: str) -> di
     region = first(properties, "s3.region", "client.region") or _environment_region() or profile_region(profile)
     if region is None:
         region = "us-east-1" if endpoint or "AWS_ENDPOINT_URL" in os.environ else _region_of(bucket)
-    return {"endpoint": endpoint, "region": region, "virtual_hosted_style_request": not path_style and (endpoint is not None or "." not in bucket)}
+    return {
+        "endpoint": endpoint,
+        "region": region,
+        "virtual_hosted_style_request": not path_style and (endpoint is not None or "." not in bucket),
+    }
 
 
 def _environment_region() -> str | None:
