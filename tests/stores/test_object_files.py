@@ -88,7 +88,12 @@ def test_prefetched_ranges_are_not_asked_for_again(io: ObjectFileIO, bucket: str
     stream = io.open_input(location)
     fetched = []
     fetch = stream._fetch
-    stream._fetch = lambda start, end: (fetched.append((start, end)), fetch(start, end))[1]
+
+    def counted(start: int, end: int) -> object:
+        fetched.append((start, end))
+        return fetch(start, end)
+
+    stream._fetch = counted
     stream.prefetch([(0, 1000), (2000, 3000), (4 << 20, (4 << 20) + 1000)])
     for start, length in ((0, 1000), (2500, 400), (4 << 20, 1000), (2000, 10)):
         stream.seek(start)

@@ -90,7 +90,8 @@ def known_columns(metadata: TableMetadata, schema: Schema) -> Schema:
 
 
 def _tasks_frame(read: Read, belongs: Any) -> DataFrame:
-    """One row a file: its pickled task. The files themselves are only named here, so that Spark packs tasks by size."""
+    """One row a file: its pickled task. Spark packs tasks by the sizes it is told; of the path it only asks whether it exists, so that it
+    is this machine's root, whatever the table's files lie in."""
 
     def pickled(task: ScannedFile) -> bytes:
         return pickle.dumps((task, _left_out(read, task), [constant.of(task) for constant in read.settings.extra]))
@@ -100,7 +101,7 @@ def _tasks_frame(read: Read, belongs: Any) -> DataFrame:
 
     def plan(expression: Expression, version: int | None) -> FileSet:
         tasks = [task for task in planner.tasks(expression) if belongs(task)]
-        return FileSet(*paths_and_sizes(tasks), constants_table((constant,), tasks))
+        return FileSet(["/"] * len(tasks), paths_and_sizes(tasks)[1], constants_table((constant,), tasks))
 
     key = f"{read.key} second path"
     note_relation(key)

@@ -47,6 +47,7 @@ from icesql.spark.read.read_planning import (
     paths_and_sizes,
     table_key,
 )
+from icesql.spark.read.readers import reads_with_arrow
 from icesql.spark.read.relation import is_vectorised, parquet_relation
 from icesql.spec.files import FileContent
 from icesql.spec.metadata import TableMetadata
@@ -193,7 +194,7 @@ class Read:
     @cached_property
     def is_foreign(self) -> bool:
         """True where Spark cannot read the columns: it lacks a type, or its row-by-row reader would look for them by names."""
-        if second_path.foreign_schema(self.schema):
+        if reads_with_arrow(self.spark, self.metadata) or second_path.foreign_schema(self.schema):
             return True
         return (bool(self.columns.names) or has_had_other_names(self.metadata, self.schema)) and not is_vectorised(self.spark, self.schema)
 
