@@ -172,9 +172,7 @@ class MetastoreTableOperations(ABC):
 def write_new_metadata(io: FileIO, name: str, location: str, metadata: TableMetadata, base: TableVersion | None) -> None:
     """Write a metadata file that no one refers to yet. With nothing left behind it raises CommitFailedError when the store refuses, and
     ValidationError for metadata that could not be read again."""
-    why = unreadable(metadata, None if base is None else base.metadata)
-    if why is not None:
-        raise ValidationError(f"Cannot commit table {name}: its metadata could not be read again: {why}", table=name)
+    check_readable(name, metadata, base)
     try:
         write_metadata(io, location, metadata)
     except OSError as error:
@@ -183,3 +181,10 @@ def write_new_metadata(io: FileIO, name: str, location: str, metadata: TableMeta
         raise CommitFailedError(
             f"Cannot commit table {name}: its metadata file cannot be written: {error}", table=name, location=location
         ) from error
+
+
+def check_readable(name: str, metadata: TableMetadata, base: TableVersion | None) -> None:
+    """Raises ValidationError for metadata that could not be read again."""
+    why = unreadable(metadata, None if base is None else base.metadata)
+    if why is not None:
+        raise ValidationError(f"Cannot commit table {name}: its metadata could not be read again: {why}", table=name)

@@ -62,7 +62,7 @@ def test_conditional_put(io: ObjectFileIO, bucket: str) -> None:
     with pytest.raises(AlreadyExistsError):
         io.write(location, b"first", overwrite=False)  # the same bytes of another writer are another write
     assert io.read(location) == b"first"
-    assert io.has_conditional_put(f"s3://{bucket}/wh")
+    assert io.creates_atomically(f"s3://{bucket}/wh")
     assert [info.location for info in io.list_files(f"s3://{bucket}")] == [location]
 
 

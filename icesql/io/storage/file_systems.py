@@ -42,6 +42,9 @@ class ArrowFileIO:
     def write(self, location: str, data: bytes, *, overwrite: bool = True) -> None:
         self._for(location).write(location, data, overwrite=overwrite)
 
+    def creates_atomically(self, folder: str) -> bool:
+        return self._for(folder).creates_atomically(folder)
+
     def size(self, location: str) -> int:
         return self._for(location).size(location)
 

@@ -36,6 +36,9 @@ class FileIO(Protocol):
         With ``overwrite=False`` raises AlreadyExistsError if it is there, atomically where the store can.
         """
 
+    def creates_atomically(self, folder: str) -> bool:
+        """Whether ``write`` with ``overwrite=False`` lets one of several writers win, in that folder's store."""
+
     def size(self, location: str) -> int:
         """Length in bytes. Raises NotFoundError."""
 

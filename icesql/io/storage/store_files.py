@@ -62,6 +62,9 @@ class StoreFileIO:
         with self.open_output(location) as stream:
             stream.write(data)
 
+    def creates_atomically(self, folder: str) -> bool:
+        return False
+
     def size(self, location: str) -> int:
         info = self._info(location)
         if info.type != fs.FileType.File:

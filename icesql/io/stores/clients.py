@@ -36,6 +36,8 @@ class ObjectClient:
         self._has_answered = False
         self.has_served = False
         """Whether the bucket and the keys have proved right: an answer of 404 without a code can then only mean the object."""
+        self.creates_atomically: bool | None = None
+        """Whether of several conditional puts one wins; ``None`` until it was tried."""
 
     @cached_property
     def _patient(self) -> Any:

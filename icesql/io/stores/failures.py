@@ -4,11 +4,24 @@ from __future__ import annotations
 
 import re
 
-from icesql.errors import IcesqlError, NotFoundError
+from icesql.errors import NotFoundError
 
 
-class StoreError(IcesqlError, OSError):
-    """A request to an object store failed for good. ``context`` has ``location`` and ``operation``; the outcome of a write is open."""
+class StoreError(OSError):
+    """A request to an object store failed for good. ``context`` has ``location``, ``operation`` and the answer's ``status`` and ``code``.
+
+    It is no IcesqlError: where a write raises it the outcome is open.
+    """
+
+    def __init__(self, message: str, **context: object) -> None:
+        super().__init__(message)
+        self.context = context
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether the store answered that it does not do it: nothing of it is still under way."""
+        status = self.context.get("status")
+        return isinstance(status, int) and 400 <= status < 500 and status not in (408, 429)
 
 
 class StoreDeniedError(StoreError, PermissionError):
@@ -61,7 +74,7 @@ def is_missing(error: BaseException) -> bool:
     return code not in _NO_CONTAINER and code not in _WRONG_KEYS
 
 
-def failure(error: BaseException, kind: str, operation: str, location: str, container: str) -> IcesqlError:
+def failure(error: BaseException, kind: str, operation: str, location: str, container: str) -> NotFoundError | StoreError:
     """The error to raise for one of the client library's. ``operation`` is a verb; ``kind``: ``s3``, ``gcs`` or ``azure``."""
     start = f"Cannot {operation} {location}"
     if is_missing(error):

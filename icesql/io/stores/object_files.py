@@ -158,15 +158,24 @@ class ObjectFileIO:
             raise UnsupportedError(f"Cannot write {location}: {client.settings.refused_writes}", location=location)
         return client, path
 
-    def has_conditional_put(self, folder: str) -> bool:
-        """Whether the store keeps a second writer from a name that is taken, tried with an object of its own below the folder."""
-        probe = f"{folder.rstrip('/')}/.icesql-probe-{uuid.uuid4().hex}"
+    def creates_atomically(self, folder: str) -> bool:
+        """Tried once a process and bucket, with an object of its own below the folder: some servers take the condition and ignore it."""
+        client, _ = self.client(folder)
+        if client.creates_atomically is None:
+            client.creates_atomically = self._tried_twice(f"{folder.rstrip('/')}/.icesql-probe-{uuid.uuid4().hex}")
+        return client.creates_atomically
+
+    def _tried_twice(self, probe: str) -> bool:
         try:
             self.write(probe, b"1", overwrite=False)
             self.write(probe, b"2", overwrite=False)
         except AlreadyExistsError:
             return True
         except UnsupportedError:
+            return False
+        except StoreError as error:
+            if error.context.get("status") != 501:  # not implemented
+                raise
             return False
         finally:
             with contextlib.suppress(Exception):
