@@ -11,6 +11,7 @@ from typing import Any
 
 from icesql.errors import InvalidArgumentError, nearest
 from icesql.procedures.base import Parameter, Procedure
+from icesql.spark_errors import spark_message
 
 
 class Unknown:
@@ -66,17 +67,22 @@ def place(procedure: Procedure, arguments: Sequence[Argument]) -> dict[str, Argu
     if sum(argument.name is None for argument in arguments) > len(signature):
         counts = ", ".join(str(n) for n in range(sum(p.required for p in signature), len(signature) + 1))
         raise InvalidArgumentError(
-            f"[WRONG_NUM_ARGS.WITHOUT_SUGGESTION] The {routine} requires [{counts}] parameters but the actual number is "
-            f"{len(arguments)}. SQLSTATE: 42605"
+            spark_message(
+                "WRONG_NUM_ARGS.WITHOUT_SUGGESTION",
+                f"The {routine} requires [{counts}] parameters but the actual number is {len(arguments)}.",
+            )
         )
     for position, argument in enumerate(arguments):
         if argument.name is None:
             if named is not None:
                 raise InvalidArgumentError(
-                    f"[UNEXPECTED_POSITIONAL_ARGUMENT] Cannot invoke routine {routine} because it contains positional argument(s) "
-                    f"following the named "
-                    f"argument assigned to `{named}`; please rearrange them so the positional arguments come first and then retry "
-                    f"the query again. SQLSTATE: 4274K"
+                    spark_message(
+                        "UNEXPECTED_POSITIONAL_ARGUMENT",
+                        f"Cannot invoke routine {routine} because it contains positional argument(s) "
+                        f"following the named "
+                        f"argument assigned to `{named}`; please rearrange them so the positional arguments come first and then retry "
+                        f"the query again.",
+                    )
                 )
             placed[signature[position].name] = argument
             continue
@@ -90,11 +96,14 @@ def place(procedure: Procedure, arguments: Sequence[Argument]) -> dict[str, Argu
     for position, parameter in enumerate(signature):
         if parameter.required and parameter.name not in placed:
             raise InvalidArgumentError(
-                f"[REQUIRED_PARAMETER_NOT_FOUND] Cannot invoke routine {routine} because the parameter named `{parameter.name}` "
-                f"is required, but the routine "
-                f"call did not supply a value. Please update the routine call to supply an argument value (either positionally at "
-                f"index {position} or by name) "
-                "and retry the query again. SQLSTATE: 4274K"
+                spark_message(
+                    "REQUIRED_PARAMETER_NOT_FOUND",
+                    f"Cannot invoke routine {routine} because the parameter named `{parameter.name}` "
+                    f"is required, but the routine "
+                    f"call did not supply a value. Please update the routine call to supply an argument value (either positionally at "
+                    f"index {position} or by name) "
+                    "and retry the query again.",
+                )
             )
     return placed
 
@@ -104,10 +113,13 @@ def _unrecognized(procedure: Procedure, name: str) -> InvalidArgumentError:
     close = nearest(name, known)
     listed = " ".join(f"`{k}`" for k in known)
     return InvalidArgumentError(
-        f"[UNRECOGNIZED_PARAMETER_NAME] Cannot invoke routine `{procedure.name}` because the routine call included a named "
-        f"argument reference for the argument "
-        f"named `{name}`, but this routine does not include any signature containing an argument with this name.{close} It takes: "
-        f"[{listed}]. SQLSTATE: 4274K"
+        spark_message(
+            "UNRECOGNIZED_PARAMETER_NAME",
+            f"Cannot invoke routine `{procedure.name}` because the routine call included a named "
+            f"argument reference for the argument "
+            f"named `{name}`, but this routine does not include any signature containing an argument with this name.{close} It takes: "
+            f"[{listed}].",
+        )
     )
 
 
@@ -120,9 +132,11 @@ def _duplicate(procedure: Procedure, name: str, *, positional: bool) -> InvalidA
             "value only once.")
     )  # fmt: skip
     return InvalidArgumentError(
-        f"[DUPLICATE_ROUTINE_PARAMETER_ASSIGNMENT.{kind}] Call to routine `{procedure.name}` is invalid because it includes "
-        f"multiple argument assignments "
-        f"to the same parameter name `{name}`. {why} SQLSTATE: 4274K"
+        spark_message(
+            f"DUPLICATE_ROUTINE_PARAMETER_ASSIGNMENT.{kind}",
+            f"Call to routine `{procedure.name}` is invalid because it includes multiple argument assignments "
+            f"to the same parameter name `{name}`. {why}",
+        )
     )
 
 
@@ -131,9 +145,12 @@ def _check_type(argument: Argument, parameter: Parameter, position: int, *, ansi
         return
     ordinal = _ORDINALS[position] if position < len(_ORDINALS) else f"{position + 1}th"
     raise InvalidArgumentError(
-        f"[DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE] Cannot resolve CALL due to data type mismatch: The {ordinal} parameter "
-        f'requires the "{parameter.type.upper()}" '
-        f'type, however "{argument.text}" has the type "{argument.type.upper()}". SQLSTATE: 42K09'
+        spark_message(
+            "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE",
+            f"Cannot resolve CALL due to data type mismatch: The {ordinal} parameter "
+            f'requires the "{parameter.type.upper()}" '
+            f'type, however "{argument.text}" has the type "{argument.type.upper()}".',
+        )
     )
 
 
@@ -224,8 +241,10 @@ def _integer(value: Any, argument: Argument, wanted: str) -> int:
         raise _malformed(str(value), wanted)
     if not -(1 << _INTEGRAL[wanted]) <= number < 1 << _INTEGRAL[wanted]:
         raise InvalidArgumentError(
-            f'[CAST_OVERFLOW] The value {number} of the type "{argument.type.upper()}" cannot be cast to "{wanted.upper()}" due '
-            f"to an overflow. SQLSTATE: 22003"
+            spark_message(
+                "CAST_OVERFLOW",
+                f'The value {number} of the type "{argument.type.upper()}" cannot be cast to "{wanted.upper()}" due to an overflow.',
+            )
         )
     return number
 
@@ -243,6 +262,9 @@ def _boolean(value: Any, argument: Argument) -> bool:
 
 def _malformed(value: str, wanted: str) -> InvalidArgumentError:
     return InvalidArgumentError(
-        f'[CAST_INVALID_INPUT] The value \'{value}\' of the type "STRING" cannot be cast to "{wanted.upper()}" because it is malformed. '
-        "Correct the value as per the syntax, or change its target type. SQLSTATE: 22018"
+        spark_message(
+            "CAST_INVALID_INPUT",
+            f'The value \'{value}\' of the type "STRING" cannot be cast to "{wanted.upper()}" because it is malformed. '
+            "Correct the value as per the syntax, or change its target type.",
+        )
     )

@@ -30,7 +30,7 @@ def call(
     rewrite = RewriteDataFiles(table=loaded, options=checked, where=row_filter(context, loaded, where), branch=target)
     if not rewrite.plan.groups:
         context.notice(f"rewrite_data_files rewrote nothing: {rewrite.plan.why_not}")
-    result = rewrite.rehearse() if context.dry_run else rewrite.run(writer_of(context.spark, rewrite, chosen), _progress(context))
+    result = rewrite.dry_run() if context.dry_run else rewrite.run(writer_of(context.spark, rewrite, chosen), _progress(context))
     if context.dry_run:
         _explain(context, rewrite, chosen)
     for group, error in result.outcome.failed:

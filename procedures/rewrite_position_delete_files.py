@@ -18,7 +18,7 @@ def call(context: ProcedureContext, table: str, options: dict[str, str] | None, 
     if not rewrite.plan.groups:
         context.notice(f"rewrite_position_delete_files rewrote nothing: position deletes: {rewrite.plan.why_not}")
     if context.dry_run:
-        result = rewrite.rehearse()
+        result = rewrite.dry_run()
         for group in rewrite.plan.groups:
             for file in group.tasks:
                 context.planned("rewrite file", file.file_path, size_in_bytes=file.file_size_in_bytes, reason=group.reason)

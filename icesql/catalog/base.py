@@ -1,6 +1,6 @@
-"""The interface behind which every catalog stands: names to tables, and the atomic swap.
+"""The interface of every catalog: names to tables, and the atomic swap.
 
-An identifier is ``(namespace level, ..., table name)``; it never holds the catalog's own name.
+An identifier is ``(namespace level, ..., table name)``; it never contains the catalog's own name.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Catalog(ABC):
         return dotted((self.name, *identifier))
 
     def close(self) -> None:
-        """Let go of connections; a closed catalog may be used again."""
+        """Close connections; a closed catalog may be used again."""
         return
 
     # -- namespaces ----------------------------------------------------------------------------------------------
@@ -105,7 +105,7 @@ class Catalog(ABC):
 
     @abstractmethod
     def operations(self, identifier: Identifier | str) -> TableOperations:
-        """A handle; the table need not exist yet."""
+        """A handle on the table, which need not exist yet."""
 
     @abstractmethod
     def default_location(self, identifier: Identifier | str) -> str: ...
@@ -123,7 +123,7 @@ class Catalog(ABC):
         """Raises AlreadyExistsError, CorruptMetadataError."""
 
     def check_identifier(self, identifier: Identifier) -> None:
-        """Refuse names the catalog cannot keep apart or turn into a location. Raises InvalidArgumentError."""
+        """Refuse names that the catalog cannot distinguish or use in a location. Raises InvalidArgumentError."""
         return
 
     def load_table(self, identifier: Identifier | str) -> Table:
@@ -172,7 +172,7 @@ class Catalog(ABC):
         location: str | None = None,
         properties: Mapping[str, str] | None = None,
     ) -> Transaction:
-        """A transaction whose commit creates the table with everything staged in it (CTAS). Nothing exists before.
+        """A transaction whose commit creates the table with everything staged in it (CTAS). Until then nothing exists.
 
         Raises AlreadyExistsError.
         """
@@ -234,11 +234,11 @@ class Catalog(ABC):
         return self.default_location(identifier) if location is None else strip_trailing_slash(location)
 
     def surroundings(self, identifier: Identifier) -> Surroundings:
-        """What lies around a table of this name, for the gate that removals go through."""
+        """What the catalog knows of the places around a table of this name, for the gate that removals go through."""
         return NoSurroundings()
 
     def _check_places(self, identifier: Identifier, metadata: TableMetadata, *, is_chosen: bool) -> None:
-        """Refuse folders that overlap other tables'; ``is_chosen``: the location is ``table_location``'s own choice.
+        """Refuse folders that overlap other tables'. ``is_chosen``: ``table_location`` chose the location, not the user.
 
         Raises InvalidArgumentError.
         """

@@ -1,6 +1,6 @@
-"""After a swap whose reply is missing: look until the outcome is known (``commit.status-check.*``), and tell the caller what is certain.
+"""After a swap whose reply is missing: look until the outcome is known (``commit.status-check.*``), and report what is certain.
 
-What a look says follows the rule of ``icesql.table.outcomes``.
+The outcome is decided by the rule of ``icesql.table.outcomes``.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from icesql.table.outcomes import Outcome
 
 
 def settle(look: Callable[[], Outcome], properties: Mapping[str, str], doing: str, cause: Exception) -> None:
-    """Return if the swap happened. Raises CommitFailedError if that it did not is proven, CommitStateUnknownError otherwise.
+    """Return if the swap happened. Raises CommitFailedError if it is proven that it did not, CommitStateUnknownError otherwise.
 
-    ``doing`` says what was tried, for the message: ``commit db.t``. ``look`` raises while it cannot tell yet; it is asked
+    ``doing`` is what was tried, for the message: ``commit db.t``. ``look`` raises while it cannot tell yet; it is called up to
     ``commit.status-check.num-retries`` times more, with growing waits.
     """
     outcome = _outcome(look, properties)

@@ -1,6 +1,6 @@
-"""Which catalogs there are and how they are configured: Spark's keys, keyword arguments, the environment, and the embedded default.
+"""Which catalogs exist and how they are configured: Spark's keys, keyword arguments, the environment, and the embedded default.
 
-A configuration written for Iceberg's runtime is read as it is; its class names say which kind of catalog is meant.
+A configuration written for Iceberg's runtime is read as it is; its class names say which type of catalog is meant.
 """
 
 from __future__ import annotations
@@ -33,44 +33,46 @@ def catalog_configurations(
     keyword: Mapping[str, Mapping[str, object]] | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> dict[str, dict[str, str]]:
-    """Properties of every catalog that is ours, by name. Keyword arguments win over Spark's configuration, that over the environment.
+    """Properties of every catalog of icesql, by name. Keyword arguments precede Spark's configuration, which precedes the environment.
 
-    ``local`` is always there. A name of Spark's configuration whose class is not Iceberg's is left to Spark.
+    ``local`` always exists. A name of Spark's configuration whose class is not Iceberg's is left to Spark.
     """
-    found: dict[str, dict[str, str]] = {}
+    configurations: dict[str, dict[str, str]] = {}
     for source in (_of_environment(environ or {}), _of_spark(spark_conf or {}), _of_keywords(keyword or {})):
         for name, properties in source.items():
-            found.setdefault(name, {}).update(properties)
-    found.setdefault(DEFAULT_CATALOG, {})
-    return found
+            configurations.setdefault(name, {}).update(properties)
+    configurations.setdefault(DEFAULT_CATALOG, {})
+    return configurations
 
 
 def _of_environment(environ: Mapping[str, str]) -> dict[str, dict[str, str]]:
     """``ICESQL_CATALOG__PROD__S3__ACCESS_KEY_ID`` is key ``s3.access-key-id`` of catalog ``prod``."""
-    found: dict[str, dict[str, str]] = {}
+    configurations: dict[str, dict[str, str]] = {}
     for variable, value in environ.items():
         if not variable.startswith(ENVIRONMENT_PREFIX):
             continue
         name, _, key = variable[len(ENVIRONMENT_PREFIX) :].lower().partition("__")
         if name and key:
-            found.setdefault(name, {})[key.replace("__", ".").replace("_", "-")] = value
-    return found
+            configurations.setdefault(name, {})[key.replace("__", ".").replace("_", "-")] = value
+    return configurations
 
 
 def _of_spark(conf: Mapping[str, str]) -> dict[str, dict[str, str]]:
     classes: dict[str, str] = {}
-    found: dict[str, dict[str, str]] = {}
+    configurations: dict[str, dict[str, str]] = {}
     for full, value in conf.items():
         if not full.startswith(PREFIX):
             continue
         name, dot, key = full[len(PREFIX) :].partition(".")
         if dot:
-            found.setdefault(name, {})[key] = value
+            configurations.setdefault(name, {})[key] = value
         else:
             classes[name] = value
-            found.setdefault(name, {})
+            configurations.setdefault(name, {})
     return {
-        name: _with_hive_default(name, classes, properties) for name, properties in found.items() if _is_ours(name, classes, properties)
+        name: _with_hive_default(name, classes, properties)
+        for name, properties in configurations.items()
+        if _is_ours(name, classes, properties)
     }
 
 
@@ -111,16 +113,16 @@ def catalog_type(name: str, properties: Mapping[str, str]) -> str:
 
 
 def completed(properties: Mapping[str, str], kind: str) -> dict[str, str]:
-    """With defaults filled in: a warehouse (``./warehouse``), absolute, and for ``sql`` a SQLite file in it."""
-    found = dict(properties)
-    if kind == "memory" and "warehouse" not in found:
-        return found
-    if kind == "sql" and "uri" in found and "warehouse" not in found:
-        return found  # a shared database: its tables have locations; a new one must be told where to go
-    found["warehouse"] = _absolute(found.get("warehouse", DEFAULT_FOLDER))
-    if kind == "sql" and "uri" not in found:
-        found["uri"] = _embedded_database(found["warehouse"])
-    return found
+    """The properties with defaults: a warehouse (``./warehouse``), absolute, and for ``sql`` a SQLite file in it."""
+    complete = dict(properties)
+    if kind == "memory" and "warehouse" not in complete:
+        return complete
+    if kind == "sql" and "uri" in complete and "warehouse" not in complete:
+        return complete  # a shared database: its tables have locations; a new one must be told where to go
+    complete["warehouse"] = _absolute(complete.get("warehouse", DEFAULT_FOLDER))
+    if kind == "sql" and "uri" not in complete:
+        complete["uri"] = _embedded_database(complete["warehouse"])
+    return complete
 
 
 def _absolute(location: str) -> str:

@@ -1,4 +1,4 @@
-"""Dropping a table with its files: what may go is worked out before the name goes, deleted after."""
+"""Dropping a table with its files: the files are listed before the name is removed, and deleted after."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ logger = logging.getLogger(__name__)
 def dropping(
     io: FileIO, name: str, version: TableVersion | None, surroundings: Surroundings | None, *, removed_folder: str | None = None
 ) -> Iterator[None]:
-    """Around the removal of the name: lists the files of ``version`` first (``None`` purges nothing), deletes them once it succeeded.
+    """Wraps the removal of the name: lists the files of ``version`` first (``None`` purges nothing), deletes them once it succeeded.
 
-    ``removed_folder``: the caller removes all below it itself. A new table may be there by the time the files are deleted.
+    ``removed_folder``: the caller removes everything below it. A new table may be there by the time the files are deleted.
 
     Raises ValidationError, before anything is removed, when ``gc.enabled`` is false or a file is not the table's to remove.
     """
@@ -52,8 +52,11 @@ def dropping(
 
 
 def check_folder(name: str, location: str, surroundings: Surroundings) -> None:
-    """Whether a table's folder may go as a whole. Raises ValidationError where it is a link, or another table lies in it or has files
-    there: a table's metadata may give it a location outside of its own folder (``register_table``, other programs)."""
+    """Checks that a table's folder may be removed as a whole.
+
+    Raises ValidationError if it is a link, or if another table lies in it or has files there: a table's metadata may give it a
+    location outside of its own folder (``register_table``, other programs).
+    """
     canonical = Canonical()
     parent, _, last = location.rpartition("/")
     folder, above = canonical.folder(location), canonical.folder(parent)

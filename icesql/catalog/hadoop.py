@@ -161,7 +161,7 @@ class HadoopCatalog(Catalog):
         return expected
 
     def drop_table(self, identifier: Identifier | str, *, purge: bool = False) -> None:
-        """The folder goes, purge or not; ``purge`` also deletes reachable files that lie elsewhere."""
+        """Removes the folder, with and without ``purge``; ``purge`` also deletes reachable files elsewhere."""
         identifier = identifier_of(identifier)
         operations = self.operations(identifier)
         try:
@@ -174,8 +174,9 @@ class HadoopCatalog(Catalog):
             self._remove(identifier, operations, version)
 
     def _remove(self, identifier: Identifier, operations: HadoopTableOperations, version: TableVersion) -> None:
-        """Move the folder out of sight in one step, then delete it: no reader meets half a table, no writer commits into what is left,
-        and a table made anew under the name loses nothing. What cannot be deleted stays as a hidden folder."""
+        """Rename the folder to a hidden one in one step, then delete that: no reader sees half a table, no writer commits into the remains,
+        and a table made anew under the name loses nothing. What cannot be deleted stays in the hidden folder.
+        """
         if scheme_of(operations.location) not in ATOMIC_SCHEMES:
             self.io.delete_folder(operations.metadata_folder)  # first, so that a drop cut short leaves no table that has lost its files
             self.io.delete_folder(operations.location)

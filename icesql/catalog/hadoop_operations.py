@@ -2,10 +2,10 @@
 
 In object stores, which have no rename, the version is put under its name on the condition that the name is free.
 
-A commit writes its metadata to a temporary file in the table's folder, looks whether the version it builds on is still there, and renames.
-Dropping a table moves its folder away in one step, and the temporary file with it: so a rename that succeeds was made in the folder of the
-table that was looked at, not in one that took its place. What other engines may do in between (delete files one by one, compress
-differently) is looked for after the rename.
+A commit writes its metadata to a temporary file in the table's folder, checks that the version it builds on still exists, and renames.
+Dropping a table renames its folder in one step, and the temporary file with it: so a rename that succeeds was made in the folder that was
+checked, not in one that took its place. What other engines may do in between (delete files one by one, compress differently) is checked
+after the rename.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class HadoopTableOperations:
             return self._io.creates_atomically(self.metadata_folder)
 
     def _check_not_stale(self, base: TableVersion | None, number: int, temporary: str | None) -> None:
-        """Called once the temporary file, where there is one, is in the folder: see the module's text."""
+        """Called once the temporary file, where there is one, is in the folder: see the module's docstring."""
         try:
             with self._reading():
                 if base is None and self.current_version() is not None:
@@ -128,14 +128,14 @@ class HadoopTableOperations:
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[None]:
-        """Before the atomic step: what cannot be read there fails the commit for certain."""
+        """For reads before the atomic step: an error there fails the commit for certain."""
         try:
             yield
         except OSError as error:
             raise CommitFailedError(f"Cannot commit table {self._name}: its folder cannot be read: {error}", table=self._name) from error
 
     def _is_there(self, base: TableVersion) -> bool:
-        """Whether the base's file is still that very version; a table dropped and made anew uses the same names."""
+        """Whether the base's file is still that version: a table dropped and made anew uses the same names."""
         try:
             held = read_identity(self._io, str(base.metadata_location))
         except NotFoundError:
@@ -171,7 +171,7 @@ class HadoopTableOperations:
     def _settle(self, metadata: TableMetadata, temporary: str, target: str, cause: Exception) -> None:
         """After a rename that failed halfway: return if it happened.
 
-        The temporary file goes first: without it a rename still under way can no longer happen, so that what is then seen stays so.
+        The temporary file is removed first: without it a rename still under way can no longer happen, so that the answer stays true.
         Raises CommitFailedError if it did not happen, CommitStateUnknownError if nobody can tell.
         """
         try:
@@ -207,7 +207,7 @@ class HadoopTableOperations:
 
     # -- after it --------------------------------------------------------------------------------------------------
     def _withdraw_if_lost(self, base: TableVersion | None, metadata: TableMetadata, target: str, number: int) -> None:
-        """Undo a rename that won a name but not the race. Raises CommitStateUnknownError if nobody can tell."""
+        """Undo a rename that took a name but lost the race. Raises CommitStateUnknownError if nobody can tell."""
         try:
             if self._is_beaten(base, metadata, target, number):
                 self._withdraw(base, metadata, target)
@@ -221,9 +221,9 @@ class HadoopTableOperations:
     def _is_beaten(self, base: TableVersion | None, metadata: TableMetadata, target: str, number: int) -> bool:
         """Whether the version made is certainly not part of the table's history.
 
-        That its file is there proves nothing: it may stand beside the versions of a table made anew, or under a name that was free again
-        because the version had long been made, built upon and deleted as too old. That the base is there proves nothing either while there
-        are higher versions: writers delete old ones each at its own pace, so an older one may outlive a younger.
+        That its file exists proves nothing: it may be among versions of a table made anew, or under a name that was free again because
+        the version had long been made, built upon and deleted as too old. That the base exists proves nothing either while there are
+        higher versions: each writer deletes old ones at its own pace, so an older one may outlive a younger.
         """
         higher = any(listed > number for listed in self.versions.listed())
         if any(other != target for other in self.versions.files(number)):  # another writer, that compresses differently
@@ -249,7 +249,7 @@ class HadoopTableOperations:
         raise self._unknown("other commits have been made since, and the metadata log does not reach back to this one")
 
     def _withdraw(self, base: TableVersion | None, metadata: TableMetadata, target: str) -> NoReturn:
-        """Remove our own file, and only that. If it is gone the table must be, too: else somebody built upon it."""
+        """Remove our own file, and only that. If it is gone, the table must be, too: otherwise another writer built upon it."""
         ours = metadata_bytes(target, metadata)
         if not self._io.delete_if(target, lambda held: held == ours):
             with contextlib.suppress(NotFoundError):
@@ -258,14 +258,15 @@ class HadoopTableOperations:
         raise self._lost(base)
 
     def _write_hint(self, number: int) -> None:
-        """Best effort: readers look beyond the hint. It never goes back."""
+        """Write the version hint, ignoring errors: readers look beyond it. It is never lowered."""
         with contextlib.suppress(Exception):
             if (self.versions.hinted() or 0) < number:
                 self._io.write(join_location(self.metadata_folder, VERSION_HINT), str(number).encode())
 
     def _delete_old(self, base: TableVersion | None, metadata: TableMetadata) -> None:
         """Remove the versions that fell out of the log, if ``write.metadata.delete-after-commit.enabled``: only files of this folder that
-        hold that very version, since the table may have been dropped and made anew meanwhile. Failures leave orphans, never raise."""
+        are that very version, since the table may have been dropped and made anew meanwhile. Failures leave orphans, never raise.
+        """
         if base is None or metadata.properties.get(METADATA_DELETE_AFTER_COMMIT_ENABLED, "false").lower() != "true":
             return
         kept, canonical = {entry.metadata_file for entry in metadata.metadata_log}, Canonical()
@@ -287,7 +288,7 @@ class HadoopTableOperations:
 
 
 def _extension(base: TableVersion | None, metadata: TableMetadata) -> str:
-    """Told by the version built upon, not by the new one: writers that build on the same version must meet at one name.
+    """Chosen by the version built upon, not by the new one, so that writers building on the same version compete for one name.
 
     Raises InvalidArgumentError for an unknown codec.
     """

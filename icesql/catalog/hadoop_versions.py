@@ -1,8 +1,8 @@
-"""Which version of a file-system table is the current one, told from its folder alone. Spec: "File System Tables".
+"""Which version of a file-system table is the current one, decided from its folder alone. Spec: "File System Tables".
 
-``version-hint.text`` only says where to begin looking; a reader goes on to the highest version there is. A version counts only if it
-follows from the one before it: a file that a late writer left in the folder of another table, or under a name that was free again, is
-passed over, by readers and writers alike. So is an empty file, which a writer leaves that died on a store without hard links.
+``version-hint.text`` only says where to begin; a reader goes on to the highest version. A version counts only if it follows from the one
+before it: a file that a late writer left in the folder of another table, or under a name that was free again, is skipped by readers and
+writers alike. So is an empty file, left by a writer that died on a store without hard links.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class HadoopVersions:
         return self.load_listed()
 
     def load_listed(self) -> TableVersion:
-        """The highest version that follows from the one before it; the highest of all if none does. No hint is asked."""
+        """The highest version that follows from the one before it; the highest of all if none does. Does not read the hint."""
         for _ in range(_LISTINGS):
             numbers = sorted(self.listed(), reverse=True)
             if not numbers:
@@ -50,7 +50,7 @@ class HadoopVersions:
         raise NotFoundError(f"Cannot find table: Table does not exist: {self._name}", table=self._name)
 
     def _highest_that_belongs(self, numbers: list[int]) -> TableVersion | None:
-        """``None`` if there is none, or what was listed was deleted since by writers that keep few old versions."""
+        """``None`` if there is none, or the listed files were deleted meanwhile by writers that keep few old versions."""
         for number, lower in zip(numbers, [*numbers[1:], None], strict=True):
             version = self._read(number)
             if version is None or lower is None or self._belongs(version.metadata, number, lower):
@@ -58,14 +58,16 @@ class HadoopVersions:
         return None
 
     def _belongs(self, metadata: TableMetadata, number: int, lower: int) -> bool:
-        """Old versions may have been cleaned away by hand: then the highest one below must at least be of the same table."""
+        """Whether a version is of this table. If versions before it were cleaned away by hand, the highest one below must have the same
+        table uuid.
+        """
         if lower == number - 1:
             return self._follows(metadata, lower) is not False
         held = self.identity(lower)
         return held is None or same_table(held[0], metadata)
 
     def _follows(self, metadata: TableMetadata, before: int) -> bool | None:
-        """Whether the version was made from version ``before``; ``None`` if that is not there any more."""
+        """Whether the version was made from version ``before``; ``None`` if that no longer exists."""
         location, held = self.file(before), self.identity(before)
         if location is None or held is None:
             return None
@@ -81,7 +83,7 @@ class HadoopVersions:
             return None
 
     def current_number(self) -> int | None:
-        """The highest version there is, ``None`` without any. The hint may lag behind, be missing, or name a version deleted since."""
+        """The highest version, ``None`` without any. The hint may be behind, missing, or name a deleted version."""
         number = self.hinted()
         if number is None or self.file(number) is None:
             number = max(self.listed(), default=None)
@@ -92,7 +94,7 @@ class HadoopVersions:
         return number
 
     def files(self, number: int) -> list[str]:
-        """The files of a version: more than one if writers that compress differently met."""
+        """The files of a version: several if writers compressed it differently."""
         forms = (join_location(self.folder, f"v{number}{form}") for form in FORMS)
         return [location for location in forms if self._is_file(location)]
 
@@ -106,8 +108,8 @@ class HadoopVersions:
 
     def listed(self) -> set[int]:
         """The numbers of all versions in the folder."""
-        found = ((number_of(info.location), info.size_in_bytes) for info in self._io.list_files(self.folder, recursive=False))
-        return {number for number, size in found if number is not None and size}
+        versions = ((number_of(info.location), info.size_in_bytes) for info in self._io.list_files(self.folder, recursive=False))
+        return {number for number, size in versions if number is not None and size}
 
     def hinted(self) -> int | None:
         try:
@@ -122,7 +124,7 @@ class HadoopVersions:
             return False
 
     def _read(self, number: int) -> TableVersion | None:
-        """``None`` for a version that is not there, or not any more."""
+        """``None`` for a version that does not exist, or no longer does."""
         location = self.file(number)
         if location is None:
             return None
@@ -145,5 +147,5 @@ def file_name(location: str) -> str:
 
 
 def same_table(uuid: str | None, metadata: TableMetadata) -> bool:
-    """Tables of version 1 may have no uuid."""
+    """Whether two versions are of one table, by uuid; tables of version 1 may have none."""
     return uuid is None or metadata.table_uuid is None or uuid == metadata.table_uuid

@@ -41,7 +41,8 @@ def load_catalog(name: str, properties: Mapping[str, str] | None = None, parse_f
             if "warehouse" not in complete:
                 complete["warehouse"] = _temporary_warehouse()
             return MetastoreCatalog(name, complete, load_file_io(complete, complete["warehouse"]), MemoryStore(), parse_filter)
-    raise UnsupportedError(f"Cannot open catalog {name}: unsupported type: {kind}. Supported: sql (jdbc), hadoop, memory")
+        case _:
+            raise UnsupportedError(f"Cannot open catalog {name}: unsupported type: {kind}. Supported: sql (jdbc), hadoop, memory")
 
 
 def _temporary_warehouse() -> str:

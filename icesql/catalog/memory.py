@@ -1,4 +1,4 @@
-"""Pointers in this process's memory: for tests and notebooks. The tables' files are wherever the catalog's warehouse is."""
+"""Pointers in this process's memory: for tests and notebooks. The tables' files are in the catalog's warehouse."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 
 from icesql.catalog.names import Identifier, Namespace, dotted
-from icesql.catalog.pointers import Kind, Swap
+from icesql.catalog.pointers import PointerKind, Swap
 from icesql.errors import AlreadyExistsError, CommitFailedError, NotFoundError
 
 
@@ -15,36 +15,36 @@ class MemoryStore:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._pointers: dict[Identifier, tuple[Kind, str]] = {}
+        self._pointers: dict[Identifier, tuple[PointerKind, str]] = {}
         self._namespaces: dict[Namespace, dict[str, str]] = {}
 
-    def find(self, kind: Kind, identifier: Identifier, *, settled: bool = False) -> str | None:
+    def find(self, kind: PointerKind, identifier: Identifier, *, settled: bool = False) -> str | None:
         with self._lock:
-            found = self._pointers.get(identifier)
-            return found[1] if found is not None and found[0] is kind else None
+            pointer = self._pointers.get(identifier)
+            return pointer[1] if pointer is not None and pointer[0] is kind else None
 
-    def has_been_led_to(self, kind: Kind, location: str) -> bool:
+    def has_been_led_to(self, kind: PointerKind, location: str) -> bool:
         with self._lock:
             return (kind, location) in self._pointers.values()
 
-    def names(self, kind: Kind, namespace: Namespace) -> list[Identifier]:
+    def names(self, kind: PointerKind, namespace: Namespace) -> list[Identifier]:
         with self._lock:
             return sorted(name for name, (held, _) in self._pointers.items() if held is kind and name[:-1] == namespace)
 
-    def pointers(self, kind: Kind) -> list[tuple[Identifier, str]]:
+    def pointers(self, kind: PointerKind) -> list[tuple[Identifier, str]]:
         with self._lock:
             return [(name, location) for name, (held, location) in self._pointers.items() if held is kind]
 
     def files(self) -> list[str]:
         return []
 
-    def swap(self, kind: Kind, swaps: Sequence[Swap]) -> None:
+    def swap(self, kind: PointerKind, swaps: Sequence[Swap]) -> None:
         with self._lock:
             for one in swaps:
                 self._check(kind, one)
             self._pointers.update({one.identifier: (kind, one.location) for one in swaps})
 
-    def _check(self, kind: Kind, one: Swap) -> None:
+    def _check(self, kind: PointerKind, one: Swap) -> None:
         held = self._pointers.get(one.identifier)
         if one.previous is None:
             if held is not None:
@@ -52,15 +52,15 @@ class MemoryStore:
         elif held != (kind, one.previous):
             raise CommitFailedError(f"Cannot commit {dotted(one.identifier)}: another writer changed it first", expected=one.previous)
 
-    def remove(self, kind: Kind, identifier: Identifier, location: str | None = None) -> bool:
+    def remove(self, kind: PointerKind, identifier: Identifier, location: str | None = None) -> bool:
         with self._lock:
-            found = self.find(kind, identifier)
-            if found is None or (location is not None and found != location):
+            pointer = self.find(kind, identifier)
+            if pointer is None or (location is not None and pointer != location):
                 return False
             del self._pointers[identifier]
             return True
 
-    def rename(self, kind: Kind, source: Identifier, target: Identifier) -> None:
+    def rename(self, kind: PointerKind, source: Identifier, target: Identifier) -> None:
         with self._lock:
             location = self.find(kind, source)
             if location is None:
@@ -94,4 +94,4 @@ class MemoryStore:
             self._namespaces.pop(namespace, None)
 
     def close(self) -> None:
-        """Nothing is held but memory."""
+        """Does nothing: there are no connections."""

@@ -23,7 +23,7 @@ from icesql.catalog.names import (
     strip_trailing_slash,
 )
 from icesql.catalog.pointer_operations import PointerOperations, StagedCommit, first_known, swap_together
-from icesql.catalog.pointers import Kind, PointerStore, Swap, SwapUncertainError
+from icesql.catalog.pointers import PointerKind, PointerStore, Swap, SwapUncertainError
 from icesql.catalog.surroundings import PointerSurroundings, check_places, is_untouched, overlaps_any
 from icesql.catalog.table_operations import delete_old_metadata, read_table_metadata
 from icesql.catalog.view_files import next_view_location, read_view_metadata, write_view_metadata
@@ -55,7 +55,7 @@ _LOCATION = "location"
 
 
 class MetastoreCatalog(Catalog):
-    """Namespaces need no creation before tables are made in them, as in Java's JdbcCatalog."""
+    """Tables may be made in namespaces that were not created, as in Java's JdbcCatalog."""
 
     supports_views = True
 
@@ -98,7 +98,7 @@ class MetastoreCatalog(Catalog):
     def drop_namespace(self, namespace: Namespace | str) -> None:
         namespace = namespace_of(namespace)
         self._require_namespace(namespace)
-        for kind in Kind:
+        for kind in PointerKind:
             if held := self.store.names(kind, namespace):
                 raise _not_empty(namespace, len(held), kind.value.lower())
         if children := self.list_namespaces(namespace):
@@ -135,11 +135,11 @@ class MetastoreCatalog(Catalog):
         namespace = namespace_of(namespace)
         if namespace:
             self._require_namespace(namespace)
-        return self.store.names(Kind.TABLE, namespace)
+        return self.store.names(PointerKind.TABLE, namespace)
 
     def table_exists(self, identifier: Identifier | str) -> bool:
         identifier = identifier_of(identifier)
-        return self.store.find(Kind.TABLE, identifier) is not None
+        return self.store.find(PointerKind.TABLE, identifier) is not None
 
     def operations(self, identifier: Identifier | str) -> PointerOperations:
         identifier = identifier_of(identifier)
@@ -149,7 +149,7 @@ class MetastoreCatalog(Catalog):
         return PointerSurroundings(self.properties, self.io, self.store, identifier)
 
     def table_location(self, identifier: Identifier, location: str | None) -> str:
-        """A default location that another table has, as after a rename, is passed over for one beside it."""
+        """If another table has the default location, as after a rename, one beside it is chosen."""
         if location is not None:
             return strip_trailing_slash(location)
         default = self.default_location(identifier)
@@ -176,9 +176,9 @@ class MetastoreCatalog(Catalog):
         identifier = identifier_of(identifier)
         version = self.load_table(identifier).version if purge else None
         with dropping(self.io, self.full_name(identifier), version, self.surroundings(identifier)):
-            self._remove(Kind.TABLE, identifier, None if version is None else version.metadata_location)
+            self._remove(PointerKind.TABLE, identifier, None if version is None else version.metadata_location)
 
-    def _remove(self, kind: Kind, identifier: Identifier, location: str | None) -> None:
+    def _remove(self, kind: PointerKind, identifier: Identifier, location: str | None) -> None:
         """Remove a name, only while it points to ``location`` if that is given."""
         name, noun = self.full_name(identifier), kind.value.lower()
         expected = location or self.store.find(kind, identifier)
@@ -189,14 +189,14 @@ class MetastoreCatalog(Catalog):
             settle(first_known(error.recorded, lambda: self._look_for(kind, identifier, expected)), {}, f"drop {noun} {name}", error)
             return
         if self.store.find(kind, identifier) is None:
-            raise self.no_such_table(identifier) if kind is Kind.TABLE else self._no_such_view(identifier)
+            raise self.no_such_table(identifier) if kind is PointerKind.TABLE else self._no_such_view(identifier)
         raise CommitFailedError(
             f"Cannot drop {noun} {name}: it was changed or replaced meanwhile, and nothing was removed. Look at it and drop it again",
             name=name,
         )
 
-    def _look_for(self, kind: Kind, source: Identifier, expected: str | None, target: Identifier | None = None) -> Outcome:
-        """Whether a name that led to ``expected`` was removed, or became ``target``."""
+    def _look_for(self, kind: PointerKind, source: Identifier, expected: str | None, target: Identifier | None = None) -> Outcome:
+        """Whether a name that pointed to ``expected`` was removed, or renamed to ``target``."""
         if self.store.find(kind, source, settled=True) == expected:
             return Outcome.FAILED
         moved = target is not None and self.store.find(kind, target, settled=True) == expected
@@ -205,13 +205,13 @@ class MetastoreCatalog(Catalog):
     def rename_table(self, source: Identifier | str, target: Identifier | str) -> None:
         source, target = identifier_of(source), identifier_of(target)
         self.check_identifier(target)
-        location = self.store.find(Kind.TABLE, source)
+        location = self.store.find(PointerKind.TABLE, source)
         if location is None:
             raise self.no_such_table(source)
-        self._rename(Kind.TABLE, source, target, location)
+        self._rename(PointerKind.TABLE, source, target, location)
         note_change()
 
-    def _rename(self, kind: Kind, source: Identifier, target: Identifier, location: str) -> None:
+    def _rename(self, kind: PointerKind, source: Identifier, target: Identifier, location: str) -> None:
         self._require_namespace(target[:-1])
         try:
             self.store.rename(kind, source, target)
@@ -259,20 +259,20 @@ class MetastoreCatalog(Catalog):
         namespace = namespace_of(namespace)
         if namespace:
             self._require_namespace(namespace)
-        return self.store.names(Kind.VIEW, namespace)
+        return self.store.names(PointerKind.VIEW, namespace)
 
     def load_view(self, identifier: Identifier | str) -> ViewMetadata:
         identifier = identifier_of(identifier)
         return read_view_metadata(self.io, self._view_location(identifier))
 
     def _view_location(self, identifier: Identifier) -> str:
-        location = self.store.find(Kind.VIEW, identifier)
+        location = self.store.find(PointerKind.VIEW, identifier)
         if location is None:
             raise self._no_such_view(identifier)
         return location
 
     def _no_such_view(self, identifier: Identifier) -> NotFoundError:
-        known = [dotted(name) for name in self.store.names(Kind.VIEW, identifier[:-1])]
+        known = [dotted(name) for name in self.store.names(PointerKind.VIEW, identifier[:-1])]
         name = dotted(identifier)
         return NotFoundError(f"Cannot find view: View does not exist: {name}.{nearest(name, known)}", view=name)
 
@@ -296,17 +296,17 @@ class MetastoreCatalog(Catalog):
 
     def _swap_view(self, swap: Swap, properties: Mapping[str, str]) -> None:
         def look() -> Outcome:
-            current = self.store.find(Kind.VIEW, swap.identifier, settled=True)
-            shows = partial(self.store.has_been_led_to, Kind.VIEW, swap.location)
+            current = self.store.find(PointerKind.VIEW, swap.identifier, settled=True)
+            shows = partial(self.store.has_been_led_to, PointerKind.VIEW, swap.location)
             return judge(base=swap.previous, staged=swap.location, current=current, shows_commit=shows)
 
         try:
-            self.store.swap(Kind.VIEW, [swap])
+            self.store.swap(PointerKind.VIEW, [swap])
         except SwapUncertainError as error:
             settle(first_known(error.recorded, look), properties, f"commit {dotted(swap.identifier)}", error)
 
     def drop_view(self, identifier: Identifier | str) -> None:
-        """As Java's catalogs do, its last metadata file goes with it unless ``gc.enabled`` is false; one that cannot be read stays."""
+        """As Java's catalogs do, removes its last metadata file, too, unless ``gc.enabled`` is false or the file cannot be read."""
         identifier = identifier_of(identifier)
         location = self._view_location(identifier)
         try:
@@ -314,7 +314,7 @@ class MetastoreCatalog(Catalog):
             collects = view.properties.get(GC_ENABLED, "true").lower() != "false"
         except (NotFoundError, CorruptMetadataError, UnsupportedError):  # which is a reason to drop the view, not to keep it
             collects = False
-        self._remove(Kind.VIEW, identifier, location)
+        self._remove(PointerKind.VIEW, identifier, location)
         if collects:
             claims = own_claims(view.location, view.properties)
             RemovalGate(self.io, dotted(identifier), claims, self.surroundings(identifier)).remove_old_metadata([location])
@@ -322,12 +322,12 @@ class MetastoreCatalog(Catalog):
     def rename_view(self, source: Identifier | str, target: Identifier | str) -> None:
         source, target = identifier_of(source), identifier_of(target)
         self.check_identifier(target)
-        self._rename(Kind.VIEW, source, target, self._view_location(source))
+        self._rename(PointerKind.VIEW, source, target, self._view_location(source))
 
 
 @contextlib.contextmanager
 def _settled(doing: str) -> Iterator[None]:
-    """A change whose outcome only the store's own record tells. Raises CommitFailedError, CommitStateUnknownError."""
+    """Carry out a change whose outcome only the store's own record can tell. Raises CommitFailedError, CommitStateUnknownError."""
     try:
         yield
     except SwapUncertainError as error:

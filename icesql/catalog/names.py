@@ -1,4 +1,4 @@
-"""Names of tables and namespaces: parsing, printing, and what a name may not hold."""
+"""Names of tables and namespaces: parsing, printing, and which characters they may not contain."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from icesql.catalog.commit_status import settle
 from icesql.catalog.names import Identifier
-from icesql.catalog.pointers import Kind, PointerStore, Swap, SwapUncertainError
+from icesql.catalog.pointers import PointerKind, PointerStore, Swap, SwapUncertainError
 from icesql.catalog.table_operations import MetastoreTableOperations, read_table_metadata
 from icesql.errors import NotFoundError
 from icesql.io.storage.files import FileIO
@@ -25,7 +25,7 @@ class PointerOperations(MetastoreTableOperations):
         self._store, self.identifier = store, identifier
 
     def current_location(self) -> str:
-        location = self._store.find(Kind.TABLE, self.identifier)
+        location = self._store.find(PointerKind.TABLE, self.identifier)
         if location is None:
             raise NotFoundError(f"Cannot find table: Table does not exist: {self.name}", table=self.name)
         return location
@@ -36,7 +36,7 @@ class PointerOperations(MetastoreTableOperations):
 
 @dataclass(frozen=True, slots=True)
 class StagedCommit:
-    """A metadata file, and what it is to replace under a name. ``is_new``: the file was written for this commit, and no other has it."""
+    """A metadata file, and the file it replaces under a name. ``is_new``: it was written for this commit, and no other commit has it."""
 
     operations: PointerOperations
     base: TableVersion | None
@@ -49,14 +49,14 @@ class StagedCommit:
         return Swap(self.operations.identifier, previous, str(self.version.metadata_location))
 
     def look(self, store: PointerStore) -> Outcome:
-        """What the names of the store say, once no swap of this one is in flight. Raises while they cannot tell."""
+        """The outcome by the names of the store, once no swap of this one is in flight. Raises while they cannot tell."""
         swap = self.swap
-        current = store.find(Kind.TABLE, swap.identifier, settled=True)
+        current = store.find(PointerKind.TABLE, swap.identifier, settled=True)
 
         def shows_commit() -> bool:
             if not self.is_new:
                 return False
-            if store.has_been_led_to(Kind.TABLE, swap.location):
+            if store.has_been_led_to(PointerKind.TABLE, swap.location):
                 return True
             base = None if self.base is None else self.base.metadata
             return current is not None and holds_commit(self._read(current), base, self.version)
@@ -70,7 +70,7 @@ class StagedCommit:
 def swap_together(store: PointerStore, staged: Sequence[StagedCommit]) -> None:
     """One transaction of the store. Raises CommitFailedError or AlreadyExistsError for a proven failure, or CommitStateUnknownError."""
     try:
-        store.swap(Kind.TABLE, [one.swap for one in staged])
+        store.swap(PointerKind.TABLE, [one.swap for one in staged])
     except SwapUncertainError as error:
         names = ", ".join(one.operations.name for one in staged)
         look = first_known(error.recorded, lambda: together([one.look(store) for one in staged]))
@@ -78,7 +78,7 @@ def swap_together(store: PointerStore, staged: Sequence[StagedCommit]) -> None:
 
 
 def first_known(recorded: Callable[[], Outcome], look: Callable[[], Outcome]) -> Callable[[], Outcome]:
-    """The store's own record of a transaction goes before what its names say."""
+    """The outcome: by the store's own record of the transaction, or, where that says nothing, by its names."""
 
     def ask() -> Outcome:
         outcome = recorded()

@@ -1,4 +1,4 @@
-"""What a metastore keeps, as an interface: names that point to metadata files, and properties of namespaces.
+"""The interface of a metastore: names that point to metadata files, and properties of namespaces.
 
 ``icesql.catalog.metastore`` makes a catalog of it; ``memory`` and ``sql_store`` implement it.
 """
@@ -15,7 +15,7 @@ from icesql.errors import CommitStateUnknownError
 from icesql.table.outcomes import Outcome
 
 
-class Kind(str, Enum):
+class PointerKind(str, Enum):
     """What a name points to. Tables and views share one name space."""
 
     TABLE = "TABLE"
@@ -40,7 +40,7 @@ def _no_record() -> Outcome:
 
 
 class SwapUncertainError(CommitStateUnknownError):
-    """The store failed while it made the step final. Operations look again before they tell the caller.
+    """The store failed while it made the step final. Operations look again before they report to the caller.
 
     ``recorded`` asks the store's own record of the transaction: it raises while that is in progress, and gives UNKNOWN without a record.
     """
@@ -53,28 +53,28 @@ class SwapUncertainError(CommitStateUnknownError):
 class PointerStore(Protocol):
     """Thread safe; every method is one atomic step."""
 
-    def find(self, kind: Kind, identifier: Identifier, *, settled: bool = False) -> str | None:
+    def find(self, kind: PointerKind, identifier: Identifier, *, settled: bool = False) -> str | None:
         """The metadata location, ``None`` if there is none. ``settled`` waits for changes in flight to this name, so that a location is
         final; a create in flight may still take a name that is free."""
 
-    def has_been_led_to(self, kind: Kind, location: str) -> bool:
-        """Whether some name, this or another, points to the file, or did so before its last swap."""
+    def has_been_led_to(self, kind: PointerKind, location: str) -> bool:
+        """Whether any name points to the file, or did so before its last swap."""
 
-    def names(self, kind: Kind, namespace: Namespace) -> list[Identifier]: ...
+    def names(self, kind: PointerKind, namespace: Namespace) -> list[Identifier]: ...
 
-    def pointers(self, kind: Kind) -> list[tuple[Identifier, str]]:
+    def pointers(self, kind: PointerKind) -> list[tuple[Identifier, str]]:
         """Every name, in all namespaces, and its metadata location."""
 
     def files(self) -> list[str]:
         """Locations of files that hold the store itself."""
 
-    def swap(self, kind: Kind, swaps: Sequence[Swap]) -> None:
+    def swap(self, kind: PointerKind, swaps: Sequence[Swap]) -> None:
         """All or none. Raises CommitFailedError, AlreadyExistsError (both: certainly not done), SwapUncertainError."""
 
-    def remove(self, kind: Kind, identifier: Identifier, location: str | None = None) -> bool:
+    def remove(self, kind: PointerKind, identifier: Identifier, location: str | None = None) -> bool:
         """False if it was not there, or points to another file than ``location``. Raises CommitFailedError, SwapUncertainError."""
 
-    def rename(self, kind: Kind, source: Identifier, target: Identifier) -> None:
+    def rename(self, kind: PointerKind, source: Identifier, target: Identifier) -> None:
         """Raises NotFoundError, AlreadyExistsError, CommitFailedError, SwapUncertainError."""
 
     def namespaces(self) -> set[Namespace]:

@@ -1,4 +1,4 @@
-"""Database connections of a ``sql`` catalog: which URIs are understood, and how SQLite and PostgreSQL are opened."""
+"""Database connections of a ``sql`` catalog: which URIs are accepted, and how SQLite and PostgreSQL are opened."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def database_url(uri: str, properties: Mapping[str, str]) -> URL:
 
 
 def _parse(uri: str) -> URL:
-    """No error of the library is shown: they repeat the URI, or a password whose special characters were read as a port."""
+    """The library's errors are not shown: they repeat the URI, or a password whose special characters were read as a port."""
     try:
         return make_url(uri)
     except ArgumentError:
@@ -53,7 +53,7 @@ def _parse(uri: str) -> URL:
 
 
 def _shown(uri: str) -> str:
-    """What an error may say of a URI: its scheme. Where a password stands in the rest is not known for URIs that cannot be read."""
+    """The part of a URI that an error may show: its scheme. Where a password is in an unreadable URI is not known."""
     scheme = re.match(r"jdbc:[A-Za-z0-9]+:|[A-Za-z][A-Za-z0-9+.-]*://", uri)
     return "it begins with none of sqlite://, postgresql:// and jdbc:" if scheme is None else f"{scheme.group(0)}..."
 
@@ -104,7 +104,7 @@ def _from_jdbc_postgresql(rest: str, uri: str) -> URL:
 
 
 def database_files(uri: str, properties: Mapping[str, str]) -> list[str]:
-    """The file of a SQLite database, and those that SQLite keeps beside it; none of a server."""
+    """The file of a SQLite database, and SQLite's files beside it; none for a server."""
     url = database_url(uri, properties)
     if url.get_backend_name() != "sqlite" or not url.database or url.database == ":memory:":
         return []
@@ -148,7 +148,7 @@ _engines: weakref.WeakSet[Engine] = weakref.WeakSet()
 
 
 def _drop_connections_in_children() -> None:
-    """A forked child must not speak on its parent's connections."""
+    """A forked child must not use its parent's connections."""
     for engine in list(_engines):
         engine.dispose(close=False)
 

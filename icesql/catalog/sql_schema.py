@@ -33,7 +33,7 @@ NAMESPACES = Table(
 
 
 def prepare_schema(engine: Engine, properties: Mapping[str, str]) -> bool:
-    """Make the tables where they are missing (unless ``jdbc.init-catalog-tables=false``); True if names carry their type (V1)."""
+    """Make the missing tables (unless ``jdbc.init-catalog-tables=false``); True if names carry their type (V1)."""
     if properties.get("jdbc.init-catalog-tables", properties.get("init_catalog_tables", "true")).lower() != "false":
         _create(engine)
     if _has_types(engine):

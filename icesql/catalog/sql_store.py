@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Connection, Engine, Select, and_, delete, 
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, SQLAlchemyError
 
 from icesql.catalog.names import Identifier, Namespace, dotted
-from icesql.catalog.pointers import Kind, Swap, SwapUncertainError
+from icesql.catalog.pointers import PointerKind, Swap, SwapUncertainError
 from icesql.catalog.sql_engine import database_files, open_engine
 from icesql.catalog.sql_schema import NAMESPACES, TABLES, prepare_schema
 from icesql.errors import AlreadyExistsError, CommitFailedError, IcesqlError, InvalidArgumentError, NotFoundError, UnsupportedError
@@ -88,17 +88,17 @@ class SqlStore:
         return _RECORDED.get(str(status), Outcome.UNKNOWN)
 
     # -- names ---------------------------------------------------------------------------------------------------
-    def _is_kind(self, kind: Kind) -> list[ColumnElement[bool]]:
+    def _is_kind(self, kind: PointerKind) -> list[ColumnElement[bool]]:
         if not self._open()[1]:
             return []
         held = TABLES.c.iceberg_type
-        return [or_(held == kind.value, held.is_(None)) if kind is Kind.TABLE else held == kind.value]
+        return [or_(held == kind.value, held.is_(None)) if kind is PointerKind.TABLE else held == kind.value]
 
-    def _check_kind(self, kind: Kind) -> bool:
-        """Whether the database can hold the kind: views need schema V1."""
-        return kind is Kind.TABLE or self._open()[1]
+    def _check_kind(self, kind: PointerKind) -> bool:
+        """Whether the database can hold names of the kind: views need schema V1."""
+        return kind is PointerKind.TABLE or self._open()[1]
 
-    def _row(self, kind: Kind, identifier: Identifier) -> ColumnElement[bool]:
+    def _row(self, kind: PointerKind, identifier: Identifier) -> ColumnElement[bool]:
         return and_(*self._name(identifier), *self._is_kind(kind))
 
     def _name(self, identifier: Identifier) -> tuple[ColumnElement[bool], ...]:
@@ -108,7 +108,7 @@ class SqlStore:
             TABLES.c.table_name == identifier[-1],
         )
 
-    def find(self, kind: Kind, identifier: Identifier, *, settled: bool = False) -> str | None:
+    def find(self, kind: PointerKind, identifier: Identifier, *, settled: bool = False) -> str | None:
         if not self._check_kind(kind):
             return None
         query = select(TABLES.c.metadata_location).where(self._row(kind, identifier))
@@ -124,19 +124,19 @@ class SqlStore:
                 connection.execute(text(f"SET LOCAL lock_timeout = {_SETTLE_TIMEOUT_MS}"))
             else:
                 connection.execute(text("BEGIN IMMEDIATE"))
-            found: str | None = connection.execute(query.with_for_update()).scalar()
-            return found
+            location: str | None = connection.execute(query.with_for_update()).scalar()
+            return location
 
         return self._read(locked)
 
-    def has_been_led_to(self, kind: Kind, location: str) -> bool:
+    def has_been_led_to(self, kind: PointerKind, location: str) -> bool:
         if not self._check_kind(kind):
             return False
         held = or_(TABLES.c.metadata_location == location, TABLES.c.previous_metadata_location == location)
         query = select(TABLES.c.table_name).where(TABLES.c.catalog_name == self.catalog_name, held)
         return self._read(lambda connection: connection.execute(query).first()) is not None
 
-    def names(self, kind: Kind, namespace: Namespace) -> list[Identifier]:
+    def names(self, kind: PointerKind, namespace: Namespace) -> list[Identifier]:
         if not self._check_kind(kind):
             return []
         query = select(TABLES.c.table_name).where(
@@ -144,7 +144,7 @@ class SqlStore:
         )
         return sorted((*namespace, name) for name in self._read(lambda connection: connection.execute(query).scalars().all()))
 
-    def pointers(self, kind: Kind) -> list[tuple[Identifier, str]]:
+    def pointers(self, kind: PointerKind) -> list[tuple[Identifier, str]]:
         if not self._check_kind(kind):
             return []
         columns = (TABLES.c.table_namespace, TABLES.c.table_name, TABLES.c.metadata_location)
@@ -155,7 +155,7 @@ class SqlStore:
     def files(self) -> list[str]:
         return database_files(self._uri, self._properties)
 
-    def swap(self, kind: Kind, swaps: Sequence[Swap]) -> None:
+    def swap(self, kind: PointerKind, swaps: Sequence[Swap]) -> None:
         if not self._check_kind(kind):
             raise UnsupportedError("Cannot store view: the catalog database has schema V0; set jdbc.schema-version=V1 to upgrade it")
 
@@ -165,7 +165,7 @@ class SqlStore:
 
         self._write(work)
 
-    def _insert(self, connection: Connection, kind: Kind, one: Swap) -> None:
+    def _insert(self, connection: Connection, kind: PointerKind, one: Swap) -> None:
         values: dict[str, Any] = {
             "catalog_name": self.catalog_name,
             "table_namespace": dotted(one.identifier[:-1]),
@@ -182,14 +182,14 @@ class SqlStore:
                 f"Cannot create {kind.value.lower()}: Table or view already exists: {dotted(one.identifier)}", name=dotted(one.identifier)
             ) from error
 
-    def _move(self, connection: Connection, kind: Kind, one: Swap) -> None:
+    def _move(self, connection: Connection, kind: PointerKind, one: Swap) -> None:
         held = TABLES.c.metadata_location == one.previous
         moved = update(TABLES).where(self._row(kind, one.identifier), held)
         values = {"metadata_location": one.location, "previous_metadata_location": one.previous}
         if connection.execute(moved.values(values)).rowcount != 1:
             raise CommitFailedError(f"Cannot commit {dotted(one.identifier)}: another writer changed it first", expected=one.previous)
 
-    def remove(self, kind: Kind, identifier: Identifier, location: str | None = None) -> bool:
+    def remove(self, kind: PointerKind, identifier: Identifier, location: str | None = None) -> bool:
         if not self._check_kind(kind):
             return False
         gone = delete(TABLES).where(self._row(kind, identifier))
@@ -197,7 +197,7 @@ class SqlStore:
             gone = gone.where(TABLES.c.metadata_location == location)
         return self._write(lambda connection: connection.execute(gone).rowcount == 1)
 
-    def rename(self, kind: Kind, source: Identifier, target: Identifier) -> None:
+    def rename(self, kind: PointerKind, source: Identifier, target: Identifier) -> None:
         moved = update(TABLES).where(self._row(kind, source)).values(table_namespace=dotted(target[:-1]), table_name=target[-1])
 
         def work(connection: Connection) -> None:
@@ -216,13 +216,13 @@ class SqlStore:
     def namespaces(self) -> set[Namespace]:
         created = select(NAMESPACES.c.namespace).where(NAMESPACES.c.catalog_name == self.catalog_name).distinct()
         implied = select(TABLES.c.table_namespace).where(TABLES.c.catalog_name == self.catalog_name).distinct()
-        found = self._read(lambda connection: {*connection.execute(created).scalars(), *connection.execute(implied).scalars()})
-        return {name[:depth] for name in (tuple(each.split(".")) for each in found if each) for depth in range(1, len(name) + 1)}
+        names = self._read(lambda connection: {*connection.execute(created).scalars(), *connection.execute(implied).scalars()})
+        return {name[:depth] for name in (tuple(each.split(".")) for each in names if each) for depth in range(1, len(name) + 1)}
 
     def namespace_properties(self, namespace: Namespace) -> dict[str, str]:
         rows = select(NAMESPACES.c.property_key, NAMESPACES.c.property_value).where(self._namespace(namespace))
-        found = self._read(lambda connection: connection.execute(rows).all())
-        return {key: value for key, value in found if key != EXISTS}
+        pairs = self._read(lambda connection: connection.execute(rows).all())
+        return {key: value for key, value in pairs if key != EXISTS}
 
     def _namespace(self, namespace: Namespace) -> ColumnElement[bool]:
         return and_(NAMESPACES.c.catalog_name == self.catalog_name, NAMESPACES.c.namespace == dotted(namespace))
@@ -257,7 +257,7 @@ def _is_busy(error: DBAPIError) -> bool:
 
 
 def _is_rolled_back(error: DBAPIError) -> bool:
-    """Whether an error in COMMIT says that there was none: the above, or SQLite found the disk full before its point of no return."""
+    """Whether an error in COMMIT proves that it did not happen: the above, or SQLite had no disk space before its point of no return."""
     return _is_busy(error) or "disk is full" in str(error.orig).lower()
 
 
@@ -270,7 +270,7 @@ def _transaction_id(connection: Connection) -> int | None:
 
 @contextmanager
 def _explained(failure: type[IcesqlError] = IcesqlError) -> Iterator[None]:
-    """Turn the driver's errors, raised where nothing was committed, into ours."""
+    """Turn the driver's errors, raised where nothing was committed, into icesql's."""
     try:
         yield
     except DataError as error:

@@ -1,8 +1,8 @@
-"""What a catalog knows of the places around a table: where files may be removed at all, and which folders are other tables'.
+"""What a catalog knows of the places around a table: where files may be removed, and which folders are other tables'.
 
-``check_places`` refuses folders that overlap another table's, when they are given to a table. To ask each time for all tables' metadata
-would be far too slow in a large catalog; so tables are told by where the catalog says that their metadata files are (one query), and only
-who wants a folder outside of the table's own location pays for looking into all metadata, each file once in a process.
+``check_places`` refuses to give a table folders that overlap another table's. Reading all tables' metadata each time would be far too slow
+in a large catalog, so tables are located by the catalog's own metadata locations (one query); only a table with a folder outside its own
+location pays for reading all metadata, each file once in a process.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from icesql.catalog.names import Identifier, dotted, join_location
-from icesql.catalog.pointers import Kind, PointerStore
+from icesql.catalog.pointers import PointerKind, PointerStore
 from icesql.errors import IcesqlError, InvalidArgumentError
 from icesql.io.metadata_files import read_metadata
 from icesql.io.storage.cache import ByteBoundedCache
@@ -28,7 +28,7 @@ _claims: ByteBoundedCache[tuple[Claim, ...]] = ByteBoundedCache(16 * 1024 * 1024
 
 
 def allowed_locations(properties: Mapping[str, str]) -> tuple[str, ...]:
-    """The warehouse, and the locations of ``removal.allowed-locations``, which has commas between. Raises InvalidArgumentError."""
+    """The warehouse, and the comma-separated locations of ``removal.allowed-locations``. Raises InvalidArgumentError."""
     listed = [text.strip() for text in properties.get(ALLOWED_LOCATIONS, "").split(",") if text.strip()]
     for location in listed:
         canonical = Canonical().folder(location)
@@ -39,7 +39,7 @@ def allowed_locations(properties: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def folder_of_table(metadata_location: str) -> str:
-    """The table's folder, told by its metadata file: the one that holds ``metadata``, or the file's own where that is named otherwise."""
+    """The table's folder, by its metadata file: the one that holds ``metadata``, or the file's own where that is named otherwise."""
     folder = metadata_location.rpartition("/")[0]
     return folder.rpartition("/")[0] if folder.endswith("/metadata") else folder
 
@@ -47,7 +47,7 @@ def folder_of_table(metadata_location: str) -> str:
 # -- catalogs of pointers ----------------------------------------------------------------------------------------------
 @dataclass(frozen=True, slots=True)
 class PointerSurroundings:
-    """Around one name of a ``PointerStore``."""
+    """The surroundings of one name of a ``PointerStore``."""
 
     properties: Mapping[str, str]
     io: FileIO
@@ -57,7 +57,7 @@ class PointerSurroundings:
     def warehouse(self) -> str | None:
         return self.properties.get("warehouse")
 
-    def home(self) -> str | None:
+    def own_folder(self) -> str | None:
         return None
 
     def allowed(self) -> Sequence[str]:
@@ -67,7 +67,7 @@ class PointerSurroundings:
         return self.store.files()
 
     def others(self, *, exact: bool) -> Iterable[Claim]:
-        pointers = [(dotted(name), place) for name, place in self.store.pointers(Kind.TABLE) if name != self.identifier]
+        pointers = [(dotted(name), place) for name, place in self.store.pointers(PointerKind.TABLE) if name != self.identifier]
         told = [Claim(folder_of_table(place), name) for name, place in pointers]
         return told + claims_of_all(self.io, pointers) if exact else told
 
@@ -92,7 +92,7 @@ def _claims_of(io: FileIO, name: str, metadata_location: str) -> tuple[Claim, ..
 
 
 def _claims_of_the_past(metadata: TableMetadata, name: str) -> Iterator[Claim]:
-    """Folders in which the table was when it wrote snapshots that it still has: its location may have been changed since."""
+    """Former folders of the table, by the snapshots written there that it still has: its location may have been changed since."""
     lists = {folder_of_table(snapshot.manifest_list) for snapshot in metadata.snapshots if snapshot.manifest_list}
     for folder in sorted(lists - {metadata.location}):
         yield Claim(folder, name)
@@ -101,7 +101,7 @@ def _claims_of_the_past(metadata: TableMetadata, name: str) -> Iterator[Claim]:
 # -- tables that are folders -------------------------------------------------------------------------------------------
 @dataclass(frozen=True, slots=True)
 class FolderSurroundings:
-    """Around a folder of a ``hadoop`` warehouse: tables above it, tables in it, and all others where that is asked."""
+    """The surroundings of a table folder of a ``hadoop`` warehouse: tables above it, tables in it, and all others on request."""
 
     properties: Mapping[str, str]
     io: FileIO
@@ -112,7 +112,7 @@ class FolderSurroundings:
     def warehouse(self) -> str | None:
         return self.root
 
-    def home(self) -> str | None:
+    def own_folder(self) -> str | None:
         return self.location
 
     def allowed(self) -> Sequence[str]:
@@ -122,8 +122,8 @@ class FolderSurroundings:
         return ()
 
     def others(self, *, exact: bool) -> Iterable[Claim]:
-        found = [*self._above(), *tables_below(self.io, self.location, self.metadata_file)]
-        claims = [Claim(folder, folder) for folder, _ in found]
+        tables = [*self._above(), *tables_below(self.io, self.location, self.metadata_file)]
+        claims = [Claim(folder, folder) for folder, _ in tables]
         if exact:
             everywhere = [one for one in tables_below(self.io, self.root, self.metadata_file) if one[0] != self.location]
             claims += [Claim(folder, folder) for folder, _ in everywhere] + claims_of_all(self.io, everywhere)
@@ -139,7 +139,7 @@ class FolderSurroundings:
 
 def tables_below(io: FileIO, location: str, metadata_file: Callable[[str], str | None]) -> list[tuple[str, str]]:
     """(folder, metadata file) of the tables in folders below a location, however deep; links are not followed."""
-    found, pending, canonical = [], [location], Canonical()
+    tables, pending, canonical = [], [location], Canonical()
     while pending:
         folder = pending.pop()
         real = canonical.folder(folder)
@@ -149,14 +149,16 @@ def tables_below(io: FileIO, location: str, metadata_file: Callable[[str], str |
                 continue
             pending.append(below)
             if (file := metadata_file(below)) is not None:
-                found.append((below, file))
-    return found
+                tables.append((below, file))
+    return tables
 
 
 # -- giving folders to a table -----------------------------------------------------------------------------------------
 def check_places(name: str, surroundings: Surroundings, metadata: TableMetadata, held: Sequence[Claim] = ()) -> None:
-    """Refuse folders that ``metadata`` gives to a table, beyond those it held, where they are roots, hold the warehouse, or overlap
-    another table's. Raises InvalidArgumentError."""
+    """Refuse folders that ``metadata`` newly gives to a table and that are roots, hold the warehouse, or overlap another table's.
+
+    Raises InvalidArgumentError.
+    """
     news = [claim for claim in own_claims(metadata.location, metadata.properties) if claim not in held]
     if news:
         check_claims(name, surroundings, metadata.location, news)
@@ -165,7 +167,7 @@ def check_places(name: str, surroundings: Surroundings, metadata: TableMetadata,
 def check_claims(name: str, surroundings: Surroundings, location: str, claims: Sequence[Claim]) -> None:
     """As ``check_places``, for these folders of a table at ``location``."""
     canonical = Canonical()
-    root = canonical.folder(surroundings.home() or location)
+    root = canonical.folder(surroundings.own_folder() or location)
     folders = {claim.folder: _usable(name, claim.folder, canonical, surroundings.warehouse()) for claim in claims}
     outside = any(folder != root and not (root and is_below(folder, root)) for folder in folders.values())
     others = list(surroundings.others(exact=outside))
@@ -186,7 +188,7 @@ def _usable(name: str, location: str, canonical: Canonical, warehouse: str | Non
 
 
 def _is_too_wide(folder: str, root: str | None) -> bool:
-    """Whether a folder holds the warehouse: who claims that keeps nobody else from it."""
+    """Whether a folder holds the warehouse: such a claim would not protect another table."""
     return depth(folder) == 0 or (root is not None and (folder == root or is_below(root, folder)))
 
 
@@ -212,7 +214,7 @@ def overlaps_any(location: str, others: Iterable[Claim], warehouse: str) -> bool
 
 
 def is_untouched(io: FileIO, location: str, warehouse: str) -> bool:
-    """Whether a local folder of the warehouse is empty or missing, with no table's metadata in those above it: then no table has it."""
+    """Whether a local folder of the warehouse is empty or missing, with no table's metadata in the folders above it."""
     canonical = Canonical()
     folder, root = canonical.folder(location), canonical.folder(warehouse)
     if folder is None or root is None or not folder.startswith("file:") or not is_below(folder, root):

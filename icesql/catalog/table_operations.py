@@ -1,6 +1,6 @@
 """What every catalog's commit shares: naming the metadata file, the metadata log, writing, cleaning up, and old files.
 
-A catalog adds ``current_location`` and ``swap``. File-system tables name their files otherwise and have operations of their own.
+A catalog adds ``current_location`` and ``swap``. File-system tables name their files differently and have operations of their own.
 """
 
 from __future__ import annotations
@@ -164,14 +164,15 @@ class MetastoreTableOperations(ABC):
         return TableVersion(logged, location)
 
     def discard(self, staged: TableVersion) -> None:
-        """Remove a metadata file that was written and lost."""
+        """Remove a metadata file that lost its swap."""
         with contextlib.suppress(Exception):
             self._io.delete(str(staged.metadata_location))
 
 
 def write_new_metadata(io: FileIO, name: str, location: str, metadata: TableMetadata, base: TableVersion | None) -> None:
-    """Write a metadata file that no one refers to yet. With nothing left behind it raises CommitFailedError when the store refuses, and
-    ValidationError for metadata that could not be read again."""
+    """Write a metadata file that nothing refers to yet. If it fails, nothing is left behind: CommitFailedError when the store refuses,
+    ValidationError for metadata that could not be read again.
+    """
     check_readable(name, metadata, base)
     try:
         write_metadata(io, location, metadata)

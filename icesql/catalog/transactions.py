@@ -1,4 +1,4 @@
-"""Several tables, one commit: what a transaction stages on each is swapped together, or not at all."""
+"""Several tables, one commit: the changes a transaction stages on them are swapped together, or not at all."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 @checked
 class CatalogTransaction:
-    """Staged changes to tables of one catalog. As a context manager it commits at the end of the block, and gives up when the block raises.
+    """Staged changes to tables of one catalog. As a context manager it commits at the end of the block, and abandons them when the block
+    raises.
 
     ``table("db.t").add(change)`` stages a change; nothing is visible to others before ``commit``.
     """
@@ -29,7 +30,7 @@ class CatalogTransaction:
         self._staged: dict[Identifier, Transaction] = {}
 
     def table(self, identifier: Identifier | str) -> Transaction:
-        """The one transaction of that table in here. Raises NotFoundError."""
+        """The transaction of that table inside this one. Raises NotFoundError."""
         names = identifier_of(identifier)
         if names not in self._staged:
             self._staged[names] = self._catalog.load_table(names).transaction()
@@ -40,7 +41,7 @@ class CatalogTransaction:
         return commit_together(self._catalog, [(names, staged) for names, staged in self._staged.items() if staged.changes])
 
     def abandon(self) -> None:
-        """Forget what is staged, and remove the files written for it."""
+        """Drop what is staged, and remove the files written for it."""
         for transaction in self._staged.values():
             transaction.abandon()
 
@@ -55,7 +56,7 @@ class CatalogTransaction:
 
 
 def commit_together(catalog: Catalog, transactions: Sequence[tuple[Identifier, Transaction]]) -> list[TableVersion]:
-    """Commit the tables' transactions, all or none. Where another writer was faster, all are worked out anew on what is current.
+    """Commit the tables' transactions, all or none. If another writer was faster, all are applied to the current versions again.
 
     Raises UnsupportedError where the catalog cannot, CommitFailedError once the retries are used up, ValidationError where a change no
     longer holds: then nothing is left behind; CommitStateUnknownError with nothing removed.

@@ -171,8 +171,8 @@ def _bind_not_in(literals: tuple[object, ...], term: BoundReference) -> Expressi
 
 
 def _values(literals: tuple[object, ...], term: BoundReference) -> tuple[tuple[object, ...], bool]:
-    """The literals the column can hold, each once and in order where they have one, and whether NaN is among them."""
-    found: dict[object, None] = {}
+    """The literals the column can hold, without duplicates and sorted where they can be, and whether NaN is among them."""
+    values: dict[object, None] = {}
     has_nan = False
     for raw in literals:
         if _floor(term.type, raw) is not None:
@@ -181,8 +181,8 @@ def _values(literals: tuple[object, ...], term: BoundReference) -> tuple[tuple[o
         if isinstance(value, float) and math.isnan(value):
             has_nan = True
         elif value is not ABOVE_MAX and value is not BELOW_MIN:
-            found[value] = None
-    return tuple(found), has_nan
+            values[value] = None
+    return tuple(values), has_nan
 
 
 def compare(op: Op, term: BoundReference, raw: object) -> Expression:
@@ -229,8 +229,14 @@ def _between_values(op: Op, term: BoundReference, floor: object) -> Expression:
             return _not_null(term)
         case Op.LT | Op.LT_EQ:
             return compare(Op.LT_EQ, term, floor)
-        case _:
+        case Op.GT | Op.GT_EQ:
             return compare(Op.GT, term, floor)
+        case _:
+            raise _no_comparison(op)
+
+
+def _no_comparison(op: Op) -> AssertionError:
+    return AssertionError(f"not a comparison: {op}")
 
 
 def _beyond(op: Op, term: BoundReference, *, above: bool) -> Expression:
@@ -248,8 +254,10 @@ def _compare_infinity(op: Op, term: BoundReference) -> Expression:
             return Predicate(Op.GT_EQ, term, (math.inf,))
         case Op.EQ:
             return FALSE
-        case _:
+        case Op.NOT_EQ:
             return _not_null(term)
+        case _:
+            raise _no_comparison(op)
 
 
 def _compare_minus_infinity(op: Op, term: BoundReference) -> Expression:
@@ -260,8 +268,10 @@ def _compare_minus_infinity(op: Op, term: BoundReference) -> Expression:
             return Predicate(Op.GT, term, (-math.inf,))
         case Op.EQ:
             return FALSE
-        case _:
+        case Op.NOT_EQ:
             return _not_null(term)
+        case _:
+            raise _no_comparison(op)
 
 
 def _compare_nan(op: Op, term: BoundReference) -> Expression:
@@ -272,5 +282,7 @@ def _compare_nan(op: Op, term: BoundReference) -> Expression:
             return FALSE
         case Op.LT_EQ:
             return _not_null(term)
-        case _:
+        case Op.LT | Op.NOT_EQ:
             return and_(_not_null(term), Predicate(Op.NOT_NAN, term))
+        case _:
+            raise _no_comparison(op)

@@ -6,6 +6,7 @@ import datetime as dt
 from decimal import Decimal
 from uuid import UUID
 
+from icesql.errors import unknown_case
 from icesql.expr.tree import AlwaysFalse, AlwaysTrue, And, BoundReference, Expression, Not, Op, Or, Predicate, Term
 from icesql.spec.transforms import Transform
 from icesql.spec.types import (
@@ -42,6 +43,8 @@ def describe(expression: Expression) -> str:
             return f"NOT ({describe(child)})"
         case Predicate():
             return _leaf(expression)
+        case _:
+            raise unknown_case(expression)
 
 
 def _inside_and(expression: Expression) -> str:
@@ -68,6 +71,8 @@ def _leaf(leaf: Predicate) -> str:
             return f"{name} {'NOT ' if leaf.op is Op.NOT_IN else ''}IN ({', '.join(shown)}{more})"
         case Op.LT | Op.LT_EQ | Op.GT | Op.GT_EQ | Op.EQ | Op.NOT_EQ:
             return f"{name} {_SYMBOLS[leaf.op]} {shown[0]}"
+        case _:
+            raise unknown_case(leaf.op)
 
 
 _FUNCTIONS = {"year": "years", "month": "months", "day": "days", "hour": "hours"}

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from icesql.errors import InvalidArgumentError
+from icesql.errors import InvalidArgumentError, unknown_case
 from icesql.expr.binding import bind, is_floating
 from icesql.expr.tree import AlwaysFalse, AlwaysTrue, And, BoundReference, Expression, Not, Op, Or, Predicate
 from icesql.spec.schema import Schema
@@ -20,7 +20,7 @@ ValueFunction = Callable[[Any], "bool | None"]
 def row_evaluator(schema: Schema | StructType, expression: Expression, *, case_sensitive: bool = True) -> RowFunction:
     """A function from a row (a tuple in the order of the struct's fields, nested structs as tuples) to True, False or None for null.
 
-    The tree may be unbound. What binding folds away (literals beyond the type) gives False where null is meant; both mean "not kept".
+    The tree may be unbound. A leaf that binding folds away (a literal beyond the type) gives False in place of null: both mean "not kept".
     """
     owner = schema if isinstance(schema, Schema) else Schema(schema.fields)
     return _compile(owner, bind(owner, expression, case_sensitive=case_sensitive))
@@ -43,6 +43,8 @@ def _compile(schema: Schema, expression: Expression) -> RowFunction:
             return lambda row: test(value_of(row))
         case Predicate():
             raise InvalidArgumentError(f"Cannot evaluate predicate: it is not bound: {expression}")
+        case _:
+            raise unknown_case(expression)
 
 
 def _both(left: RowFunction, right: RowFunction) -> RowFunction:
@@ -69,8 +71,8 @@ def _either(left: RowFunction, right: RowFunction) -> RowFunction:
 
 def _inverted(child: RowFunction) -> RowFunction:
     def inverted(row: Sequence[Any]) -> bool | None:
-        found = child(row)
-        return None if found is None else not found
+        answer = child(row)
+        return None if answer is None else not answer
 
     return inverted
 
@@ -80,18 +82,18 @@ def _accessor(schema: Schema, term: BoundReference) -> Callable[[Sequence[Any]],
     transform = None if term.transform is None else transform_function(term.transform, term.field.type)
 
     def value(row: Sequence[Any]) -> Any:
-        found: Any = row
+        nested: Any = row
         for position in path:
-            if found is None:
+            if nested is None:
                 return None
-            found = found[position]
-        return found if transform is None else transform(found)
+            nested = nested[position]
+        return nested if transform is None else transform(nested)
 
     return value
 
 
 def _positions(schema: Schema, field_id: int) -> tuple[int, ...]:
-    """Places to step through from the row to the field, outermost first."""
+    """Tuple positions from the row to the field, outermost first."""
     path: list[int] = []
     while True:
         parent = schema.parents.get(field_id)
@@ -116,6 +118,8 @@ def value_test(leaf: Predicate) -> ValueFunction:
         case Op.LT | Op.LT_EQ | Op.GT | Op.GT_EQ | Op.EQ | Op.NOT_EQ | Op.IN | Op.NOT_IN | Op.STARTS_WITH | Op.NOT_STARTS_WITH:
             test = _test_of_present(leaf)
             return lambda value: None if value is None else test(value)
+        case _:
+            raise unknown_case(leaf.op)
 
 
 def _test_of_present(leaf: Predicate) -> Callable[[Any], bool]:
@@ -149,3 +153,5 @@ def _test_of_present(leaf: Predicate) -> Callable[[Any], bool]:
             return lambda value: not value.startswith(literal)
         case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN:
             raise AssertionError(f"a test of present values was asked for {leaf.op}")
+        case _:
+            raise unknown_case(leaf.op)

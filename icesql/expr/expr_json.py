@@ -1,10 +1,10 @@
-"""Predicates as JSON, in the two forms the REST protocol has had.
+"""Predicates as JSON, in the two forms of the REST protocol.
 
 The *term* form (``{"type": "eq", "term": "id", "value": 5}``) is what every released client sends and reads; it is written by default. The
 *operand* form of the expressions specification (``{"type": "eq", "left": {...}, "right": 5}``) is read as well and written on request.
 
-The tree is mapped as it is. The specification compares null-safely and with two truth values, SQL does not: with ``null_safe=True`` what is
-written gets the ``not-null`` tests, and what is read the ``is-null`` alternatives, that make both mean the same rows.
+The expressions specification compares null-safely and with two truth values, SQL with three. Trees are written unchanged; with
+``null_safe=True`` the ``not-null`` tests (writing) or ``is-null`` alternatives (reading) are added that keep the same rows.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from icesql.errors import InvalidArgumentError
+from icesql.errors import InvalidArgumentError, unknown_case
 from icesql.expr.rewrite import FLIPPED, map_leaves, push_not
 from icesql.expr.tree import (
     FALSE,
@@ -75,6 +75,8 @@ def _write(expression: Expression, operands: bool) -> Any:
             return {"type": "not", "child": _write(child, operands)}
         case Predicate():
             return _write_operands(expression) if operands else _write_term(expression)
+        case _:
+            raise unknown_case(expression)
 
 
 def _write_term(leaf: Predicate) -> dict[str, Any]:
@@ -141,7 +143,7 @@ def _plain_literal(value: object) -> Any:
 
 
 def expression_from_json(json: Any, schema: Schema | None = None, *, null_safe: bool = False) -> Expression:
-    """An unbound tree from either form. ``schema`` is needed to read references by field id, and turns typed literals into values.
+    """An unbound tree from either form. ``schema`` is needed for references by field id, and to convert typed literals.
 
     Raises InvalidArgumentError that shows the part it cannot read.
     """
@@ -265,12 +267,12 @@ def _kind(json: Any) -> str:
 
 def _operator(kind: str, json: Any) -> Op:
     try:
-        found = Op(kind)
+        op = Op(kind)
     except ValueError:
         raise _unreadable("unknown type", json) from None
     if not isinstance(json, Mapping):
         raise _unreadable("an object is expected", json)
-    return found
+    return op
 
 
 def _part(json: Mapping[str, Any], key: str) -> Any:

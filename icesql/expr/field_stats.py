@@ -1,6 +1,6 @@
-"""What is known of a column over a set of rows, and what follows for a predicate: may some row match, must every row match.
+"""Statistics of a column over a set of rows, and what they prove of a predicate: may some row match, must every row match.
 
-Both data-file metrics and partition summaries reduce to ``FieldStats``; the vectorised twin is
+Data-file metrics and partition summaries both become ``FieldStats``; the vectorised form is
 ``icesql.table.manifests.column_predicates``.
 """
 
@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from icesql.errors import unknown_case
 from icesql.expr.tree import Op, Predicate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldStats:
-    """Certain facts only; a false flag means "not known". Bounds hold for all values but nulls and NaN, ``None`` where not known."""
+    """Proven facts only; a false flag means "not known". Bounds hold for all values but nulls and NaN, ``None`` where not known."""
 
     no_nulls: bool = False
     only_nulls: bool = False
@@ -56,6 +57,8 @@ def may_match(leaf: Predicate, stats: FieldStats) -> bool:
             if not stats.no_nans and leaf.op in _TRUE_FOR_NAN:
                 return True
             return not stats.only_nulls_and_nans and _value_may_match(leaf, stats.lower, stats.upper)
+        case _:
+            raise unknown_case(leaf.op)
 
 
 _TRUE_FOR_NAN = frozenset({Op.GT, Op.GT_EQ, Op.NOT_EQ, Op.NOT_IN})
@@ -82,6 +85,8 @@ def _value_may_match(leaf: Predicate, lower: Any, upper: Any) -> bool:
             return lower is None or upper is None or not (lower.startswith(literal) and upper.startswith(literal))
         case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN:
             return True  # bounds say nothing of them
+        case _:
+            raise unknown_case(leaf.op)
 
 
 def _within(value: Any, lower: Any, upper: Any) -> bool:
@@ -105,6 +110,8 @@ def must_match(leaf: Predicate, stats: FieldStats) -> bool:
             if leaf.op in _TRUE_FOR_NAN:
                 return stats.only_nans or _values_must_match(leaf, stats.lower, stats.upper)
             return stats.no_nans and _values_must_match(leaf, stats.lower, stats.upper)
+        case _:
+            raise unknown_case(leaf.op)
 
 
 def _values_must_match(leaf: Predicate, lower: Any, upper: Any) -> bool:
@@ -128,3 +135,5 @@ def _values_must_match(leaf: Predicate, lower: Any, upper: Any) -> bool:
             return (upper is not None and upper[: len(literal)] < literal) or (lower is not None and lower[: len(literal)] > literal)
         case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN:
             return False  # bounds say nothing of them
+        case _:
+            raise unknown_case(leaf.op)

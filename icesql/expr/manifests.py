@@ -19,12 +19,12 @@ ManifestTest = Callable[[ManifestFile], bool]
 
 
 def manifest_evaluator(spec: PartitionSpec, schema: Schema, expression: Expression, *, case_sensitive: bool = True) -> ManifestTest:
-    """A test that is False only for manifests of ``spec`` without any file that may hold a matching row."""
+    """A test that is False only for manifests of ``spec`` in which no file can hold a matching row."""
     return partition_evaluator(spec, inclusive_projection(schema, spec, expression, case_sensitive))
 
 
 def partition_evaluator(spec: PartitionSpec, projected: Expression) -> ManifestTest:
-    """The same for a tree that is bound to the partition struct already."""
+    """As ``manifest_evaluator``, for a tree that is bound to the partition struct already."""
     positions = {field.field_id: place for place, field in enumerate(spec.fields)}
     return lambda manifest: satisfied(projected, lambda leaf: may_match(leaf, _stats(leaf, manifest, positions)))
 
@@ -39,7 +39,7 @@ def _stats(leaf: Predicate, manifest: ManifestFile, positions: dict[int, int]) -
 
 
 def summary_stats(summary: FieldSummary, type_: Type) -> FieldStats:
-    """What a partition summary says of one partition field. An absent lower bound means that no value is but null and NaN."""
+    """The statistics of one partition field in a partition summary. Without a lower bound there are no values but null and NaN."""
     floating = is_floating(type_)
     without_values = summary.lower_bound is None
     without_nans = not floating or summary.contains_nan is False

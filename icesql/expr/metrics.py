@@ -50,10 +50,10 @@ def _stats_of(schema: Schema, leaf: Predicate, file: DataFile) -> FieldStats:
 
 
 def column_stats(file: DataFile, field_id: int, type_: Type, *, nested: bool = False) -> FieldStats:
-    """What a file's metrics say of one column.
+    """The statistics of one column in a file's metrics.
 
-    ``nested``: the column lies in a struct. Some writers count only the values of structs that are there, so a row without a value
-    is certain not to exist only where every row of the file was counted.
+    ``nested``: the column lies in a struct. Some writers count only the values of structs that are not null, so that a file is known to
+    have no value of the column only if the counts cover every row of the file.
     """
     values, nulls = file.value_counts.get(field_id), file.null_value_counts.get(field_id)
     floating = is_floating(type_)

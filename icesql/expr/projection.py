@@ -45,14 +45,14 @@ LeafProjection = Callable[[Predicate, PartitionField, BoundReference], Expressio
 
 def _projections(schema: Schema, spec: PartitionSpec, leaf: Predicate, project: LeafProjection) -> list[Expression]:
     assert isinstance(leaf.term, BoundReference)
-    found = []
+    projections = []
     for field in spec.fields:
         if len(field.source_ids) != 1 or field.source_id != leaf.term.field.id:
             continue
         projected = project(leaf, field, partition_reference(schema, field))
         if projected is not None:
-            found.append(projected)
-    return found
+            projections.append(projected)
+    return projections
 
 
 def partition_reference(schema: Schema, field: PartitionField) -> BoundReference:

@@ -1,4 +1,6 @@
-"""What is left of a predicate inside one partition: leaves that the partition tuple decides become TRUE or FALSE. Spec: "Scan Planning"."""
+"""The part of a predicate still to test inside one partition: leaves that the partition tuple decides become TRUE or FALSE. Spec: "Scan
+Planning".
+"""
 
 from __future__ import annotations
 

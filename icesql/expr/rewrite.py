@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from icesql.errors import unknown_case
 from icesql.expr.tree import (
     FALSE,
     TRUE,
@@ -63,6 +64,8 @@ def push_not(expression: Expression) -> Expression:
             return _negated(child)
         case AlwaysTrue() | AlwaysFalse() | Predicate():
             return expression
+        case _:
+            raise unknown_case(expression)
 
 
 def _negated(expression: Expression) -> Expression:
@@ -79,6 +82,8 @@ def _negated(expression: Expression) -> Expression:
             return and_(_negated(left), _negated(right))
         case Predicate(op=op, term=term, literals=literals):
             return Predicate(NEGATIONS[op], term, literals)
+        case _:
+            raise unknown_case(expression)
 
 
 def map_leaves(expression: Expression, change: Callable[[Predicate], Expression]) -> Expression:
@@ -94,6 +99,8 @@ def map_leaves(expression: Expression, change: Callable[[Predicate], Expression]
             return change(expression)
         case AlwaysTrue() | AlwaysFalse():
             return expression
+        case _:
+            raise unknown_case(expression)
 
 
 def _fold_not(child: Expression) -> Expression:
@@ -104,10 +111,12 @@ def _fold_not(child: Expression) -> Expression:
             return TRUE
         case And() | Or() | Not() | Predicate():
             return Not(child)
+        case _:
+            raise unknown_case(child)
 
 
 def satisfied(expression: Expression, test: Callable[[Predicate], bool]) -> bool:
-    """What a tree without NOT comes to where ``test`` answers its leaves; of AND and OR no more leaves are asked than need be."""
+    """The value of a tree without NOT if ``test`` answers its leaves; leaves of AND and OR that cannot change it are not tested."""
     match expression:
         case And(left=left, right=right):
             return satisfied(left, test) and satisfied(right, test)
@@ -121,10 +130,12 @@ def satisfied(expression: Expression, test: Callable[[Predicate], bool]) -> bool
             return test(expression)
         case Not():
             raise with_not(expression)
+        case _:
+            raise unknown_case(expression)
 
 
 def with_not(expression: Not) -> AssertionError:
-    """For trees that binding has freed of NOT: a NOT that is there all the same is a fault here, and must not skip a file."""
+    """Raises for a NOT in a tree that binding must have freed of it: guessing here could skip a file."""
     return AssertionError(f"NOT in a bound tree: {expression}")
 
 
@@ -140,6 +151,8 @@ def leaves(expression: Expression) -> Iterator[Predicate]:
             yield expression
         case AlwaysTrue() | AlwaysFalse():
             pass
+        case _:
+            raise unknown_case(expression)
 
 
 def conjuncts(expression: Expression) -> list[Expression]:
@@ -151,6 +164,8 @@ def conjuncts(expression: Expression) -> list[Expression]:
             return []
         case AlwaysFalse() | Or() | Not() | Predicate():
             return [expression]
+        case _:
+            raise unknown_case(expression)
 
 
 def referenced_ids(expression: Expression) -> frozenset[int]:

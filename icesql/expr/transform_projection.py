@@ -1,11 +1,12 @@
-"""One bound leaf through one partition transform, inclusively and strictly. ``None`` means: nothing can be said.
+"""The projection of one bound leaf through one partition transform, inclusive and strict. ``None`` means: nothing is known.
 
-Order-preserving transforms move a bound to the neighbouring value first (``x < 10`` is ``x <= 9`` for exact types), so that the projected
-comparison is as narrow as it can be.
+For order-preserving transforms the literal is first replaced by the neighbouring value (``x < 10`` is ``x <= 9`` for exact types), so that
+the projected comparison is as narrow as possible.
 """
 
 from __future__ import annotations
 
+from icesql.errors import unknown_case
 from icesql.expr.tree import FALSE, TRUE, BoundReference, Expression, Op, Predicate, and_, or_
 from icesql.spec.partitioning import PartitionField
 from icesql.spec.transforms import transform_function
@@ -75,7 +76,7 @@ def _computable(leaf: Predicate, field: PartitionField) -> bool:
 
 
 class _Projection:
-    """One leaf with what its cases share: the transform as a function and the type's neighbours."""
+    """One leaf, its transform as a function, and the neighbours of its literal."""
 
     __slots__ = ("apply", "field", "leaf", "target", "type")
 
@@ -118,8 +119,12 @@ class _Projection:
                 return self._at_least(self._moved(1))
             case Op.GT_EQ:
                 return self._at_least(self.leaf.literal)
-            case _:
+            case Op.EQ | Op.IN | Op.NOT_EQ | Op.NOT_IN:
                 return self.equality_inclusive()
+            case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN | Op.STARTS_WITH | Op.NOT_STARTS_WITH:
+                return None
+            case _:
+                raise unknown_case(self.leaf.op)
 
     def truncated_number_strict(self) -> Expression | None:
         match self.leaf.op:
@@ -131,11 +136,15 @@ class _Projection:
                 return self._above(self.leaf.literal)
             case Op.GT_EQ:
                 return self._above(self._moved(-1))
-            case _:
+            case Op.EQ | Op.IN | Op.NOT_EQ | Op.NOT_IN:
                 return self.inequality_strict()
+            case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN | Op.STARTS_WITH | Op.NOT_STARTS_WITH:
+                return None
+            case _:
+                raise unknown_case(self.leaf.op)
 
     def _moved(self, by: int) -> object | None:
-        """The neighbour of the literal, ``None`` where the type ends."""
+        """The neighbour of the literal, ``None`` at the end of the type's range."""
         value = self.leaf.literal
         if isinstance(self.type, DecimalType):
             return from_unscaled(unscaled(value, self.type.scale) + by, self.type.scale)  # type: ignore[arg-type]
@@ -174,7 +183,7 @@ class _Projection:
         return above if wrapped is None else and_(above, self.compare(Op.NOT_EQ, wrapped))
 
     def _wrapped(self) -> object | None:
-        """The partition value of the type's smallest values if truncation wraps around there."""
+        """The partition value of the type's smallest values, if truncation wraps around there."""
         limits = _limits(self.type)
         if limits is None or limits[0] % self.width == 0:
             return None
@@ -196,8 +205,10 @@ class _Projection:
                 return self._prefix_inclusive()
             case Op.NOT_STARTS_WITH:
                 return self._not_prefix_inclusive()
-            case _:
+            case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN | Op.EQ | Op.NOT_EQ | Op.IN | Op.NOT_IN:
                 return self.equality_inclusive()
+            case _:
+                raise unknown_case(self.leaf.op)
 
     def truncated_text_strict(self) -> Expression | None:
         match self.leaf.op:
@@ -212,8 +223,10 @@ class _Projection:
                 return self._prefix_strict()
             case Op.NOT_STARTS_WITH:
                 return self._not_prefix_strict()
-            case _:
+            case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN | Op.EQ | Op.NOT_EQ | Op.IN | Op.NOT_IN:
                 return self.inequality_strict()
+            case _:
+                raise unknown_case(self.leaf.op)
 
     def _prefix_inclusive(self) -> Expression:
         prefix = self.apply(self.leaf.literal)
@@ -256,8 +269,10 @@ class _Projection:
                 return self.compare(Op.GT_EQ, self.apply(self.leaf.literal))
             case Op.EQ | Op.IN:
                 return self.among(self._with_late(self.images()))
-            case _:
+            case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN | Op.NOT_EQ | Op.NOT_IN | Op.STARTS_WITH | Op.NOT_STARTS_WITH:
                 return None
+            case _:
+                raise unknown_case(self.leaf.op)
 
     def _time_at_most(self, value: object | None) -> Expression:
         if value is None:
@@ -283,8 +298,10 @@ class _Projection:
                 return self._time_above(self._moved(-1))
             case Op.NOT_EQ | Op.NOT_IN:
                 return self.among(self._with_late(self.images()), negated=True)
-            case _:
+            case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN | Op.EQ | Op.IN | Op.STARTS_WITH | Op.NOT_STARTS_WITH:
                 return None
+            case _:
+                raise unknown_case(self.leaf.op)
 
     def _time_above(self, value: object | None) -> Expression | None:
         if value is None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
+from icesql.errors import unknown_case
 from icesql.spec.transforms import Transform
 from icesql.spec.types import NestedField, Type
 
@@ -86,7 +87,7 @@ class Predicate:
     """``op`` applied to a term. ``literals``: none for the unary operators, one for comparisons and prefixes, one or more for IN / NOT IN.
 
     Unbound literals are plain Python values (also ISO strings for dates and times); bound ones are in the term type's internal form.
-    Never ``None``: comparing with null is written ``AlwaysFalse`` (or kept out) by whoever builds the tree.
+    Never ``None``: a comparison with null is written ``AlwaysFalse`` (or left out) by whoever builds the tree.
     """
 
     op: Op
@@ -138,3 +139,5 @@ def not_(child: Expression) -> Expression:
             return inner
         case And() | Or() | Predicate():
             return Not(child)
+        case _:
+            raise unknown_case(child)

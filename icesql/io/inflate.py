@@ -130,8 +130,8 @@ def _one_shot() -> Callable[..., bytes]:
         from isal import isal_zlib
     except ImportError:
         return zlib.decompress
-    found: Callable[..., bytes] = isal_zlib.decompress
-    return found
+    decompress: Callable[..., bytes] = isal_zlib.decompress
+    return decompress
 
 
 class _Zlib:

@@ -61,10 +61,10 @@ def _identity(text: bytes, location: str) -> tuple[str | None, int]:
     from icesql.spec.json.metadata_wire import IdentityWire
 
     try:
-        found = msgspec.json.decode(text, type=IdentityWire)
+        wire = msgspec.json.decode(text, type=IdentityWire)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise CorruptMetadataError(f"Cannot read metadata file {location}: {error}", location=location) from error
-    return found.table_uuid, found.last_updated_ms
+    return wire.table_uuid, wire.last_updated_ms
 
 
 def metadata_bytes(location: str, metadata: TableMetadata) -> bytes:

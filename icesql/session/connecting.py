@@ -6,9 +6,6 @@ import contextlib
 import importlib
 import logging
 import os
-import re
-import shutil
-import subprocess
 import sys
 import threading
 import warnings
@@ -16,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from icesql.errors import IcesqlError, InvalidArgumentError, UnsupportedError
+from icesql.errors import InvalidArgumentError, UnsupportedError
 from icesql.session.own_folder import own_folder, own_folder_path
 
 if TYPE_CHECKING:
@@ -33,7 +30,6 @@ DEFAULTS = {
     "spark.sql.shuffle.partitions": "8",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
 }
-JAVA_VERSIONS = range(17, 22)
 
 
 def connect(
@@ -104,8 +100,13 @@ def _setting(value: Any) -> str:
 
 
 def start_spark(conf: Mapping[str, Any], *, master: str | None = None, app_name: str = "icesql") -> SparkSession:
-    """A local Spark session with sensible settings; ``conf`` and SPARK_CONF_DIR override them. Raises IcesqlError without Java 17 or 21."""
-    check_java()
+    """A local Spark session with sensible settings; ``conf`` and SPARK_CONF_DIR override them.
+
+    Raises IcesqlError without Java 17 or newer, of the system or from pip.
+    """
+    from icesql.spark.launch.java import pip_java
+
+    home = pip_java()
     from pyspark.sql import SparkSession
 
     threading.Thread(target=importlib.import_module, args=("icesql.session.run_text",), daemon=True).start()  # while Java starts
@@ -115,9 +116,14 @@ def start_spark(conf: Mapping[str, Any], *, master: str | None = None, app_name:
     builder = SparkSession.builder.appName(app_name)
     if master is not None or "spark.master" not in conf:
         builder = builder.master(master or os.environ.get("MASTER", "local[*]"))
-    for key, value in {**_folders(), **DEFAULTS, **conf}.items():
-        builder = builder.config(key, _setting(value))
+    settings = {key: _setting(value) for key, value in {**_folders(), **DEFAULTS, **conf}.items()}
+    for key, value in settings.items():
+        builder = builder.config(key, value)
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)  # PySpark logs as JSON what it raises as well
+    if home is not None:
+        from icesql.spark.launch.pip_gateway import start_gateway
+
+        start_gateway(home, settings)
     session: SparkSession = builder.getOrCreate()
     return session
 
@@ -132,34 +138,3 @@ def _folders() -> dict[str, str]:
     if settings is None or not (Path(settings) / "log4j2.properties").exists():
         options.append(f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}")
     return {"spark.sql.warehouse.dir": str(scratch / "spark-warehouse"), "spark.driver.extraJavaOptions": " ".join(options)}
-
-
-def check_java() -> None:
-    """Raises IcesqlError, in one sentence, when no usable Java is found."""
-    java = java_command()
-    if java is None:
-        raise IcesqlError(
-            "Cannot start Spark: no Java found: install Java 17 or 21 (Debian and Ubuntu: apt-get install openjdk-17-jre-headless; "
-            "macOS: brew install openjdk@17) or set JAVA_HOME"
-        )
-    version = java_version(java)
-    if version is not None and version < JAVA_VERSIONS.start:
-        raise IcesqlError(f"Cannot start Spark: Java {version} is too old: Spark 4 needs Java 17 or 21, found {java}")
-
-
-def java_command() -> str | None:
-    home = os.environ.get("JAVA_HOME")
-    if home:
-        command = Path(home) / "bin" / ("java.exe" if os.name == "nt" else "java")
-        return str(command) if command.exists() else None
-    return shutil.which("java")
-
-
-def java_version(java: str) -> int | None:
-    """The major version; ``None`` where it cannot be told."""
-    try:
-        told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=False).stderr
-    except (OSError, subprocess.SubprocessError):
-        return None
-    match = re.search(r'version "(?:1\.)?(\d+)', told)
-    return int(match[1]) if match else None

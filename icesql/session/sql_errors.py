@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, SqlError, UnsupportedError, ValidationError, nearest
 from icesql.session.rewrite.places import line_and_column, quote
+from icesql.spark_errors import spark_message
 
 
 class MissingTableError(SqlError, NotFoundError):
@@ -21,44 +22,52 @@ def table_not_found(parts: Sequence[str], known: Iterable[str] = (), *, text: st
     """``offset``: where the name stands in ``text``, if it does."""
     line, column = (None, None) if offset is None else line_and_column(text, offset)
     return MissingTableError(
-        f"[TABLE_OR_VIEW_NOT_FOUND] The table or view {quoted(parts)} cannot be found. "
-        f"Verify the spelling and correctness of the schema and catalog.{nearest(parts[-1], known)} SQLSTATE: 42P01",
+        spark_message("TABLE_OR_VIEW_NOT_FOUND", f"The table or view {quoted(parts)} cannot be found. "
+        f"Verify the spelling and correctness of the schema and catalog.{nearest(parts[-1], known)}"),
         text=text, line=line, column=column, length=len(".".join(parts)),
     )  # fmt: skip
 
 
 def table_exists(parts: Sequence[str]) -> AlreadyExistsError:
     return AlreadyExistsError(
-        f"[TABLE_OR_VIEW_ALREADY_EXISTS] Cannot create table or view {quoted(parts)} because it already exists.\n"
-        "Choose a different name, drop or replace the existing object, or add the IF NOT EXISTS clause to tolerate pre-existing "
-        "objects. SQLSTATE: 42P07",
+        spark_message(
+            "TABLE_OR_VIEW_ALREADY_EXISTS",
+            f"Cannot create table or view {quoted(parts)} because it already exists.\n"
+            "Choose a different name, drop or replace the existing object, or add the IF NOT EXISTS clause to tolerate pre-existing "
+            "objects.",
+        ),
         name=".".join(parts),
     )
 
 
 def view_not_found(parts: Sequence[str]) -> NotFoundError:
     return NotFoundError(
-        f"[VIEW_NOT_FOUND] The view {quoted(parts)} cannot be found. Verify the spelling and correctness of the schema and "
-        f"catalog. SQLSTATE: 42P01"
+        spark_message(
+            "VIEW_NOT_FOUND", f"The view {quoted(parts)} cannot be found. Verify the spelling and correctness of the schema and catalog."
+        )
     )
 
 
 def function_not_found(parts: Sequence[str]) -> NotFoundError:
     path = "[`system`.`builtin`, `system`.`session`]"
-    return NotFoundError(f"[UNRESOLVED_ROUTINE] Cannot resolve routine {quoted(parts)} on search path {path}. SQLSTATE: 42883")
+    return NotFoundError(spark_message("UNRESOLVED_ROUTINE", f"Cannot resolve routine {quoted(parts)} on search path {path}."))
 
 
 def schema_not_found(parts: Sequence[str], known: Iterable[str] = ()) -> NotFoundError:
     return NotFoundError(
-        f"[SCHEMA_NOT_FOUND] The schema {quoted(parts)} cannot be found. "
-        f"Verify the spelling and correctness of the schema and catalog.{nearest(parts[-1], known) if parts else ''} SQLSTATE: 42704"
+        spark_message(
+            "SCHEMA_NOT_FOUND",
+            f"The schema {quoted(parts)} cannot be found. "
+            f"Verify the spelling and correctness of the schema and catalog.{nearest(parts[-1], known) if parts else ''}",
+        )
     )
 
 
 def column_exists(path: Sequence[str]) -> SqlError:
     return SqlError(
-        f"[COLUMN_ALREADY_EXISTS] The column {quoted(path)} already exists. Choose another name or rename the existing column. "
-        "SQLSTATE: 42711"
+        spark_message(
+            "COLUMN_ALREADY_EXISTS", f"The column {quoted(path)} already exists. Choose another name or rename the existing column."
+        )
     )
 
 
@@ -68,20 +77,24 @@ def branch_not_found(name: str, known: Iterable[str]) -> ValidationError:
 
 def schema_exists(parts: Sequence[str]) -> AlreadyExistsError:
     return AlreadyExistsError(
-        f"[SCHEMA_ALREADY_EXISTS] Cannot create schema {quoted(parts)} because it already exists.\n"
-        "Choose a different name, drop the existing schema, or add the IF NOT EXISTS clause to tolerate pre-existing schema. "
-        "SQLSTATE: 42P06"
+        spark_message(
+            "SCHEMA_ALREADY_EXISTS",
+            f"Cannot create schema {quoted(parts)} because it already exists.\n"
+            "Choose a different name, drop the existing schema, or add the IF NOT EXISTS clause to tolerate pre-existing schema.",
+        )
     )
 
 
 def not_for_v2(command: str) -> UnsupportedError:
-    return UnsupportedError(f"[NOT_SUPPORTED_COMMAND_FOR_V2_TABLE] {command} is not supported for v2 tables. SQLSTATE: 0A000")
+    return UnsupportedError(spark_message("NOT_SUPPORTED_COMMAND_FOR_V2_TABLE", f"{command} is not supported for v2 tables."))
 
 
 def no_partition_management(parts: Sequence[str]) -> UnsupportedError:
     return UnsupportedError(
-        "[INVALID_PARTITION_OPERATION.PARTITION_MANAGEMENT_IS_UNSUPPORTED] The partition command is invalid. "
-        f"Table {quoted(parts)} does not support partition management. SQLSTATE: 42601"
+        spark_message(
+            "INVALID_PARTITION_OPERATION.PARTITION_MANAGEMENT_IS_UNSUPPORTED",
+            f"The partition command is invalid. Table {quoted(parts)} does not support partition management.",
+        )
     )
 
 
@@ -89,22 +102,27 @@ def unresolved_column(name: Sequence[str], known: Sequence[str]) -> SqlError:
     """Columns nearest in spelling come first, as Spark lists them."""
     if not known:
         return SqlError(
-            f"[UNRESOLVED_COLUMN.WITHOUT_SUGGESTION] A column, variable, or function parameter with name {quoted(name)} cannot be "
-            f"resolved. SQLSTATE: 42703"
+            spark_message(
+                "UNRESOLVED_COLUMN.WITHOUT_SUGGESTION",
+                f"A column, variable, or function parameter with name {quoted(name)} cannot be resolved.",
+            )
         )
     listed = ", ".join(quoted([column]) for column in sorted(known, key=lambda column: _distance(column, name[-1]))[:5])
     return SqlError(
-        f"[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column, variable, or function parameter with name {quoted(name)} cannot be resolved. "
-        f"Did you mean one of the following? [{listed}]. SQLSTATE: 42703"
+        spark_message(
+            "UNRESOLVED_COLUMN.WITH_SUGGESTION",
+            f"A column, variable, or function parameter with name {quoted(name)} cannot be resolved. "
+            f"Did you mean one of the following? [{listed}].",
+        )
     )
 
 
 def routine_not_found(parts: Sequence[str], known: Iterable[str] = ()) -> NotFoundError:
-    return NotFoundError(f"[FAILED_TO_LOAD_ROUTINE] Failed to load routine {quoted(parts)}.{nearest(parts[-1], known)} SQLSTATE: 38000")
+    return NotFoundError(spark_message("FAILED_TO_LOAD_ROUTINE", f"Failed to load routine {quoted(parts)}.{nearest(parts[-1], known)}"))
 
 
 def no_procedures(catalog: str) -> UnsupportedError:
-    return UnsupportedError(f"[MISSING_CATALOG_ABILITY.PROCEDURES] Catalog {catalog} does not support procedures. SQLSTATE: 0A000")
+    return UnsupportedError(spark_message("MISSING_CATALOG_ABILITY.PROCEDURES", f"Catalog {catalog} does not support procedures."))
 
 
 def not_iceberg(action: str, parts: Sequence[str]) -> UnsupportedError:

@@ -53,12 +53,12 @@ XZ_MEMORY_BYTES = 128 << 20  # xz -9 takes 65 MB
 def _factor() -> float:
     text = os.environ.get(SETTING, "1")
     try:
-        found = float(text)
+        factor = float(text)
     except ValueError:
-        found = 0.0
-    if not 0 < found < float("inf"):
+        factor = 0.0
+    if not 0 < factor < float("inf"):
         raise InvalidArgumentError(f"Cannot read setting {SETTING}: not a number above 0: {text}", setting=SETTING)
-    return found
+    return factor
 
 
 FACTOR = _factor()

@@ -87,17 +87,17 @@ class TableMetadata:
 
     def snapshot(self, snapshot_id: int) -> Snapshot:
         """Raises NotFoundError for an unknown id."""
-        found = self.snapshots_by_id.get(snapshot_id)
-        if found is None:
+        snapshot = self.snapshots_by_id.get(snapshot_id)
+        if snapshot is None:
             raise NotFoundError(f"Cannot find snapshot with ID {snapshot_id}", snapshot_id=snapshot_id)
-        return found
+        return snapshot
 
     def ref(self, name: str) -> SnapshotRef:
         """Raises NotFoundError that names the nearest branch or tag."""
-        found = self.refs.get(name)
-        if found is None:
+        reference = self.refs.get(name)
+        if reference is None:
             raise NotFoundError(f"Cannot find ref: {name}.{nearest(name, self.refs)}", ref=name)
-        return found
+        return reference
 
     def head(self, branch: str = MAIN) -> Snapshot | None:
         """The snapshot a branch or tag points to, ``None`` where it does not exist (or main is empty)."""
@@ -117,9 +117,9 @@ class TableMetadata:
 
     def ancestors(self, snapshot_id: int | None) -> Iterator[Snapshot]:
         """The snapshot and its known ancestors, newest first; stops where a parent was expired."""
-        while snapshot_id is not None and (found := self.snapshots_by_id.get(snapshot_id)) is not None:
-            yield found
-            snapshot_id = found.parent_snapshot_id
+        while snapshot_id is not None and (snapshot := self.snapshots_by_id.get(snapshot_id)) is not None:
+            yield snapshot
+            snapshot_id = snapshot.parent_snapshot_id
 
     def is_ancestor(self, snapshot_id: int, of: int | None) -> bool:
         return any(s.snapshot_id == snapshot_id for s in self.ancestors(of))

@@ -30,9 +30,9 @@ def _check_ids(metadata: TableMetadata) -> None:
 def _unique(items: Sequence[_T], id_of: Callable[[_T], int], name: str, what: str) -> None:
     seen: set[int] = set()
     for position, item in enumerate(items):
-        if (found := id_of(item)) in seen:
-            raise JsonFault(f"{what} used twice: {found}", f"{name}[{position}]")
-        seen.add(found)
+        if (item_id := id_of(item)) in seen:
+            raise JsonFault(f"{what} used twice: {item_id}", f"{name}[{position}]")
+        seen.add(item_id)
 
 
 def _check_defaults(metadata: TableMetadata) -> None:

@@ -43,17 +43,17 @@ class NameMapping:
     def find(self, *path: str) -> MappedField | None:
         """The entry of a path of names as a file has them (a name may hold dots), or ``None``."""
         fields: tuple[MappedField, ...] = self.fields
-        found: MappedField | None = None
+        match: MappedField | None = None
         for name in path:
-            found = next((field for field in fields if name in field.names), None)
-            if found is None:
+            match = next((field for field in fields if name in field.names), None)
+            if match is None:
                 return None
-            fields = found.fields
-        return found
+            fields = match.fields
+        return match
 
     def field_id(self, *path: str) -> int | None:
-        found = self.find(*path)
-        return None if found is None else found.field_id
+        mapped = self.find(*path)
+        return None if mapped is None else mapped.field_id
 
 
 def _names(fields: tuple[MappedField, ...], prefix: str) -> Iterator[tuple[str, MappedField]]:

@@ -234,8 +234,8 @@ _NON_NEGATIVE: Final = (
 
 def property_as_string(properties: Mapping[str, str], key: str, default: str | None = None) -> str | None:
     """The property, else ``default``, else the key's own default, else ``None``."""
-    found = properties.get(key, default)
-    return DEFAULTS.get(key) if found is None else found
+    value = properties.get(key, default)
+    return DEFAULTS.get(key) if value is None else value
 
 
 def property_as_int(properties: Mapping[str, str], key: str, default: int | None = None) -> int:

@@ -53,11 +53,11 @@ class Schema:
 
     @cached_property
     def ids_by_lower_name(self) -> dict[str, int]:
-        found: dict[str, int] = {}
+        ids: dict[str, int] = {}
         for name, field_id in self.ids_by_name.items():
-            if found.setdefault(name.lower(), field_id) != field_id:
+            if ids.setdefault(name.lower(), field_id) != field_id:
                 raise ValidationError(f"Cannot build case-insensitive index, names collide: {name}", name=name)
-        return found
+        return ids
 
     @cached_property
     def highest_field_id(self) -> int:
@@ -70,17 +70,17 @@ class Schema:
     def find(self, name_or_id: str | int, *, case_sensitive: bool = True) -> NestedField | None:
         """The field of a dotted name or an id, or ``None``."""
         if isinstance(name_or_id, str):
-            found = self.field_id(name_or_id, case_sensitive=case_sensitive)
-            return None if found is None else self.fields_by_id[found]
+            field_id = self.field_id(name_or_id, case_sensitive=case_sensitive)
+            return None if field_id is None else self.fields_by_id[field_id]
         return self.fields_by_id.get(name_or_id)
 
     def field(self, name_or_id: str | int, *, case_sensitive: bool = True) -> NestedField:
         """The field of a dotted name or an id. Raises NotFoundError that names the nearest match."""
-        found = self.find(name_or_id, case_sensitive=case_sensitive)
-        if found is None:
+        field = self.find(name_or_id, case_sensitive=case_sensitive)
+        if field is None:
             hint = nearest(name_or_id, self.ids_by_name) if isinstance(name_or_id, str) else ""
             raise NotFoundError(f"Cannot find field '{name_or_id}' in {self.as_struct()}.{hint}", field=name_or_id)
-        return found
+        return field
 
     def name_of(self, field_id: int) -> str:
         """Dotted full name of an id. Raises NotFoundError."""

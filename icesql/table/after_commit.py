@@ -1,11 +1,10 @@
-"""What is done after a commit cannot fail the statement: an error there becomes a notice.
+"""Steps after a commit must not fail the statement: an error there becomes a notice.
 
-The rows are in the table once metadata is swapped. Were an error raised after that, its caller would run the statement again and have the
-rows twice. So all that still has to be done (listeners, clean-up, the statement's own result) goes through ``after_commit``. Clean-up goes
-through it where nothing was committed, too: an error of its own would hide the one that matters.
+The rows are in the table once metadata is swapped. If an error were raised after that, the caller would run the statement again and write
+the rows twice. So everything that follows a commit (listeners, clean-up, the statement's own result) runs in ``after_commit``. Clean-up
+after a failed commit does, too: its own errors would hide the one that matters.
 
-KeyboardInterrupt is no error of a step. Who pressed Ctrl-C wants the program to stop, so it goes on to the caller; who shows it there asks
-the session whether the statement had committed.
+KeyboardInterrupt is not caught: pressing Ctrl-C stops the program. Whoever reports it asks the session whether the statement had committed.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ logger = logging.getLogger(__name__)
 
 
 class Listener(Protocol):
-    """Whoever runs the statement: the session."""
+    """Hears what happens after commits: the session that runs the statement."""
 
     def notice(self, text: str) -> None:
-        """The user should know this."""
+        """A step failed; ``text`` is for the user."""
 
     def committed(self) -> None:
-        """Something is committed."""
+        """A commit has succeeded."""
 
 
 _listener: ContextVar[Listener | None] = ContextVar("icesql_statement", default=None)
@@ -34,7 +33,7 @@ _listener: ContextVar[Listener | None] = ContextVar("icesql_statement", default=
 
 @contextmanager
 def after_commit(step: str) -> Iterator[None]:
-    """Do what the block does, or tell why not. ``step`` is a verb and what it is done to: ``drop temporary view v``."""
+    """Run the block; an error in it becomes a notice. ``step`` is a verb and its object: ``drop temporary view v``."""
     try:
         yield
     except Exception as error:
@@ -46,7 +45,7 @@ def after_commit(step: str) -> Iterator[None]:
 
 @contextmanager
 def telling(listener: Listener) -> Iterator[None]:
-    """Within the block, and in its thread, the listener hears of commits, and of errors after them; these are logged in any case."""
+    """Within the block, in this thread, ``listener`` hears of commits and of errors after them. Errors are logged in any case."""
     token = _listener.set(listener)
     try:
         yield
@@ -61,6 +60,6 @@ def tell_committed() -> None:
 
 
 def _why(error: Exception) -> str:
-    """The first line of what it says: Spark's errors go on with a plan and the JVM's stack."""
+    """The first line of the error's message: Spark's messages go on with a plan and the JVM's stack."""
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__

@@ -1,7 +1,7 @@
-"""The door of the Python API: arguments of public calls are held against their annotations before anything is done.
+"""Checks the arguments of the Python API against their annotations before a call does anything.
 
-``@checked`` does so for every public method of a class, ``@checked_call`` for one function. What an annotation says is what is taken:
-``int`` is no bool, ``str`` is never a sequence of letters, an iterable is checked item by item and handed on as a list.
+``@checked`` does so for every public method of a class, ``@checked_call`` for one function. Annotations are taken at their word: ``int``
+does not accept a bool, ``Sequence[str]`` does not accept a string, an iterable is checked item by item and passed on as a list.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ _LATE = {
 
 
 class _UnfitError(Exception):
-    """A value is not what a rule takes."""
+    """A value does not fit its rule."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What a parameter takes, in words, and the function that hands a fitting value on. It raises for any other."""
+    """What a parameter accepts: a description in words, and a function that returns the fitting value or raises."""
 
     words: str
     fit: Callable[[Any], Any]
@@ -87,7 +87,7 @@ def _opened(doors: list[_Door], function: Callable[..., Any]) -> _Door:
 
 @dataclass(frozen=True, slots=True)
 class _Door:
-    """The rules of one function: by position, by name, and of what is left over of either."""
+    """The rules of one function: by position, by name, and for ``*args`` and ``**kwargs``."""
 
     name: str
     in_order: tuple[tuple[str, Rule | None], ...]
@@ -141,7 +141,7 @@ def unfit(doing: str, what: str, words: str, value: object) -> InvalidArgumentEr
 
 # -- from annotations to rules -----------------------------------------------------------------------------------------
 def _rule_of(function: Callable[..., Any], parameter: inspect.Parameter) -> Rule | None:
-    """``None``: whatever comes is taken, as of ``self`` and of parameters that say ``object`` or ``Any``."""
+    """The rule of a parameter; ``None`` accepts anything (``self``, and parameters annotated ``object`` or ``Any``)."""
     if parameter.annotation is parameter.empty:
         return None
     annotation = parameter.annotation
@@ -151,7 +151,7 @@ def _rule_of(function: Callable[..., Any], parameter: inspect.Parameter) -> Rule
 
 
 class _Names(dict[str, Any]):
-    """A module's names, and those that it imports for annotations alone."""
+    """The names of a module, with those that it imports only for annotations."""
 
     def __missing__(self, name: str) -> Any:
         if name not in _LATE:
@@ -162,7 +162,7 @@ class _Names(dict[str, Any]):
 
 @functools.cache
 def rule_of(annotation: Any) -> Rule:
-    """What a parameter annotated so takes. Raises TypeError for an annotation that cannot be checked."""
+    """The rule of an annotation. Raises TypeError for an annotation that cannot be checked."""
     origin: Any = typing.get_origin(annotation)
     parts = typing.get_args(annotation)
     if origin in (typing.Union, types.UnionType):
@@ -229,7 +229,7 @@ def _one_of(values: tuple[Any, ...]) -> Callable[[Any], Any]:
 
 
 def _integer(value: Any) -> int:
-    """numpy's integers become Python's, which metadata can hold."""
+    """numpy's integers become Python's, so that metadata can hold them."""
     if type(value) is int:
         return value
     if isinstance(value, bool) or not isinstance(value, Integral):
@@ -238,7 +238,7 @@ def _integer(value: Any) -> int:
 
 
 def _schema(value: Any) -> Schema:
-    """A schema all of whose types are types: their texts look alike in messages, and only there."""
+    """A schema whose types are ``Type`` values: a type given as text would look the same in messages and fail elsewhere."""
     if not isinstance(value, Schema) or not isinstance(value.fields, tuple):
         raise _UnfitError
     if not all(isinstance(field.type, tuple(_TYPES)) for _, field, _ in value.walk()):
@@ -247,7 +247,7 @@ def _schema(value: Any) -> Schema:
 
 
 def _any_of(parts: tuple[Any, ...]) -> Rule:
-    """Any of several. The classes of filters and of types are told by one word each."""
+    """A rule that accepts what any of several accepts. Filter classes and type classes share one word each."""
     rules = [rule_of(part) for part in parts]
     kinds = [(part, rule.words) for part, rule in zip(parts, rules, strict=True)]
     words = list(dict.fromkeys(_family(part, parts) or word for part, word in kinds))

@@ -1,7 +1,7 @@
 """The commit loop: refresh, apply, check, swap; retry when another writer was faster.
 
 Nothing is cleaned up unless the commit failed for certain: after an unknown outcome the files may be part of the table. An attempt that
-finds what an earlier one added in the table has nothing left to do: the commit has succeeded (``icesql.table.outcomes``).
+sees the snapshot of an earlier attempt in the table ends: the commit has succeeded (``icesql.table.outcomes``).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class RetryPolicy:
         )
 
     def waits_ms(self) -> Iterator[float]:
-        """How long to wait before each retry. Jitter covers the whole step, so that writers which collided once part."""
+        """How long to wait before each retry. Jitter covers the whole step, so that writers that collided once do not collide again."""
         for attempt in range(self.num_retries):
             step = min(self.min_wait_ms * 2**attempt, self.max_wait_ms)
             yield step * random.uniform(0.5, 1.1)
@@ -60,7 +60,7 @@ class RetryPolicy:
 
 @dataclass(frozen=True, slots=True)
 class UpdatesChange(MetadataChange):
-    """Updates that were worked out beforehand, as a Change."""
+    """A Change whose updates are known beforehand."""
 
     change_set: ChangeSet
 
@@ -90,7 +90,7 @@ Stage = Callable[[Sequence[Change]], TableVersion]
 
 
 def stage_of(operations: TableOperations) -> Stage | None:
-    """How changes are staged on these operations; ``None`` for operations whose commits are seen by all."""
+    """The function that stages changes on these operations; ``None`` for operations whose commits are visible at once."""
     return getattr(operations, "stage_changes", None)
 
 
@@ -106,9 +106,9 @@ def attempt_until_committed(
     *,
     may_be_stale: bool = True,
 ) -> TableVersion:
-    """The loop of ``commit``, with the builder that each attempt starts from.
+    """The loop of ``commit``, for a given builder of each attempt.
 
-    ``may_be_stale``: the caller has held ``version`` for a while, so losing with it says nothing about contention and costs no wait.
+    ``may_be_stale``: the caller loaded ``version`` a while ago, so losing the first attempt is no sign of contention and costs no wait.
     """
     policy = RetryPolicy.of(version.metadata.properties)
     deadline = time.monotonic() + policy.total_timeout_ms / 1000
@@ -159,9 +159,9 @@ def attempt_until_committed(
 
 
 def failed_for_certain(error: BaseException) -> bool:
-    """Whether what a commit raised says that the table was not changed: only then may the files written for it be removed.
+    """Whether an error of a commit proves that the table was not changed: only then may the files written for it be removed.
 
-    An interrupt, or an error of another library, says nothing.
+    An interrupt, or an error of another library, proves nothing.
     """
     return isinstance(error, IcesqlError) and not isinstance(error, CommitStateUnknownError)
 
@@ -183,20 +183,20 @@ def check_same_table(operations: TableOperations, version: TableVersion, current
 
     Raises ValidationError.
     """
-    known, found = version.metadata.table_uuid, current.metadata.table_uuid
-    if known is not None and found is not None and known != found:
-        why = f"it was replaced by another: Table UUID does not match: current={known} != refreshed={found}"
+    known, current_uuid = version.metadata.table_uuid, current.metadata.table_uuid
+    if known is not None and current_uuid is not None and known != current_uuid:
+        why = f"it was replaced by another: Table UUID does not match: current={known} != refreshed={current_uuid}"
         raise ValidationError(f"Cannot commit table {operations.name}: {why}", table=operations.name)
 
 
 def _newer(operations: TableOperations, changes: Sequence[Change], version: TableVersion) -> TableVersion | None:
-    """The current version if it is not this one."""
+    """The current version, ``None`` if it is still this one."""
     current = _reload(operations, changes, version)
     return None if current.metadata_location == version.metadata_location else current
 
 
 def prepare(changes: Sequence[Change], version: TableVersion, begin: Callable[[TableVersion], MetadataBuilder]) -> TableMetadata:
-    """The metadata to swap in; the version's own if the changes change nothing. Whatever goes wrong here goes wrong before the swap."""
+    """The metadata to swap in; the version's own if the changes change nothing. Errors here come before the swap."""
     try:
         builder = begin(version)
         metadata = builder.build()
@@ -210,7 +210,7 @@ def prepare(changes: Sequence[Change], version: TableVersion, begin: Callable[[T
 
 
 def finish(changes: Sequence[Change], metadata: TableMetadata) -> None:
-    """Tell every change that it is committed. What goes wrong becomes a notice: the commit stands."""
+    """Tell every change that it is committed. An error becomes a notice: the commit stands."""
     tell_committed()
     note_change(metadata.location)
     for change in changes:
@@ -219,7 +219,7 @@ def finish(changes: Sequence[Change], metadata: TableMetadata) -> None:
 
 
 def abandon(changes: Sequence[Change]) -> None:
-    """Tell every change that it failed for certain. What goes wrong is only logged."""
+    """Tell every change that it failed for certain. An error is only logged."""
     for change in changes:
         try:
             change.abandoned()

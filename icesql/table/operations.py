@@ -1,4 +1,4 @@
-"""The two contracts that every commit goes through: what a catalog offers a table, and what a change offers the commit loop.
+"""The two contracts of every commit: what a catalog offers a table, and what a change offers the commit loop.
 
     Change.apply(metadata) -> ChangeSet       (pure towards the table; may write new, immutable files)
     TableOperations.commit(base, metadata)    (the atomic swap; ``metadata`` is the base with the updates folded in)
@@ -29,7 +29,7 @@ class TableVersion:
 
 @dataclass(frozen=True, slots=True)
 class ChangeSet:
-    """What a change asks of a table: updates to fold, in order, and requirements that must hold on the version they are folded on."""
+    """What a change does to a table: updates to fold, in order, and requirements on the version they are folded on."""
 
     updates: tuple[Update, ...] = ()
     requirements: tuple[Requirement, ...] = ()
@@ -40,7 +40,7 @@ class ChangeSet:
 
 
 class TableOperations(Protocol):
-    """A catalog's handle on one table. Thread safe; holds no state but the identity of the table."""
+    """A catalog's handle on one table. Thread safe; its only state is the identity of the table."""
 
     @property
     def io(self) -> FileIO: ...
@@ -66,8 +66,9 @@ class Change(Protocol):
     """Something to commit. One instance serves one commit, over any number of attempts."""
 
     def apply(self, metadata: TableMetadata) -> ChangeSet:
-        """What to do to this version of the table. Called once an attempt; raises ValidationError when the change no longer holds,
-        AlreadyCommittedError if its own snapshot is in the table already."""
+        """The updates for this version of the table. Called once an attempt; raises ValidationError when the change no longer holds,
+        AlreadyCommittedError if its own snapshot is in the table already.
+        """
 
     def committed(self, metadata: TableMetadata) -> None:
         """The commit succeeded with this metadata: remove files that only losing attempts wrote. Must not raise."""

@@ -1,13 +1,12 @@
-"""What became of a commit whose reply is missing: the one rule, for every catalog, for tables and for views.
+"""How the outcome of a commit is decided when its reply is missing: the one rule, for every catalog, for tables and for views.
 
-    committed   something shows it: the name points to the file that the commit wrote, a version found under the name has that file in its
-                metadata log or holds a snapshot that only this commit adds, or the store keeps a record of the transaction that says so
-    failed      it is proven: the name still points to the base that the commit began with, or the store's own record says so
-    unknown     everything else, a name that leads nowhere or to another table among it: CommitStateUnknownError, and nothing is removed
+    committed   shown by one of: the name points to the file that the commit wrote; the version under the name has that file in its
+                metadata log, or holds a snapshot that only this commit adds; the store's record of the transaction says so
+    failed      proven by one of: the name still points to the base of the commit; the store's own record says so
+    unknown     everything else, also a name that is gone or leads to another table: CommitStateUnknownError, and nothing is removed
 
-A look proves a failure only once no swap can be in flight: the caller waits for those. For a create there is no base to find again:
-a name that is free may have been taken, and dropped or renamed since. A base that was dropped and registered again is told from one that
-never moved by a store's own record only.
+A look proves a failure only once no swap can be in flight: the caller waits for those. A create has no base: a free name may have been
+taken, and dropped or renamed since. Whether a base was dropped and registered again, or never moved, only a store's own record can tell.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ class Outcome(Enum):
 
 
 def judge(*, base: str | None, staged: str, current: str | None, shows_commit: Callable[[], bool]) -> Outcome:
-    """The outcome of a swap from file ``base`` (``None``: a create) to file ``staged``, told by the file the name points to now.
+    """The outcome of a swap from file ``base`` (``None``: a create) to file ``staged``, given the file the name points to now.
 
-    ``shows_commit`` looks further, into the version found or anywhere else; false says nothing.
+    ``shows_commit`` looks for proof elsewhere, such as in the version under the name; false proves nothing.
     """
     if current == staged:
         return Outcome.COMMITTED
@@ -39,14 +38,14 @@ def judge(*, base: str | None, staged: str, current: str | None, shows_commit: C
 
 
 def together(outcomes: Collection[Outcome]) -> Outcome:
-    """The outcome of one transaction over several names: one that was committed shows it for all, only all together prove a failure."""
+    """The outcome of one transaction over several names: committed if one of them shows it, failed only if all of them prove it."""
     if Outcome.COMMITTED in outcomes:
         return Outcome.COMMITTED
     return Outcome.FAILED if set(outcomes) == {Outcome.FAILED} else Outcome.UNKNOWN
 
 
 def holds_commit(current: TableMetadata, base: TableMetadata | None, staged: TableVersion) -> bool:
-    """Whether a version was built on the commit of ``staged`` over ``base``. False says nothing: logs are cut short, snapshots expire."""
+    """Whether a version was built on the commit of ``staged`` over ``base``. False proves nothing: logs are cut, snapshots expire."""
     if any(entry.metadata_file == staged.metadata_location for entry in current.metadata_log):
         return True
     if base is None and staged.metadata.table_uuid is not None and current.table_uuid == staged.metadata.table_uuid:
@@ -65,4 +64,4 @@ def holds_any(metadata: TableMetadata, snapshot_ids: Collection[int]) -> bool:
 
 
 class AlreadyCommittedError(ValidationError):
-    """A change finds the snapshot that it would add in the table: an earlier attempt of its own has succeeded, and its files stay."""
+    """The snapshot that a change would add is in the table: an earlier attempt has succeeded, and its files stay."""

@@ -1,4 +1,4 @@
-"""Changes that this process has made to tables: what was loaded before one may be older than the process's own work."""
+"""Changes that this process made to tables: what was loaded before one may be out of date."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from icesql.table.after_commit import after_commit
 
 class Listener(Protocol):
     def table_changed(self, location: str) -> None:
-        """A commit to the table at this location is done."""
+        """The table at this location was committed to; without a location, a name was dropped, renamed or made."""
 
 
 _numbers = itertools.count(1)
@@ -20,9 +20,9 @@ _listeners: weakref.WeakSet[Listener] = weakref.WeakSet()
 
 
 def note_change(location: str | None = None) -> None:
-    """A commit to the table at this location is done; without one, a name leads elsewhere, or nowhere, now.
+    """Tell the listeners that the table at this location was committed to; without one, that a name was dropped, renamed or made.
 
-    What goes wrong in a listener becomes a notice: the change stands.
+    An error in a listener becomes a notice: the change stands.
     """
     global _last
     _last = next(_numbers)
@@ -34,10 +34,10 @@ def note_change(location: str | None = None) -> None:
 
 
 def changes_so_far() -> int:
-    """A number that is another after each change."""
+    """A number that changes with each change."""
     return _last
 
 
 def listen(listener: Listener) -> None:
-    """Tell of each change, in the thread that made it, for as long as someone else holds the listener."""
+    """Call the listener for each change, in the thread that made it, as long as somebody else holds a reference to it."""
     _listeners.add(listener)

@@ -1,16 +1,16 @@
-"""The gate that every removal of a file goes through whose name was read from metadata, from a catalog or from a listing.
+"""The gate for every removal of a file whose name was read from metadata, from a catalog or from a listing.
 
-A file may go only if, in canonical form (``icesql.io.storage.canonical``), it lies
+A file may be removed only if, in canonical form (``icesql.io.storage.canonical``), it lies
 
 - below one of the table's own folders: its location, and where its properties send data and metadata;
 - in the catalog's warehouse, in ``removal.allowed-locations``, or below the table's location, wherever CREATE ... LOCATION put that;
 - below no folder of another table of the catalog, and is none of the catalog's own files.
 
-A location that is a root, holds the warehouse or the user's home, or, outside of the warehouse, is a first folder such as ``/data``, gives
-no right to anything. A refusal is logged and handed to the caller to report; it is no error, for what it follows is committed.
+A location that is a root, holds the warehouse or the user's home directory, or, outside of the warehouse, is a top-level folder such as
+``/data``, permits no removals. A refusal is logged and returned to the caller to report; it is no error, because it comes after a commit.
 
-Not everything that is removed was read: files that this very process gave random names, and writes no more, need no gate.
-``tests/test_removals.py`` lists the places that call a store's ``delete``, ``delete_many`` and ``delete_folder``, and why each may.
+Files that this process gave random names, and no longer writes, need no gate. ``tests/test_removals.py`` lists the places that call a
+store's ``delete``, ``delete_many`` and ``delete_folder``, and why each may.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _METADATA_FILE = re.compile(r"[^/]+\.metadata\.json(\.gz)?")
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A folder that belongs to one table; ``within``: only files whose path has these folders in it, below that folder."""
+    """A folder that belongs to one table. With ``within``: only files below that folder whose path contains these folders."""
 
     folder: str
     table: str = ""
@@ -49,32 +49,36 @@ class Claim:
 
 
 class Surroundings(Protocol):
-    """What a catalog knows of what lies around one of its tables."""
+    """What a catalog knows of the places around one of its tables."""
 
     def warehouse(self) -> str | None:
-        """Where tables go by default, if anywhere."""
+        """Where tables are placed by default, ``None`` if nowhere."""
 
-    def home(self) -> str | None:
-        """The one folder the table can have, where the catalog leaves no choice."""
+    def own_folder(self) -> str | None:
+        """The table's folder, in a catalog that derives it from the table's name; else ``None``."""
 
     def allowed(self) -> Sequence[str]:
-        """Locations of the warehouse, and of what the configuration allows besides."""
+        """The warehouse, and other locations that the configuration allows."""
 
     def catalog_files(self) -> Sequence[str]:
-        """Locations of files of the catalog itself."""
+        """Locations of the catalog's own files."""
 
     def others(self, *, exact: bool) -> Iterable[Claim]:
-        """Folders of the other tables, as they spell them. ``exact`` looks into their metadata for those that properties name;
-        else they are told from where the tables' metadata files are, and where there is a home only those around it have to be."""
+        """Folders of the other tables, as they spell them.
+
+        ``exact`` also reads their metadata for folders that their properties name; otherwise folders are derived from the locations of
+        their
+        metadata files. Where ``own_folder`` is known, only the tables around it have to be listed.
+        """
 
 
 class NoSurroundings:
-    """Of a catalog that knows nothing of other tables and allows no place but a table's own location."""
+    """For a catalog that knows no other tables and allows no place but a table's own location."""
 
     def warehouse(self) -> str | None:
         return None
 
-    def home(self) -> str | None:
+    def own_folder(self) -> str | None:
         return None
 
     def allowed(self) -> Sequence[str]:
@@ -88,9 +92,9 @@ class NoSurroundings:
 
 
 def surroundings_of(operations: TableOperations) -> Surroundings | None:
-    """What the catalog of these operations knows; ``None`` where there is none."""
-    found: Surroundings | None = getattr(operations, "surroundings", None)
-    return found
+    """The surroundings that the catalog of these operations knows; ``None`` for operations without any."""
+    surroundings: Surroundings | None = getattr(operations, "surroundings", None)
+    return surroundings
 
 
 def own_claims(location: str, properties: Mapping[str, str], table: str = "") -> list[Claim]:
@@ -107,7 +111,7 @@ def own_claims(location: str, properties: Mapping[str, str], table: str = "") ->
 
 @dataclass
 class RemovalGate:
-    """For one table, at one time. ``surroundings`` is ``None`` for a table without a catalog: then its own folders alone count."""
+    """For one table, at one time. Without ``surroundings`` (a table without a catalog) only its own folders count."""
 
     io: FileIO
     name: str
@@ -119,7 +123,7 @@ class RemovalGate:
 
     # -- what may go -----------------------------------------------------------------------------------------------
     def why_not(self, location: str) -> str | None:
-        """Why this file must stay; ``None`` if it may go."""
+        """Why this file must stay; ``None`` if it may be removed."""
         canonical = self._canonical.file(location)
         if canonical is None or climbs(location):
             return "no absolute location, or one with . or .. in it"
@@ -136,7 +140,7 @@ class RemovalGate:
         return None
 
     def why_not_old_metadata(self, location: str) -> str | None:
-        """As ``why_not``, for a file of the metadata log: it must be a metadata file, right in the folder such files are written to."""
+        """As ``why_not``, for a file of the metadata log: it must be a metadata file directly in the table's metadata folder."""
         canonical = self._canonical.file(location)
         if canonical is not None:
             folder, _, name = canonical.rpartition("/")
@@ -145,7 +149,7 @@ class RemovalGate:
         return self.why_not(location)
 
     def split(self, locations: Iterable[str]) -> tuple[list[str], list[tuple[str, str]]]:
-        """Those that may go, and (location, reason) of the others."""
+        """Locations that may be removed, and (location, reason) of the others."""
         may_go: list[str] = []
         refused: list[tuple[str, str]] = []
         for location in locations:
@@ -157,7 +161,7 @@ class RemovalGate:
         return may_go, refused
 
     def remove(self, locations: Iterable[str], delete: Delete | None = None) -> list[tuple[str, str]]:
-        """Remove those that may go; (location, reason) of all that stay, refused or not to be removed."""
+        """Remove what may be removed; returns (location, reason) of every file that was refused or not removed."""
         locations = list(locations)
         try:
             may_go, refused = self.split(locations)
@@ -199,7 +203,7 @@ class RemovalGate:
     # -- whose it is -----------------------------------------------------------------------------------------------
     @cached_property
     def _own(self) -> list[Claim]:
-        """The folders that count, in canonical form."""
+        """The table's folders, in canonical form."""
         location = self._canonical.folder(self.claims[0].folder)
         counting: list[Claim] = []
         for claim in self.claims:
@@ -222,7 +226,7 @@ class RemovalGate:
 
     @cached_property
     def _never(self) -> list[str]:
-        """Folders that no table's folder may hold."""
+        """Locations that no table's folder may contain."""
         places = (None if self.surroundings is None else self.surroundings.warehouse(), str(Path.home()))
         return [folder for place in places if place and (folder := self._canonical.folder(place)) is not None]
 
@@ -250,14 +254,14 @@ class RemovalGate:
         """Claims of other tables by their folders, in every spelling."""
         if self.surroundings is None:
             return {}
-        location = self._canonical.folder(self.surroundings.home() or self.claims[0].folder) or ""
+        location = self._canonical.folder(self.surroundings.own_folder() or self.claims[0].folder) or ""
         outside = any(claim.folder != location and not is_below(claim.folder, location) for claim in self._own)
-        found: dict[str, list[Claim]] = {}
+        claims: dict[str, list[Claim]] = {}
         for claim in self.surroundings.others(exact=self.exact or outside):
             folder = self._canonical.folder(claim.folder)
             for spelling in {folder, decoded(folder)} if folder is not None else ():
-                found.setdefault(spelling, []).append(Claim(spelling, claim.table, claim.within))
-        return found
+                claims.setdefault(spelling, []).append(Claim(spelling, claim.table, claim.within))
+        return claims
 
     @cached_property
     def _catalog_files(self) -> set[str]:
@@ -266,7 +270,7 @@ class RemovalGate:
 
 
 def removal_gate(operations: TableOperations, metadata: TableMetadata, *, exact: bool = False) -> RemovalGate:
-    """The gate of a table at this version. ``exact``: look for other tables' folders in their metadata, which reads that of all."""
+    """The gate of a table at this version. ``exact``: read the metadata of all other tables for their folders."""
     return gate_of(operations.io, operations.name, metadata, surroundings_of(operations), exact=exact)
 
 

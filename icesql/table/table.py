@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from icesql.table.transaction import Transaction
 
 
-class Home(Protocol):
-    """What a table asks of the catalog it came from."""
+class OwningCatalog(Protocol):
+    """What a table needs of the catalog that loaded it."""
 
     name: str
     parse_filter: Callable[[str], Expression] | None
@@ -48,13 +48,13 @@ class Home(Protocol):
 
 @checked
 class Table:
-    """Shows one version, ``version``; ``refresh`` and this object's own commits move it, other writers' commits do not.
+    """One version of a table, ``version``; ``refresh`` and this object's own commits move it, other writers' commits do not.
 
-    Safe to share between threads: everything it holds but the current version is immutable, and the version moves in one step.
+    Safe to share between threads: everything it holds but the current version is immutable, and the version changes in one step.
     """
 
     def __init__(
-        self, operations: TableOperations, version: TableVersion, identifier: tuple[str, ...], catalog: Home | None = None
+        self, operations: TableOperations, version: TableVersion, identifier: tuple[str, ...], catalog: OwningCatalog | None = None
     ) -> None:
         self.operations: TableOperations = _FollowedOperations(operations, self)
         self.identifier, self.catalog = identifier, catalog
@@ -124,8 +124,12 @@ class Table:
         return self
 
     def _move(self, version: TableVersion, moves: int | None = None) -> None:
-        """``moves``: how many there had been before the catalog was asked. If there are no more now, its answer holds, whatever it is;
-        else another thread has moved this table meanwhile, perhaps to a later version, which then stays."""
+        """Take over ``version``. ``moves``: how many moves had been made before the catalog was asked for it.
+
+        If none was made since, the catalog's answer holds; otherwise another thread has moved this table meanwhile, perhaps to a later
+        version,
+        which then stays.
+        """
         with self._lock:
             if moves == self._moves or not _precedes(version, self._version):
                 self._version = version
@@ -133,7 +137,7 @@ class Table:
 
     # -- reading -------------------------------------------------------------------------------------------------
     def expression(self, where: Expression | str | None) -> Expression:
-        """A filter as an expression; text is SQL. Raises SqlError, InvalidArgumentError where no parser was given to the catalog."""
+        """A filter as an expression; text is SQL. Raises SqlError, InvalidArgumentError if the catalog has no parser."""
         if where is None:
             return TRUE
         if not isinstance(where, str):
@@ -199,13 +203,13 @@ class Table:
     def delete(
         self, where: Expression | str | None = None, *, branch: str = MAIN, summary: Mapping[str, str] | None = None
     ) -> TableVersion:
-        """Delete the rows that match: whole files from metadata alone where that is proven, else by rewriting the files that hold some."""
+        """Delete the rows that match: whole files from metadata alone where that is proven, else by rewriting files that hold some."""
         from icesql.table.write.arrow_write import delete
 
         return delete(self, self.expression(where), branch=branch, summary=summary or {})
 
     def add_files(self, locations: Iterable[str], *, branch: str = MAIN, check_duplicates: bool = True) -> TableVersion:
-        """Take existing data files into the table without copying them.
+        """Add existing data files to the table without copying them.
 
         Raises ValidationError for a file that is in the table already or does not fit.
         """
@@ -215,7 +219,7 @@ class Table:
 
     # -- changes as builders -------------------------------------------------------------------------------------
     def commit(self, change: ProduceSnapshot) -> TableVersion:
-        """Commit one snapshot as described: the low-level way that all others end in."""
+        """Commit one snapshot as described: the low-level method that all other writes use."""
         from icesql.table.commit import commit
         from icesql.table.snapshot.producer import SnapshotProducer
 
@@ -300,7 +304,7 @@ class Table:
 
 
 def _precedes(version: TableVersion, held: TableVersion) -> bool:
-    """Whether the held version was built on this one, told without clocks: they differ between machines, and step back."""
+    """Whether this version was built on the held one. Clocks are not compared: they differ between machines, and are set back."""
     if version.metadata.table_uuid != held.metadata.table_uuid:
         return False
     if version.metadata.last_sequence_number < held.metadata.last_sequence_number:
@@ -309,7 +313,7 @@ def _precedes(version: TableVersion, held: TableVersion) -> bool:
 
 
 class _FollowedOperations:
-    """Operations whose successful commits move the table that handed them out."""
+    """Operations that move their table object to each version they commit."""
 
     def __init__(self, operations: TableOperations, table: Table) -> None:
         self._operations, self._table = operations, table

@@ -1,4 +1,4 @@
-"""Several changes, one commit: also the create or replace of a table together with its first rows."""
+"""Several changes, one commit; also creates or replaces a table together with its first rows."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ Replacement = Callable[[TableMetadata], tuple[u.Update, ...]]
 @checked
 @dataclass(slots=True)
 class Transaction:
-    """Staged changes to one table. ``metadata`` shows the table as it would be; nothing is visible to others before ``commit``.
+    """Staged changes to one table. ``metadata`` is the table as it would be; others see nothing before ``commit``.
 
     Begins on ``base``, or on the current version; on ``created`` for a table that does not exist yet. ``replacement`` gives the updates
-    that come before all changes.
+    that precede all changes.
     """
 
     operations: TableOperations
@@ -50,7 +50,7 @@ class Transaction:
 
     @staticmethod
     def creating(operations: TableOperations, metadata: TableMetadata) -> Transaction:
-        """A table that exists once the transaction commits. Its commit raises AlreadyExistsError if another one came first."""
+        """A transaction that creates the table. Its commit raises AlreadyExistsError if another one created it first."""
         return Transaction(operations, None, created=metadata)
 
     @staticmethod
@@ -64,7 +64,7 @@ class Transaction:
         location: str | None = None,
         properties: Mapping[str, str] | None = None,
     ) -> Transaction:
-        """REPLACE TABLE, worked out anew on whatever version it commits to (``create.replace_updates``)."""
+        """REPLACE TABLE, computed anew on each version it tries to commit to (``create.replace_updates``)."""
 
         def replacement(metadata: TableMetadata) -> tuple[u.Update, ...]:
             return replace_updates(metadata, schema, spec=spec, sort_order=sort_order, location=location, properties=properties)
@@ -81,11 +81,11 @@ class Transaction:
 
     @property
     def has_effect(self) -> bool:
-        """Whether a commit would change anything: a table that is made or replaced needs no changes for that."""
+        """Whether a commit would change anything; always true for a table that is created or replaced."""
         return bool(self.changes) or self.base is None or self.replacement is not None
 
     def add(self, change: Change | ProduceSnapshot) -> TableMetadata:
-        """Stage a change on what is staged so far; returns the metadata with it. A change that raises is not staged."""
+        """Stage a change on top of those staged; returns the metadata with it. A change that raises is not staged."""
         self._check_open()
         staged = SnapshotProducer(change, self.io, self.operations.name) if isinstance(change, ProduceSnapshot) else change
         try:
@@ -104,12 +104,12 @@ class Transaction:
         return metadata
 
     def is_in_table(self) -> bool:
-        """Whether the table holds snapshots that are staged here: an attempt that was called failed has succeeded."""
+        """Whether the table holds snapshots staged here: then an attempt reported as failed has succeeded."""
         staged = frozenset[int]() if self.base is None else own_snapshot_ids(self.base.metadata, self._staged)
         return bool(staged) and holds_any(self.operations.load().metadata, staged)
 
     def rebase(self) -> None:
-        """Work everything staged out anew on the current version. Raises ValidationError where a change no longer holds.
+        """Apply everything staged to the current version. Raises ValidationError where a change no longer holds.
 
         A table that is yet to be created has no other version; it stays as it is.
         """
@@ -123,7 +123,7 @@ class Transaction:
     def commit(self) -> TableVersion:
         """Commit everything staged, or raise as ``icesql.table.commit.commit`` and leave nothing behind.
 
-        One that began inside another transaction hands its changes over to that one.
+        A transaction that began inside another one hands its changes to that one.
         """
         self._check_open()
         self.is_finished = True
@@ -135,7 +135,7 @@ class Transaction:
         return attempt_until_committed(self.operations, self.changes, self.base, self._begin)
 
     def abandon(self) -> None:
-        """Give up: remove every file the changes wrote."""
+        """Remove every file the changes wrote."""
         if not self.is_finished:
             self.is_finished = True
             abandon(self.changes)
@@ -151,7 +151,8 @@ class Transaction:
         return builder
 
     def _check_ids_hold(self, current: TableMetadata) -> None:
-        """Files staged after a change of schema or partitioning hold the ids it gave. Another writer's change may have taken the same ids.
+        """Files staged after a change of schema or partitioning use the ids it assigned; another writer's change may have taken the same
+        ids.
 
         Raises ValidationError.
         """
@@ -179,7 +180,7 @@ def _shape(metadata: TableMetadata) -> tuple[object, ...]:
 
 
 class StagedOperations:
-    """A table's operations inside a transaction: what is committed through them waits there, and is seen by who loads through them."""
+    """A table's operations inside a transaction: commits through them are staged, and loads through them see what is staged."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
@@ -193,7 +194,7 @@ class StagedOperations:
         return self._transaction.operations.name
 
     def load(self) -> TableVersion:
-        """The table as the transaction has it; no metadata file holds that once anything is staged."""
+        """The table as the transaction has it, without a metadata location once anything is staged."""
         base = self._transaction.base
         if base is not None and not self._transaction.has_effect:
             return base

@@ -12,6 +12,7 @@ from icesql.parser.dialect.reader import MAX_DEPTH, Reader
 from icesql.parser.dialect.sqlglot_source import exp
 from icesql.parser.text.names import Span
 from icesql.parser.text.tokens import Kind
+from icesql.spark_errors import spark_message
 
 _Types = exp.DataType.Type
 SIMPLE_TYPES = {
@@ -243,7 +244,7 @@ class Columns(Reader):
         """Iceberg's tables have none."""
         if any(self.at(*words) for words in begins):
             feature = "The feature is not supported: Table does not support table constraint"
-            self.fail(f"[UNSUPPORTED_FEATURE.TABLE_OPERATION] {feature}. SQLSTATE: 0A000")
+            self.fail(spark_message("UNSUPPORTED_FEATURE.TABLE_OPERATION", f"{feature}."))
 
     def default(self) -> Any:
         """A DEFAULT expression: up to the next column option, comma or bracket."""

@@ -12,6 +12,7 @@ from icesql.parser.dialect.nodes import place
 from icesql.parser.dialect.sqlglot_source import exp
 from icesql.parser.text.names import Span
 from icesql.parser.text.tokens import Kind
+from icesql.spark_errors import spark_message
 
 QUERY_STARTS = ("SELECT", "VALUES", "TABLE", "FROM", "WITH", "MAP", "REDUCE")
 _PLAIN_NUMBER = re.compile(r"(0|-?[1-9]\d*)|-?(0\.\d*[1-9]\d*|[1-9]\d*\.\d+)|0\.0+")  # numbers that Spark shows as they were written
@@ -257,7 +258,11 @@ class CreateTable(Columns):
         name = stored.name if stored is not None and stored.args.get("output") is None else ""
         if exp.FileFormatProperty in by_kind and (stored or rows):
             form = f"STORED AS {name.upper()}" if stored else "ROW FORMAT"
-            self.fail(f"[INVALID_STATEMENT_OR_CLAUSE] The statement or clause: CREATE TABLE ... USING ... {form.strip()} is not valid.")
+            self.fail(
+                spark_message(
+                    "INVALID_STATEMENT_OR_CLAUSE", f"The statement or clause: CREATE TABLE ... USING ... {form.strip()} is not valid."
+                )
+            )
         if rows is None or not name:
             return
         serde = rows.args.get("serde") is not None

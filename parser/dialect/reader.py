@@ -15,6 +15,7 @@ from icesql.parser.text.names import NameParts, Span
 from icesql.parser.text.places import sql_error
 from icesql.parser.text.relation_tokens import Tables, hide_tables, put_tables_back, tables_of
 from icesql.parser.text.tokens import Kind, Token
+from icesql.spark_errors import spark_message
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -376,7 +377,7 @@ class Reader(Spark.Parser):
                 self.expect(",")
             first, key = self.position, self._property_key()
             if key in found:
-                self.fail(f"[DUPLICATE_KEY] Found duplicate keys `{key}`. SQLSTATE: 23505")
+                self.fail(spark_message("DUPLICATE_KEY", f"Found duplicate keys `{key}`."))
             value = self._property_value()
             if value is None:
                 missing.append(key)
@@ -397,7 +398,7 @@ class Reader(Spark.Parser):
                 self.expect(",")
             key = self._property_key()
             if key in keys:
-                self.fail(f"[DUPLICATE_KEY] Found duplicate keys `{key}`. SQLSTATE: 23505")
+                self.fail(spark_message("DUPLICATE_KEY", f"Found duplicate keys `{key}`."))
             keys[key] = None
             if self.at("="):
                 self.fail(f"Operation not allowed: Values should not be specified for key(s): [{key}].")

@@ -13,6 +13,7 @@ from icesql.parser.dialect.tokens import dialect_tokens
 from icesql.parser.text.names import Place, Span
 from icesql.parser.text.relations import read_relation
 from icesql.parser.text.tokens import Kind, tokenize
+from icesql.spark_errors import spark_message
 
 WITH_ARG = "with_" if "with_" in exp.Insert.arg_types else "with"
 _SELECT_NOTHING, _SELECT_FROM = (dialect_tokens(text, tokenize(text)) for text in ("SELECT 1", "SELECT * FROM"))
@@ -281,7 +282,7 @@ class RowChanges(Reader):
             found.append(when)
             kinds.append(kind)
         if not found:
-            self.fail("[MERGE_WITHOUT_WHEN] There must be at least one WHEN clause in a MERGE statement.")
+            self.fail(spark_message("MERGE_WITHOUT_WHEN", "There must be at least one WHEN clause in a MERGE statement."))
         for kind in _ORDER:
             self._check_conditions(kind, [when for when, of_kind in zip(found, kinds, strict=True) if of_kind == kind])
         return found
@@ -292,7 +293,7 @@ class RowChanges(Reader):
             if when.args.get("condition") is None:
                 code = f"NON_LAST_{name.replace(' ', '_')}_CLAUSE_OMIT_CONDITION"
                 only_last = f"only the last {name} clause can omit the condition."
-                message = f"[{code}] When there are more than one {name} clauses in a MERGE statement, {only_last}"
+                message = spark_message(code, f"When there are more than one {name} clauses in a MERGE statement, {only_last}")
                 self.fail_at(message, Span(when.meta["start"], when.meta["end"] + 1))
 
     def _when(self) -> tuple[str, Any]:

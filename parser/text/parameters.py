@@ -12,6 +12,7 @@ from decimal import Decimal
 from icesql.errors import InvalidArgumentError
 from icesql.parser.text.places import sql_error
 from icesql.parser.text.tokens import Kind, Token, tokenize
+from icesql.spark_errors import spark_message
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +57,14 @@ def bind_parameters(text: str, arguments: Mapping[str, object] | Sequence[object
         pieces.append(text[at : marker.start])
         if marker.name is None:
             if isinstance(arguments, Mapping) or position >= len(arguments):
-                raise sql_error("[UNBOUND_SQL_PARAMETER] Found the unbound parameter: _", text, marker.start, marker.end)
+                raise sql_error(spark_message("UNBOUND_SQL_PARAMETER", "Found the unbound parameter: _"), text, marker.start, marker.end)
             pieces.append(literal(arguments[position]))
             position += 1
         else:
             if not isinstance(arguments, Mapping) or marker.name not in arguments:
-                raise sql_error(f"[UNBOUND_SQL_PARAMETER] Found the unbound parameter: {marker.name}", text, marker.start, marker.end)
+                raise sql_error(
+                    spark_message("UNBOUND_SQL_PARAMETER", f"Found the unbound parameter: {marker.name}"), text, marker.start, marker.end
+                )
             pieces.append(literal(arguments[marker.name]))
         at = marker.end
     return "".join((*pieces, text[at:]))

@@ -19,7 +19,7 @@ from sqlalchemy.exc import OperationalError
 from icesql.catalog import commit_status
 from icesql.catalog.loading import load_catalog
 from icesql.catalog.metastore import MetastoreCatalog
-from icesql.catalog.pointers import Kind
+from icesql.catalog.pointers import PointerKind
 from icesql.errors import CommitStateUnknownError, IcesqlError, NotFoundError
 from icesql.spec.views import ViewMetadata
 from icesql.table.manifests.reachable import reachable_files
@@ -55,11 +55,11 @@ class World:
 
     # -- what may not go -------------------------------------------------------------------------------------------
     def note_versions(self) -> None:
-        for name in self.other.store.names(Kind.TABLE, ("db",)):
+        for name in self.other.store.names(PointerKind.TABLE, ("db",)):
             table = self.other.load_table(name)
             self.versions.setdefault(str(table.metadata_location), (table.metadata.table_uuid, self.files_of(table)))
-        for name in self.other.store.names(Kind.VIEW, ("db",)):
-            location = str(self.other.store.find(Kind.VIEW, name))
+        for name in self.other.store.names(PointerKind.VIEW, ("db",)):
+            location = str(self.other.store.find(PointerKind.VIEW, name))
             self.versions.setdefault(location, (None, frozenset([location])))
 
     def files_of(self, table: Table) -> frozenset[str]:
@@ -76,7 +76,7 @@ class World:
 
     def rows_of(self, table_uuid: str | None) -> list[int] | None:
         """The ids in the table, under whichever name it has; ``None`` if it has none."""
-        for name in self.other.store.names(Kind.TABLE, ("db",)):
+        for name in self.other.store.names(PointerKind.TABLE, ("db",)):
             table = self.other.load_table(name)
             if table.metadata.table_uuid == table_uuid:
                 return sorted(table.to_arrow()["id"].to_pylist())
@@ -193,7 +193,7 @@ def register_base(world: World) -> None:
 
 
 def drop_view(world: World) -> None:
-    world.other.store.remove(Kind.VIEW, VIEW)
+    world.other.store.remove(PointerKind.VIEW, VIEW)
 
 
 def rename_view(world: World) -> None:
@@ -242,7 +242,7 @@ def outcome_of(work: Callable[[], object]) -> str:
     return "done"
 
 
-def is_there(world: World, name: tuple[str, ...], kind: Kind = Kind.TABLE) -> bool:
+def is_there(world: World, name: tuple[str, ...], kind: PointerKind = PointerKind.TABLE) -> bool:
     with suppress(NotFoundError):
         return world.other.store.find(kind, name) is not None
     return False

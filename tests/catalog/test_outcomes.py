@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from icesql.catalog.pointers import Kind
+from icesql.catalog.pointers import PointerKind
 from icesql.errors import CommitFailedError
 from icesql.table.changes.append import AppendFiles
 from icesql.table.write.arrow_write import write_rows
@@ -122,7 +122,7 @@ def drop(world: World, *, purge: bool = False) -> tuple[Callable[[], object], Ch
 
     def check(outcome: str) -> None:
         if outcome == "done":
-            assert world.other.store.find(Kind.TABLE, TABLE) != table.metadata_location
+            assert world.other.store.find(PointerKind.TABLE, TABLE) != table.metadata_location
 
     return lambda: world.catalog.drop_table(TABLE, purge=purge), check
 
@@ -261,7 +261,7 @@ def test_a_purge_takes_the_version_that_was_read_or_nothing(
         return remove(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(world.catalog.store, "remove", late)
-    before = world.other.store.find(Kind.TABLE, TABLE)
+    before = world.other.store.find(PointerKind.TABLE, TABLE)
     outcome = outcome_of(lambda: world.catalog.drop_table(TABLE, purge=True))
     undisturbed = meanwhile.__name__ in ("create", "register_base")  # the first cannot, the second leaves what was read
     assert outcome == ("done" if undisturbed else "failed"), before

@@ -34,7 +34,7 @@ def icesql(*arguments: str, cwd: Path, **environment: str) -> subprocess.Complet
 
 # -- without Spark -----------------------------------------------------------------------------------------------------
 def test_no_java_is_said_in_one_sentence(tmp_path: Path) -> None:
-    done = icesql("-e", "SELECT 1", cwd=tmp_path, JAVA_HOME=str(tmp_path))
+    done = icesql("-e", "SELECT 1", cwd=tmp_path, JAVA_HOME=str(tmp_path), ICESQL_JAVA="system")
     assert done.returncode == 1
     assert done.stderr.startswith("icesql: Cannot start Spark: no Java found: install Java 17 or 21")
     assert len(done.stderr.strip().splitlines()) == 1

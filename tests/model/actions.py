@@ -435,7 +435,9 @@ def remove_orphans(world: World, draw: Draw) -> Step | None:
     if name is None:
         return None
     op = world.op("remove_orphans", alone=True)
-    return op, lambda: remove(world.catalog.load_table(world.identifier(name)))
+    table = world.catalog.load_table(world.identifier(name))
+    world.forget_dropped_in(table.location)
+    return op, lambda: remove(table)
 
 
 # -- refs ----------------------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from unittest import mock
 from icesql.catalog.hadoop_operations import HadoopTableOperations
 from icesql.catalog.memory import MemoryStore
 from icesql.catalog.names import Identifier
-from icesql.catalog.pointers import Kind, Swap, SwapUncertainError
+from icesql.catalog.pointers import PointerKind, Swap, SwapUncertainError
 from icesql.catalog.sql_store import SqlStore
 from icesql.catalog.table_operations import MetastoreTableOperations
 from icesql.errors import CommitFailedError, IcesqlError
@@ -128,7 +128,7 @@ class LateStore(MemoryStore):
 
     def __init__(self) -> None:
         super().__init__()
-        self.flight: tuple[Kind, Sequence[Swap]] | None = None
+        self.flight: tuple[PointerKind, Sequence[Swap]] | None = None
         self.lands = True
 
     def land(self) -> None:
@@ -136,12 +136,12 @@ class LateStore(MemoryStore):
         if flight is not None and self.lands:
             super().swap(*flight)
 
-    def find(self, kind: Kind, identifier: Identifier, *, settled: bool = False) -> str | None:
+    def find(self, kind: PointerKind, identifier: Identifier, *, settled: bool = False) -> str | None:
         if settled and self.flight is not None:
             raise IcesqlError("Cannot read catalog database: lock timeout")
         return super().find(kind, identifier)
 
-    def swap(self, kind: Kind, swaps: Sequence[Swap]) -> None:
+    def swap(self, kind: PointerKind, swaps: Sequence[Swap]) -> None:
         self.land()
         fault = FAULTS.due("swap")
         if fault is None:
@@ -158,11 +158,11 @@ class LateStore(MemoryStore):
         else:
             raise CommitFailedError("Cannot reach catalog database")
 
-    def remove(self, kind: Kind, identifier: Identifier, *more: Any, **named: Any) -> bool:
+    def remove(self, kind: PointerKind, identifier: Identifier, *more: Any, **named: Any) -> bool:
         self.land()
         return super().remove(kind, identifier, *more, **named)
 
-    def rename(self, kind: Kind, source: Identifier, target: Identifier) -> None:
+    def rename(self, kind: PointerKind, source: Identifier, target: Identifier) -> None:
         self.land()
         super().rename(kind, source, target)
 

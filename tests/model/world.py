@@ -327,6 +327,10 @@ class World:
                 raise Broken(f"operation {op.number} {op.kind} was acknowledged, and is not there")
 
     # -- files -----------------------------------------------------------------------------------------------------
+    def forget_dropped_in(self, folder: str) -> None:
+        """What a dropped table left in the folder of a table made anew is no longer kept: to that table it is orphans, as in Iceberg."""
+        self.detached = {uuid: location for uuid, location in self.detached.items() if not location.startswith(f"{folder}/")}
+
     def _check_files(self, versions: dict[str, TableVersion]) -> None:
         there = {f"{folder}/{name}" for folder, _, names in os.walk(self.folder) for name in names}
         for name, version in versions.items():

@@ -8,12 +8,12 @@ import pytest
 
 from icesql.errors import CorruptMetadataError
 from icesql.expr.tree import TRUE
+from icesql.spark.jvm import partitions
 from icesql.spark.jvm.bridge import Bridge, bridge_of
+from icesql.spark.jvm.partitions import file_statuses
 from icesql.spark.jvm.types import to_spark_schema
-from icesql.spark.read import file_index
 from icesql.spark.read.aggregates import aggregate_frame
 from icesql.spark.read.changelog import changelog_frame, incremental_frame
-from icesql.spark.read.file_index import file_statuses
 from icesql.spark.read.metadata_frames import metadata_frame
 from icesql.spark.read.read_planning import ReadSettings
 from icesql.spark.read.relation import parquet_relation
@@ -55,11 +55,11 @@ def test_only_matching_files_are_planned(spark, make_table):
 def test_spark_is_told_of_few_files_once(spark, make_table, monkeypatch):
     told = []
 
-    def counted(bridge, files):
-        told.append(files)
-        return file_statuses(bridge, files)
+    def counted(bridge, paths, sizes):
+        told.append(paths)
+        return file_statuses(bridge, paths, sizes)
 
-    monkeypatch.setattr(file_index, "file_statuses", counted)
+    monkeypatch.setattr(partitions, "file_statuses", counted)
     table = make_table("t", spark.sql("SELECT id, CAST(id % 4 AS STRING) AS p FROM range(100)"), [("p", IDENTITY)])
     reports = []
     frame = scan_dataframe(spark, table, listener=lambda report, snapshot: reports.append(report))
@@ -128,7 +128,7 @@ def test_errors_of_planning_reach_the_caller_as_they_are(spark, make_table):
 
 
 @pytest.mark.parametrize("file_format", ["avro", "orc"])
-def test_other_formats_take_the_second_path(spark, make_table, file_format):
+def test_other_formats_take_the_fallback_reader(spark, make_table, file_format):
     rows = spark.sql("SELECT id, CAST(id % 2 AS INT) AS p, concat('s', id) AS s, IF(id = 3, NULL, array(id)) AS l FROM range(20)")
     table = make_table("t", rows, [("p", IDENTITY)], {"write.format.default": file_format})
     assert tuples(scan_dataframe(spark, table).where("id > 2")) == tuples(rows.where("id > 2"))

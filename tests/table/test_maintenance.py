@@ -191,12 +191,12 @@ def test_too_many_failed_commits_are_an_error(tmp_path: Path, monkeypatch: pytes
         job.run()
 
 
-def test_a_rehearsal_counts_what_a_run_does(tmp_path: Path):
+def test_a_dry_run_counts_what_a_run_does(tmp_path: Path):
     table = new_table(tmp_path)
     for i in range(6):
         table.append(rows(i))
     job = rewrite(table)
-    guess, real = job.rehearse(), job.run()
+    guess, real = job.dry_run(), job.run()
     assert (guess.rewritten_files, guess.added_files, guess.rewritten_bytes) == (
         real.rewritten_files,
         real.added_files,
@@ -238,7 +238,7 @@ def test_position_deletes_of_a_file_become_one(tmp_path: Path):
     for position in (0, 3, 5):
         delete_positions(table, path, [position])
     job = rewrite_deletes(table, rewrite_all="true")
-    assert job.rehearse().added_files == 1
+    assert job.dry_run().added_files == 1
     result = job.run()
     assert (result.rewritten_files, result.added_files) == (3, 1)
     assert ids(table) == [1, 2, 4, 6, 7, 8, 9]

@@ -25,7 +25,7 @@ class Around:
     def warehouse(self) -> str:
         return self.root
 
-    def home(self) -> None:
+    def own_folder(self) -> None:
         return None
 
     def allowed(self) -> Sequence[str]:

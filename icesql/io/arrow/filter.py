@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from icesql.errors import InvalidArgumentError
+from icesql.errors import InvalidArgumentError, unknown_case
 from icesql.expr.binding import is_floating
-from icesql.expr.rewrite import push_not
-from icesql.expr.tree import AlwaysTrue, And, BoundReference, Expression, Op, Or, Predicate
+from icesql.expr.rewrite import push_not, with_not
+from icesql.expr.tree import AlwaysFalse, AlwaysTrue, And, BoundReference, Expression, Not, Op, Or, Predicate
 from icesql.io.arrow.types import internal_values, to_arrow_type, to_arrow_value
 from icesql.spec.schema import Schema
 from icesql.spec.transforms import transform_function
@@ -39,7 +39,12 @@ def _mask(data: Data, schema: Schema, expression: Expression) -> Column:
             return _leaf(expression, term, _values(data, schema, term))
         case Predicate():
             raise InvalidArgumentError(f"Cannot filter rows: predicate is not bound: {expression}")
-    return pa.array([False] * data.num_rows, pa.bool_())
+        case AlwaysFalse():
+            return pa.array([False] * data.num_rows, pa.bool_())
+        case Not():
+            raise with_not(expression)
+        case _:
+            raise unknown_case(expression)
 
 
 def _values(data: Data, schema: Schema, term: BoundReference) -> Column:
@@ -93,10 +98,18 @@ def _leaf(leaf: Predicate, term: BoundReference, column: Column) -> Column:
             return _among(column, term.type, leaf.literals)
         case Op.NOT_IN:
             return pc.invert(_among(column, term.type, leaf.literals))
-    found = _COMPARE[leaf.op](column, _scalar(term.type, leaf.literal))
-    if leaf.op in (Op.GT, Op.GT_EQ) and is_floating(term.type):
-        return pc.or_kleene(found, pc.is_nan(column))
-    return found
+        case Op.LT | Op.LT_EQ | Op.GT | Op.GT_EQ | Op.EQ | Op.NOT_EQ:
+            return _comparison(leaf, term.type, column)
+        case _:
+            raise unknown_case(leaf.op)
+
+
+def _comparison(leaf: Predicate, type_: Type, column: Column) -> Column:
+    """NaN is the largest value."""
+    holds = _COMPARE[leaf.op](column, _scalar(type_, leaf.literal))
+    if leaf.op in (Op.GT, Op.GT_EQ) and is_floating(type_):
+        return pc.or_kleene(holds, pc.is_nan(column))
+    return holds
 
 
 def _among(column: Column, type_: Type, literals: tuple[object, ...]) -> Column:

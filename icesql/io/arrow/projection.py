@@ -35,9 +35,9 @@ def with_ordinal_ids(schema: pa.Schema) -> pa.Schema:
 
 def _mapped(field: pa.Field, known: tuple[MappedField, ...], name: str | None = None) -> pa.Field:
     wanted = field.name if name is None else name
-    found = next((m for m in known if wanted in m.names), None)
-    inner = () if found is None else found.fields
-    return _with_id(field.with_type(_mapped_type(field.type, inner)), None if found is None else found.field_id)
+    mapping = next((m for m in known if wanted in m.names), None)
+    inner = () if mapping is None else mapping.fields
+    return _with_id(field.with_type(_mapped_type(field.type, inner)), None if mapping is None else mapping.field_id)
 
 
 def _mapped_type(type_: pa.DataType, known: tuple[MappedField, ...]) -> pa.DataType:
@@ -61,12 +61,12 @@ def wanted_leaves(file_fields: Any, struct: Schema | StructType) -> list[tuple[s
     leaf,
     so that null structs stay null."""
     by_id = {field.id: field for field in struct.fields}
-    found: list[tuple[str, ...]] = []
+    paths: list[tuple[str, ...]] = []
     for field in file_fields:
         wanted = by_id.get(field_id_of(field) or 0)
         if wanted is not None:
-            found += [(field.name, *path) for path in _leaves_of(field.type, wanted.type)]
-    return found
+            paths += [(field.name, *path) for path in _leaves_of(field.type, wanted.type)]
+    return paths
 
 
 def _leaves_of(type_: pa.DataType, wanted: Type) -> list[tuple[str, ...]]:
@@ -104,7 +104,7 @@ def project(
 def _columns(
     file_fields: list[pa.Field], arrays: list[pa.Array], wanted: tuple[NestedField, ...], length: int, constants: Mapping[int, Any]
 ) -> list[pa.Array]:
-    by_id = {found: i for i, field in enumerate(file_fields) if (found := field_id_of(field)) is not None}
+    by_id = {field_id: i for i, field in enumerate(file_fields) if (field_id := field_id_of(field)) is not None}
     made = []
     for field in wanted:
         index = by_id.get(field.id)

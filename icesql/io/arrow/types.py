@@ -111,11 +111,11 @@ def has_ids(schema: pa.Schema) -> bool:
 
 def field_ids(fields: Iterable[pa.Field]) -> frozenset[int]:
     """The ids of fields, at any depth."""
-    found: set[int] = set()
+    ids: set[int] = set()
     for field in fields:
         own = field_id_of(field)
-        found |= field_ids(child_fields(field.type)) | ({own} if own is not None else set())
-    return frozenset(found)
+        ids |= field_ids(child_fields(field.type)) | ({own} if own is not None else set())
+    return frozenset(ids)
 
 
 def child_fields(type_: pa.DataType) -> tuple[pa.Field, ...]:
@@ -148,10 +148,10 @@ def from_arrow_type(type_: pa.DataType, prefix: str = "") -> Type:
 
 def _from_field(field: pa.Field, prefix: str) -> NestedField:
     name = prefix + field.name
-    found = field_id_of(field)
-    if found is None:
+    field_id = field_id_of(field)
+    if field_id is None:
         raise InvalidArgumentError(f"Cannot convert Arrow schema: field has no id: {name}", field=name)
-    return NestedField(found, field.name, from_arrow_type(field.type, f"{name}."), not field.nullable)
+    return NestedField(field_id, field.name, from_arrow_type(field.type, f"{name}."), not field.nullable)
 
 
 def _from_primitive(type_: pa.DataType, prefix: str) -> Type:

@@ -119,13 +119,13 @@ class _Walk:
         while count := self.count():
             for _ in range(count):
                 key = self.varint()
-                found = self.wanted.get(key) if slot >= 0 else None
+                offset = self.wanted.get(key) if slot >= 0 else None
                 if is_bytes:
-                    self._raw(-1 if found is None else slot + found, self.span())
+                    self._raw(-1 if offset is None else slot + offset, self.span())
                 else:
                     value = self.varint()
-                    if found is not None:
-                        self.keep_int(slot + found, value)
+                    if offset is not None:
+                        self.keep_int(slot + offset, value)
 
     def _items(self, child: int, *, with_keys: bool) -> None:
         while count := self.count():

@@ -41,8 +41,8 @@ class AvroHeader:
 
     def text(self, key: str) -> str | None:
         """A metadata value as text, or ``None``."""
-        found = self.metadata.get(key)
-        return None if found is None else found.decode("utf-8", "replace")
+        value = self.metadata.get(key)
+        return None if value is None else value.decode("utf-8", "replace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,18 +118,18 @@ def _schema(metadata: Mapping[str, bytes], location: str) -> AvroSchema:
 
 
 def _header_map(data: bytes, position: int) -> tuple[dict[str, bytes], int]:
-    found: dict[str, bytes] = {}
+    entries: dict[str, bytes] = {}
     while True:
         count, position = read_long(data, position)
         if count == 0:
-            return found, position
+            return entries, position
         if count < 0:
             count, (_, position) = -count, read_long(data, position)
         if count > _MAX_HEADER_ENTRIES:
             raise ValueError(f"{count} header entries")
         for _ in range(count):
             key, position = read_bytes(data, position)
-            found[key.decode()], position = read_bytes(data, position)
+            entries[key.decode()], position = read_bytes(data, position)
 
 
 def read_records(data: bytes, location: str, limit: Limit = budgets.inflated_bytes) -> AvroRecords:
@@ -244,10 +244,10 @@ _CODECS = {
 
 def avro_codec(name: str) -> str:
     """Avro's name of a codec. Raises InvalidArgumentError for an unknown one."""
-    found = _CODECS.get(name.lower())
-    if found is None:
+    codec = _CODECS.get(name.lower())
+    if codec is None:
         raise InvalidArgumentError(f"Cannot write Avro file: unknown compression codec: {name}", codec=name)
-    return found
+    return codec
 
 
 def _isal() -> Any:

@@ -139,11 +139,11 @@ class _Ids:
         self._unmatched = unmatched
 
     def _id(self, node: Mapping[str, Any], key: str, known: tuple[MappedField, ...], name: str) -> tuple[int, tuple[MappedField, ...]]:
-        found = next((m for m in known if name in m.names), None)
+        mapping = next((m for m in known if name in m.names), None)
         own = node.get(key)
         if own is None:
-            own = found.field_id if found is not None and found.field_id is not None else next(self._unmatched)
-        return int(own), () if found is None else found.fields
+            own = mapping.field_id if mapping is not None and mapping.field_id is not None else next(self._unmatched)
+        return int(own), () if mapping is None else mapping.fields
 
     def record(self, schema: Any, known: tuple[MappedField, ...]) -> Any:
         if schema.get("logicalType") == "variant":
@@ -210,13 +210,13 @@ def _arrays(
     """(rows, one array a field): flat fields by the native module, others by rows."""
     others = tuple(i for i in range(len(struct.fields)) if i not in flat)
     other_struct, other_shape = _of_fields(struct, shape, others)
-    found = rows(records, whole, other_shape, location) if others or not can_walk(records) else iter(())
+    rest = rows(records, whole, other_shape, location) if others or not can_walk(records) else iter(())
     if not flat and (struct.fields or not can_walk(records)):
-        while part := list(islice(found, batch_rows)):
+        while part := list(islice(rest, batch_rows)):
             yield len(part), to_arrays(part, other_struct, other_shape, location)
         return
     for length, columns in flat_arrays(records, whole, *_of_fields(struct, shape, flat), location, batch_rows):
-        nested = to_arrays(list(islice(found, length)), other_struct, other_shape, location) if others else []
+        nested = to_arrays(list(islice(rest, length)), other_struct, other_shape, location) if others else []
         by_place = dict(zip((*flat, *others), (*columns, *nested), strict=True))
         yield length, [by_place[i] for i in range(len(struct.fields))]
 

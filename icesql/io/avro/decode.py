@@ -206,28 +206,28 @@ def _counts(data: bytes, position: int) -> tuple[int, int]:
 
 def _blocks_of(item: Decoder) -> Decoder:
     def decode(data: bytes, position: int) -> tuple[list[Any], int]:
-        found: list[Any] = []
+        items: list[Any] = []
         while True:
             count, position = _counts(data, position)
             if count == 0:
-                return found, position
+                return items, position
             for _ in range(count):
                 value, position = item(data, position)
-                found.append(value)
+                items.append(value)
 
     return decode
 
 
 def _blocks_of_pairs(key: Decoder, value: Decoder) -> Decoder:
     def decode(data: bytes, position: int) -> tuple[dict[Any, Any], int]:
-        found: dict[Any, Any] = {}
+        pairs: dict[Any, Any] = {}
         while True:
             count, position = _counts(data, position)
             if count == 0:
-                return found, position
+                return pairs, position
             for _ in range(count):
                 name, position = key(data, position)
-                found[name], position = value(data, position)
+                pairs[name], position = value(data, position)
 
     return decode
 

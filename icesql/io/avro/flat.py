@@ -235,14 +235,14 @@ def _struct(type_: StructType, columns: _Columns, path: Path, shape: Any) -> pa.
 
 
 def _integers(type_: Type, values: npt.NDArray[np.int64], valid: npt.NDArray[np.bool_]) -> pa.Array:
-    made, found = to_arrow_type(type_), values
+    made, integers = to_arrow_type(type_), values
     if isinstance(type_, BooleanType):
         return pa.array(values != 0, mask=~valid)
     if isinstance(type_, _INT32):
         if len(values) and (values.min() < -(1 << 31) or values.max() >= 1 << 31):
             raise ValueError("integer beyond 32 bits")
-        found = values.astype(np.int32)
-    return pa.Array.from_buffers(made, len(values), [_bitmap(valid), pa.py_buffer(np.ascontiguousarray(found))])
+        integers = values.astype(np.int32)
+    return pa.Array.from_buffers(made, len(values), [_bitmap(valid), pa.py_buffer(np.ascontiguousarray(integers))])
 
 
 def _bitmap(valid: npt.NDArray[np.bool_]) -> pa.Buffer | None:

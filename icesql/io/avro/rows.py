@@ -63,17 +63,17 @@ class _Container:
 
     def _all(self, records: AvroRecords, header: bytes) -> Iterator[bytes]:
         yield header
-        for found, start, end in records.blocks:
+        for count, start, end in records.blocks:
             self.place = start
-            yield write_long(found) + write_long(end - start)
+            yield write_long(count) + write_long(end - start)
             yield records.buffer[start:end]
             yield _SYNC
 
     def read(self, size: int) -> bytes:
         while len(self._rest) < size and (part := next(self._parts, None)) is not None:
             self._rest += part
-        found, self._rest = self._rest[:size], self._rest[size:]
-        return found
+        data, self._rest = self._rest[:size], self._rest[size:]
+        return data
 
 
 def _own_rows(records: AvroRecords, shape: Any, location: str) -> Iterator[dict[str, Any]]:
@@ -81,9 +81,9 @@ def _own_rows(records: AvroRecords, shape: Any, location: str) -> Iterator[dict[
         decode = record_decoder(shape)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise corrupt(location, f"schema is not readable: {error!r}") from error
-    for found, start, end in records.blocks:
+    for count, start, end in records.blocks:
         at = start
-        for _ in range(found):
+        for _ in range(count):
             place = at
             try:
                 row, at = decode(records.buffer, at)
@@ -95,13 +95,13 @@ def _own_rows(records: AvroRecords, shape: Any, location: str) -> Iterator[dict[
 
 
 # -- to Arrow ----------------------------------------------------------------------------------------------------------
-def to_arrays(found: list[dict[str, Any]], struct: StructType, shape: Any, location: str) -> list[pa.Array]:
+def to_arrays(rows: list[dict[str, Any]], struct: StructType, shape: Any, location: str) -> list[pa.Array]:
     """One array a field. Raises CorruptMetadataError for values that are not of their type."""
     made = []
     try:
         for field, part in zip(struct.fields, shape["fields"], strict=True):
             name, convert = part["name"], converter(field.type, part["type"])
-            values = [row[name] for row in found]
+            values = [row[name] for row in rows]
             made.append(pa.array(values if convert is None else list(map(convert, values)), to_arrow_type(field.type)))
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, KeyError, TypeError, ValueError, ArithmeticError) as error:
         raise CorruptMetadataError(f"Cannot read Avro file {location}: {error!r}", location=location) from error
@@ -111,8 +111,8 @@ def to_arrays(found: list[dict[str, Any]], struct: StructType, shape: Any, locat
 def converter(type_: Type, shape: Any) -> Convert | None:
     """From a decoded value to what ``pyarrow.array`` takes, or ``None`` where they are the same."""
     shape = without_null(shape)
-    found = _converter(type_, shape)
-    return None if found is None else partial(_unless_null, found)
+    convert = _converter(type_, shape)
+    return None if convert is None else partial(_unless_null, convert)
 
 
 def _unless_null(convert: Convert, value: Any) -> Any:

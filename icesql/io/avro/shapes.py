@@ -105,8 +105,8 @@ def _pruned(type_: Type, shape: Any, wanted: Type) -> tuple[Type, Any]:
         inner_type, inner = _pruned(type_, without_null(shape), wanted)
         return inner_type, [branch if branch == "null" else inner for branch in shape]
     if isinstance(type_, StructType) and isinstance(wanted, StructType):
-        found = pruned(type_, shape, wanted)
-        return found if found[0].fields else (type_, shape)  # a null struct stays null
+        narrowed = pruned(type_, shape, wanted)
+        return narrowed if narrowed[0].fields else (type_, shape)  # a null struct stays null
     return type_, shape
 
 
@@ -119,8 +119,8 @@ def is_bounded(shape: Any) -> bool:
 
 def _repeats(shape: Any, key_bytes: int = 0) -> tuple[int, int] | None:
     """``_cost`` of a shape that repeats, or ``None`` if it may repeat without end."""
-    found = _cost(shape)
-    return None if found is None or found[1] > budgets.IDLE_STEPS_PER_BYTE * (found[0] + key_bytes) else found
+    cost = _cost(shape)
+    return None if cost is None or cost[1] > budgets.IDLE_STEPS_PER_BYTE * (cost[0] + key_bytes) else cost
 
 
 def _cost(shape: Any) -> tuple[int, int] | None:

@@ -69,9 +69,9 @@ def metrics_config(schema: Schema, properties: Mapping[str, str], sorted_ids: It
             modes[field_id] = TRUNCATE_16
     for key, value in properties.items():
         if key.startswith(METRICS_MODE_COLUMN_PREFIX):
-            found = schema.field_id(key[len(METRICS_MODE_COLUMN_PREFIX) :])
-            if found is not None:
-                modes[found] = _mode_or(value, default)
+            column_id = schema.field_id(key[len(METRICS_MODE_COLUMN_PREFIX) :])
+            if column_id is not None:
+                modes[column_id] = _mode_or(value, default)
     return MetricsConfig(default, modes)
 
 
@@ -117,16 +117,16 @@ def _breadth_first(fields: Sequence[NestedField]) -> Iterator[int]:
 
 def measured_fields(schema: Schema | StructType) -> dict[int, NestedField]:
     """Leaf fields that have counts and bounds: those outside lists and maps."""
-    found: dict[int, NestedField] = {}
+    fields: dict[int, NestedField] = {}
     for each in schema.fields:
         match each.type:
             case StructType():
-                found.update(measured_fields(each.type))
+                fields.update(measured_fields(each.type))
             case ListType() | MapType():
                 pass
             case _:
-                found[each.id] = each
-    return found
+                fields[each.id] = each
+    return fields
 
 
 @dataclass(slots=True)

@@ -27,9 +27,9 @@ class GivenCounts:
         """Rows, then the numbers in the order of the names."""
         self._numbers = [a + b for a, b in zip(self._numbers, numbers, strict=True)]
 
-    def check(self, found: Sequence[int | None]) -> None:
+    def check(self, counts: Sequence[int | None]) -> None:
         """Compare with the numbers of the footer, ``None`` for what it does not tell. Raises CorruptMetadataError."""
-        for name, given, number in zip(self._names, self._numbers, found, strict=False):
+        for name, given, number in zip(self._names, self._numbers, counts, strict=False):
             if number is not None and number != given:
                 why = f"{given} {name} were given, the file holds {number}; it is removed and nothing is committed"
                 raise CorruptMetadataError(f"Cannot write {self._format} file: {why}", given=given, found=number)
@@ -117,7 +117,7 @@ def parquet_counts(footer: pq.FileMetaData) -> list[int | None]:
 
 def _nulls(groups: list[pq.RowGroupMetaData], place: int) -> int | None:
     statistics = [group.column(place).statistics for group in groups]
-    told = [found.null_count for found in statistics if found is not None and found.has_null_count]
+    told = [chunk.null_count for chunk in statistics if chunk is not None and chunk.has_null_count]
     return sum(told) if len(told) == len(groups) else None
 
 

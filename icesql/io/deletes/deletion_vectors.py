@@ -61,12 +61,12 @@ def _deserialized(serialized: bytes, location: str) -> BitMap64:
     from pyroaring import BitMap64
 
     try:
-        found = BitMap64.deserialize(serialized)
+        bitmap = BitMap64.deserialize(serialized)
     except Exception as error:  # pyroaring documents no error of its own
         raise _corrupt(location, f"damaged bitmap: {error}") from error
-    if found and found.max() > MAX_POSITION:
-        raise _corrupt(location, f"position too large: {found.max()}")
-    return found
+    if bitmap and bitmap.max() > MAX_POSITION:
+        raise _corrupt(location, f"position too large: {bitmap.max()}")
+    return bitmap
 
 
 def _bitmap(data: bytes, location: str) -> tuple[bytes, RoaringBitmap]:
@@ -103,9 +103,9 @@ def read_dv(io: FileIO, file: DataFile) -> BitMap64:
 
 def read_dv_bitmap(io: FileIO, file: DataFile) -> RoaringBitmap:
     """What ``read_dv`` finds, without pyroaring. Raises as ``read_dv`` does."""
-    _, found = _bitmap(_blob(io, file), file.file_path)
-    _check_count(file, len(found))
-    return found
+    _, bitmap = _bitmap(_blob(io, file), file.file_path)
+    _check_count(file, len(bitmap))
+    return bitmap
 
 
 def _blob(io: FileIO, file: DataFile) -> bytes:
@@ -151,10 +151,10 @@ def write_dvs(
     if not blobs:
         return []
     footer, size = write_puffin(io, location, blobs, {"created-by": "icesql"})
-    found: list[DataFile] = []
+    files: list[DataFile] = []
     for (path, bitmap), blob in zip(merged.items(), footer.blobs, strict=True):
         target = (targets or {}).get(path)
-        found.append(
+        files.append(
             DataFile(
                 content=FileContent.POSITION_DELETES,
                 file_path=location,
@@ -168,7 +168,7 @@ def write_dvs(
                 content_size_in_bytes=blob.length,
             )
         )
-    return found
+    return files
 
 
 def _merged(path: str, positions: Iterable[int] | BitMap64, previous: Mapping[str, Any]) -> BitMap64:

@@ -50,11 +50,11 @@ def check_delete_format(properties: Mapping[str, str], option: str | None = None
 
 def delete_properties(properties: Mapping[str, str]) -> dict[str, str]:
     """Properties with ``write.delete.<format>.*`` in place of ``write.<format>.*`` where a table sets them."""
-    found = dict(properties)
+    renamed = dict(properties)
     for key, value in properties.items():
         if key.startswith(DELETE_PREFIX) and not key.startswith("write.delete.format"):
-            found["write." + key[len(DELETE_PREFIX) :]] = value
-    return found
+            renamed["write." + key[len(DELETE_PREFIX) :]] = value
+    return renamed
 
 
 # -- position deletes --------------------------------------------------------------------------------------------------
@@ -99,10 +99,10 @@ def sorted_positions(positions: Mapping[str, Iterable[int]] | pa.Table) -> pa.Ta
     numbers: list[pa.Array] = []
     for path in sorted(positions, key=lambda p: p.encode()):
         given = positions[path]
-        found = np.unique(given.astype(np.int64) if isinstance(given, np.ndarray) else np.fromiter(given, np.int64))
-        if len(found):
-            paths.append(pa.repeat(pa.scalar(path, pa.string()), len(found)))
-            numbers.append(pa.array(found))
+        distinct = np.unique(given.astype(np.int64) if isinstance(given, np.ndarray) else np.fromiter(given, np.int64))
+        if len(distinct):
+            paths.append(pa.repeat(pa.scalar(path, pa.string()), len(distinct)))
+            numbers.append(pa.array(distinct))
     return pa.table({"file_path": pa.chunked_array(paths, pa.string()), "pos": pa.chunked_array(numbers, pa.int64())})
 
 
@@ -111,22 +111,22 @@ def read_position_deletes(io: FileIO, file: DataFile, data_path: str | None = No
     InvalidArgumentError."""
     from pyroaring import BitMap64
 
-    found: dict[str, BitMap64] = {}
+    by_path: dict[str, BitMap64] = {}
     for path, positions in _runs(io, file):
         if data_path is None or path == data_path:
-            bitmap = found.setdefault(path, BitMap64())
+            bitmap = by_path.setdefault(path, BitMap64())
             try:
                 bitmap.update(positions.tolist())
             except (OverflowError, TypeError) as error:
                 raise CorruptMetadataError(f"Cannot read position deletes {file.file_path}: {error}", location=file.file_path) from error
-    return found
+    return by_path
 
 
 def read_positions(io: FileIO, file: DataFile, data_path: str) -> Positions:
     """Deleted positions of one data file in a position delete file, in any order, and without pyroaring. Raises NotFoundError,
     CorruptMetadataError, InvalidArgumentError."""
-    found = [positions for path, positions in _runs(io, file) if path == data_path]
-    return np.concatenate(found) if found else np.zeros(0, np.int64)
+    parts = [positions for path, positions in _runs(io, file) if path == data_path]
+    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
 
 def _runs(io: FileIO, file: DataFile) -> Iterable[tuple[str, np.ndarray[Any, Any]]]:

@@ -57,15 +57,15 @@ class RoaringBitmap:
 
     def contains(self, positions: Positions) -> npt.NDArray[np.bool_]:
         """Which of the positions, in any order, are in the bitmap."""
-        found = np.zeros(len(positions), bool)
+        hits = np.zeros(len(positions), bool)
         keys = positions >> 16
         for key in np.unique(keys).tolist():
             if (container := self._containers.get(key)) is not None:
                 bits = np.zeros(_LARGEST, bool)
                 bits[_values(self._data, container)] = True
                 asked = keys == key
-                found[asked] = bits[positions[asked] & _LARGEST - 1]
-        return found
+                hits[asked] = bits[positions[asked] & _LARGEST - 1]
+        return hits
 
     def _read_32(self, upper: int, at: int) -> int:
         """Note and check the containers of one 32-bit bitmap; gives the place after it."""

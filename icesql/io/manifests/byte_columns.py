@@ -64,10 +64,10 @@ class BytesColumn:
             chosen = np.asarray(rows if isinstance(rows, np.ndarray) else list(rows))
             chosen = chosen if chosen.size else chosen.astype(np.int64)
             offsets, lengths = offsets[chosen], lengths[chosen]
-        found: list[str | None] = (native or avro_columns_python).texts(
+        texts: list[str | None] = (native or avro_columns_python).texts(
             self.buffer, np.ascontiguousarray(offsets), np.ascontiguousarray(lengths)
         )
-        return found
+        return texts
 
     def numbers(self, type_: Type) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]] | None:
         """(values, valid) of a column of single-value bytes of a fixed-width number type, ``None`` for other types.

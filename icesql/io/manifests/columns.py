@@ -83,10 +83,10 @@ class ManifestColumns:
 
     @cached_property
     def status(self) -> Ints:
-        found = self._column(("entry", 0))
-        if len(found) and (found.min() < 0 or found.max() > 2):
+        statuses = self._column(("entry", 0))
+        if len(statuses) and (statuses.min() < 0 or statuses.max() > 2):
             raise corrupt(self.location, "entry with unknown status")
-        return found
+        return statuses
 
     @cached_property
     def live(self) -> Mask:
@@ -110,8 +110,8 @@ class ManifestColumns:
         slot, inherited = self.program.ints.get(("entry", field_id)), self.manifest.sequence_number
         own = np.zeros(len(self), bool) if slot is None else self._present[slot] != 0
         if own.all() and slot is not None:
-            found: Ints = self._ints[slot]
-            return found
+            numbers: Ints = self._ints[slot]
+            return numbers
         values = np.full(len(self), -1, np.int64) if slot is None else np.where(own, self._ints[slot], -1)
         if inherited < 0:
             return values
@@ -120,10 +120,10 @@ class ManifestColumns:
 
     @cached_property
     def content(self) -> Ints:
-        found = self._column(("file", 134), 0)
-        if len(found) and (found.min() < 0 or found.max() > 2):
+        contents = self._column(("file", 134), 0)
+        if len(contents) and (contents.min() < 0 or contents.max() > 2):
             raise corrupt(self.location, "entry with unknown content")
-        return found
+        return contents
 
     @cached_property
     def record_count(self) -> Ints:
@@ -201,18 +201,18 @@ class ManifestColumns:
     def partition_columns(self) -> dict[int, PartitionColumn]:
         """By partition field id. A field of the spec that the manifest lacks is all null."""
         _, partition = self._schemas
-        found: dict[int, PartitionColumn] = {}
+        columns: dict[int, PartitionColumn] = {}
         names = Names()
         by_name = {} if self.spec is None else {compatible_name(f.name): f.field_id for f in self.spec.fields}
         for key, made in zip(partition_keys(partition), partition["fields"], strict=True):
             field_id = key if isinstance(key, int) else by_name.get(key)
             type_ = resolve(_without_null(made["type"]), names)  # a named type may be defined by an earlier field
             if field_id is not None:
-                found[field_id] = self._partition_column(("partition", key), type_)
+                columns[field_id] = self._partition_column(("partition", key), type_)
         if self.spec is not None:
             for missing in self.spec.fields:
-                found.setdefault(missing.field_id, PartitionColumn(np.zeros(len(self), bool)))
-        return found
+                columns.setdefault(missing.field_id, PartitionColumn(np.zeros(len(self), bool)))
+        return columns
 
     def _partition_column(self, column: Column, type_: dict[str, Any]) -> PartitionColumn:
         slot = self.program.ints.get(column)
@@ -327,11 +327,11 @@ class ManifestColumns:
 
     def has_no(self, field_ids: Iterable[int]) -> Mask:
         """Rows in which the data file's optional fields of these ids are all null."""
-        found = np.ones(len(self), bool)
+        absent = np.ones(len(self), bool)
         for field_id in field_ids:
             slot = self.program.ints.get(("file", field_id))
-            found &= self._spans(("file", field_id)).lengths < 0 if slot is None else self._present[slot] == 0
-        return found
+            absent &= self._spans(("file", field_id)).lengths < 0 if slot is None else self._present[slot] == 0
+        return absent
 
     def can_copy(self, format_version: int, partition: StructType) -> bool:
         """True if records can go as bytes into manifests of this version and partition type (rows with unusual ends apart)."""
@@ -428,8 +428,8 @@ def _checked(columns: ManifestColumns) -> ManifestColumns:
             "status": columns.status,
             "content": columns.content,
         }
-        for what, found in required.items():
-            if found.min() < 0:
+        for what, values in required.items():
+            if values.min() < 0:
                 raise corrupt(columns.location, f"entry without {what}")
         if columns.manifest.content is ManifestContent.DATA and columns.content.max() != FileContent.DATA:
             raise corrupt(columns.location, "delete file in a data manifest")

@@ -30,10 +30,10 @@ def data_file_of_record(record: Record, spec_id: int, partition: Callable[[Recor
         raise ValueError(f"file path is not a location: {record[100]!r}")
 
     def by_column(field_id: int) -> dict[int, Any]:
-        found = find(field_id) or {}
-        if not isinstance(found, dict):
+        pairs = find(field_id) or {}
+        if not isinstance(pairs, dict):
             raise ValueError(f"field {field_id} is not a map")
-        return found
+        return pairs
 
     return DataFile(
         content=FileContent(find(134) or 0),

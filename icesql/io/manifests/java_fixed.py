@@ -21,10 +21,10 @@ def with_readable_partitions(records: AvroRecords) -> AvroRecords:
         return records
     corrected = copy.deepcopy(records.header.schema)
     try:
-        found = _as_bytes(corrected)
+        is_changed = _as_bytes(corrected)
     except (KeyError, TypeError, AttributeError, StopIteration, RecursionError):
         return records  # not a manifest: whoever decodes it says so
-    if not found or _fits(records):
+    if not is_changed or _fits(records):
         return records
     other = replace(records, header=replace(records.header, schema=corrected))
     return other if _fits(other) else records
@@ -34,13 +34,13 @@ def _as_bytes(schema: Any) -> bool:
     """Make ``bytes`` of every plain fixed type in the partition record, in place; true if there was one."""
     data_file = next(field for field in schema["fields"] if field["name"] == "data_file")["type"]
     partition = next(field for field in data_file["fields"] if field["name"] == "partition")["type"]
-    found = False
+    is_changed = False
     for field in partition["fields"]:
         branches = field["type"] if isinstance(field["type"], list) else [field["type"]]
         kinds = ["bytes" if _is_plain_fixed(branch) else branch for branch in branches]
         if kinds != branches:
-            field["type"], found = (kinds if isinstance(field["type"], list) else kinds[0]), True
-    return found
+            field["type"], is_changed = (kinds if isinstance(field["type"], list) else kinds[0]), True
+    return is_changed
 
 
 def _is_plain_fixed(schema: Any) -> bool:

@@ -71,7 +71,7 @@ def parse_manifest_list(data: bytes, location: str, repeated: RepeatedManifests 
         raise corrupt(location, f"not a manifest list: {error!r}") from error
     known = None if repeated is None else repeated.of(records.header)
     read = _entry_reader(decode, records.buffer) if known is None else _repeated_reader(decode, records.buffer, known)
-    found: list[ManifestFile] = []
+    manifests: list[ManifestFile] = []
     for count, start, end in records.blocks:
         position = start
         for _ in range(count):
@@ -80,10 +80,10 @@ def parse_manifest_list(data: bytes, location: str, repeated: RepeatedManifests 
                 manifest, position = read(position)
                 if position > end:
                     raise IndexError("record past the end of its block")
-                found.append(manifest)
+                manifests.append(manifest)
             except (*DAMAGE, KeyError, TypeError, AttributeError, RecursionError) as error:
                 raise corrupt(location, f"damaged manifest entry: {error!r}", place) from error
-    return tuple(found)
+    return tuple(manifests)
 
 
 _EntryReader = Callable[[int], tuple[ManifestFile, int]]  # from a record's place to its manifest and the place after it

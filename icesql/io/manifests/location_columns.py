@@ -30,5 +30,5 @@ def _begins_with_scheme(data: npt.NDArray[np.uint8], column: BytesColumn, rows: 
     head = np.where(inside, data[np.minimum(places, len(data) - 1)], 0) if len(data) else np.zeros((len(rows), 1), np.uint8)
     colon, slash = head == ord(":"), head == ord("/")
     at, slash_at = colon.argmax(axis=1), np.where(slash.any(axis=1), slash.argmax(axis=1), _SCHEME_BYTES)
-    found: npt.NDArray[np.bool_] = colon.any(axis=1) & (at > 0) & (at < slash_at)
-    return found
+    has_scheme: npt.NDArray[np.bool_] = colon.any(axis=1) & (at > 0) & (at < slash_at)
+    return has_scheme

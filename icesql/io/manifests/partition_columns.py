@@ -39,20 +39,20 @@ class PartitionColumn:
 
     def pick(self, rows: npt.NDArray[np.int64]) -> list[object]:
         """The values of some rows (indices), null as ``None``."""
-        found: list[object] = self.values()[rows].tolist()
+        picked: list[object] = self.values()[rows].tolist()
         valid = self.valid[rows]
-        return found if valid.all() else [value if ok else None for value, ok in zip(found, valid.tolist(), strict=True)]
+        return picked if valid.all() else [value if ok else None for value, ok in zip(picked, valid.tolist(), strict=True)]
 
     def values(self) -> npt.NDArray[Any]:
         """One array: int64 or bool where the field is such (0 in null rows), float64, else an object array with ``None`` for null."""
         if self.integers is not None:
             return self.integers.astype(bool) if self.is_boolean else self.integers
-        found = np.empty(len(self.valid), dtype=object)
+        decoded = np.empty(len(self.valid), dtype=object)
         memo: dict[bytes, Any] = {}
         for row in np.flatnonzero(self.valid).tolist():
             data = None if self.spans is None else self.spans[row]
             if data is not None and self.read is not None:
                 if data not in memo:
                     memo[data] = self.read(data)
-                found[row] = memo[data]
-        return found
+                decoded[row] = memo[data]
+        return decoded

@@ -153,10 +153,10 @@ class ManifestWriter:
     def _entry_start(self, status: EntryStatus, snapshot_id: int | None, number: int | None, file_number: int | None) -> bytes:
         """What precedes the data file; few entries differ in it."""
         key = (status, snapshot_id, number, file_number)
-        found = self._starts.get(key)
-        if found is None:
-            found = self._starts[key] = encode_entry(self._version, status, snapshot_id, number, file_number, b"")
-        return found
+        start = self._starts.get(key)
+        if start is None:
+            start = self._starts[key] = encode_entry(self._version, status, snapshot_id, number, file_number, b"")
+        return start
 
     def close(self) -> ManifestFile:
         """Write the file. Sequence numbers that are not known yet are ``UNASSIGNED_SEQUENCE_NUMBER`` until the list is written."""

@@ -211,8 +211,8 @@ def schema_with_ids(schema: pa.Schema, location: str) -> pa.Schema:
 
 
 def _with_id(field: pa.Field) -> pa.Field:
-    found = None if field.metadata is None else field.metadata.get(ID)
-    metadata = {} if found is None else {FIELD_ID_KEY: str(int(found))}
+    field_id = None if field.metadata is None else field.metadata.get(ID)
+    metadata = {} if field_id is None else {FIELD_ID_KEY: str(int(field_id))}
     return pa.field(field.name, _type_with_ids(field.type), field.nullable, metadata)
 
 

@@ -77,8 +77,8 @@ class OrcLayout:
 
     def footer(self, file: Any, stripe: int) -> Message:
         """A stripe's footer. Raises ``DAMAGE``."""
-        found = self.stripes[stripe]
-        return message(self.inflated(_at(file, found.footer_start, found.footer_length)))
+        footer = self.stripes[stripe]
+        return message(self.inflated(_at(file, footer.footer_start, footer.footer_length)))
 
     def content(self, file: Any, stream: OrcStream) -> bytes:
         """A stream, inflated. Raises ``DAMAGE``."""
@@ -163,10 +163,10 @@ def read_postscript(tail: bytes) -> Message:
     return message(tail[-1 - tail[-1] : -1])
 
 
-def _stripe(found: Message) -> OrcStripe:
-    start = _number(found, 1)
-    footer_start = start + _number(found, 2) + _number(found, 3)
-    return OrcStripe(_number(found, 5), start, footer_start, _number(found, 4))
+def _stripe(fields: Message) -> OrcStripe:
+    start = _number(fields, 1)
+    footer_start = start + _number(fields, 2) + _number(fields, 3)
+    return OrcStripe(_number(fields, 5), start, footer_start, _number(fields, 4))
 
 
 def _top_columns(types: list[Message]) -> dict[str, range]:
@@ -179,7 +179,7 @@ def _top_columns(types: list[Message]) -> dict[str, range]:
 # -- protobuf ----------------------------------------------------------------------------------------------------------
 def message(data: bytes) -> Message:
     """Values by field number: integers, and bytes of whatever has a length. Raises ValueError, IndexError."""
-    found: Message = {}
+    fields: Message = {}
     position = 0
     while position < len(data):
         key, position = varint(data, position)
@@ -192,8 +192,8 @@ def message(data: bytes) -> Message:
             value, position = data[position : position + length], position + length
         else:
             raise ValueError(f"wire type {wire} at byte {position}")
-        found.setdefault(key >> 3, []).append(value)
-    return found
+        fields.setdefault(key >> 3, []).append(value)
+    return fields
 
 
 def varint(data: bytes, position: int) -> tuple[int, int]:
@@ -231,8 +231,8 @@ def encoded(fields: Message) -> bytes:
     return b"".join(parts)
 
 
-def _number(found: Message, field: int) -> int:
-    value = found.get(field, [0])[-1]
+def _number(fields: Message, field: int) -> int:
+    value = fields.get(field, [0])[-1]
     if not isinstance(value, int):
         raise ValueError(f"field {field} is not a number")
     return value

@@ -25,9 +25,9 @@ def bytes_of(bit_count: int) -> int:
 
 def unpacked(data: bytes, width: int, count: int) -> npt.NDArray[np.uint64]:
     """Big-endian numbers of ``width`` bits. Raises ValueError if there are too few."""
-    found = np.unpackbits(np.frombuffer(data, np.uint8))[: width * count].reshape(count, width).astype(np.uint64)
+    bit_rows = np.unpackbits(np.frombuffer(data, np.uint8))[: width * count].reshape(count, width).astype(np.uint64)
     weights = np.uint64(1) << np.arange(width - 1, -1, -1, dtype=np.uint64)
-    values: npt.NDArray[np.uint64] = (found * weights).sum(axis=1, dtype=np.uint64)
+    values: npt.NDArray[np.uint64] = (bit_rows * weights).sum(axis=1, dtype=np.uint64)
     return values
 
 
@@ -119,7 +119,7 @@ def bits(data: bytes, count: int) -> npt.NDArray[np.bool_]:
         else:
             parts.append(data[at + 1 : at + 1 + 0x100 - control])
             at += 1 + 0x100 - control
-    found = np.unpackbits(np.frombuffer(b"".join(parts), np.uint8))[:count].astype(bool)
-    if len(found) != count:
-        raise ValueError(f"{len(found)} bits of {count}")
-    return found
+    flags = np.unpackbits(np.frombuffer(b"".join(parts), np.uint8))[:count].astype(bool)
+    if len(flags) != count:
+        raise ValueError(f"{len(flags)} bits of {count}")
+    return flags

@@ -37,9 +37,9 @@ def wide_timestamps(layout: OrcLayout, file: Any, stripe: int, name: str, rows: 
 
     present = bits(content(streams[_PRESENT]), rows) if _PRESENT in streams else np.ones(rows, bool)
     seconds = numbers(content(streams[_DATA]), is_signed=True)
-    unit, found = _times(seconds, numbers(content(streams[_SECONDARY]), is_signed=False))
+    unit, times = _times(seconds, numbers(content(streams[_SECONDARY]), is_signed=False))
     values = np.zeros(rows, np.int64)
-    values[present] = found[: int(present.sum())]
+    values[present] = times[: int(present.sum())]
     return pa.array(values, pa.int64(), mask=~present).cast(pa.timestamp(unit, zone))
 
 

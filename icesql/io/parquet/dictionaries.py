@@ -33,13 +33,13 @@ def dictionary_columns(rows: pa.Table, properties: Mapping[str, str], limit: int
         if key.startswith(PARQUET_DICT_ENCODING_ENABLED_PREFIX) and value.lower() == "false"
     }
     samples = [rows] if rows.num_rows <= 2 * _SAMPLE else [rows.slice(0, _SAMPLE), rows.slice(rows.num_rows // 2, _SAMPLE)]
-    found = []
+    columns = []
     for number, name in enumerate(rows.column_names):
         leaves = [_leaves(name, _one_array(sample.column(number))) for sample in samples]
         for (path, first), *others in zip(*leaves, strict=True):
             if path not in disabled and _pays([first, *(values for _, values in others)], rows.num_rows, limit):
-                found.append(path)
-    return found
+                columns.append(path)
+    return columns
 
 
 def _one_array(column: pa.ChunkedArray) -> pa.Array:

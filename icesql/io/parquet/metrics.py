@@ -40,10 +40,10 @@ _PER_SECOND = {"milliseconds": 10**3, "microseconds": 10**6, "nanoseconds": 10**
 
 def leaf_ids(schema: pa.Schema) -> list[int | None]:
     """The field id of each leaf column of a file, in column order. ``schema`` is the file's Arrow schema, with ids in metadata."""
-    found: list[int | None] = []
+    ids: list[int | None] = []
     for field in schema:
-        found += _leaf_ids(field)
-    return found
+        ids += _leaf_ids(field)
+    return ids
 
 
 def _leaf_ids(field: pa.Field) -> list[int | None]:
@@ -90,35 +90,35 @@ def parquet_metrics(
 
 def split_offsets(footer: pq.FileMetaData) -> tuple[int, ...]:
     """Where row groups start, ascending; ``()`` if the footer's offsets are not."""
-    found = []
+    offsets = []
     for i in range(footer.num_row_groups):
         group = footer.row_group(i)
         if group.num_columns == 0:
             continue
         column = group.column(0)
         start, dictionary = column.data_page_offset, column.dictionary_page_offset
-        found.append(min(start, dictionary) if dictionary else start)
-    return tuple(found) if found == sorted(found) else ()
+        offsets.append(min(start, dictionary) if dictionary else start)
+    return tuple(offsets) if offsets == sorted(offsets) else ()
 
 
 def _measure(metrics: Metrics, chunks: list[Any], field_id: int, type_: Type, config: MetricsConfig, column: Any, known: Any) -> None:
     metrics.value_counts[field_id] = sum(chunk.num_values for chunk in chunks)
     statistics = [chunk.statistics if chunk.is_stats_set else None for chunk in chunks]
-    nulls: list[int] = [found.null_count for found in statistics if found is not None and found.has_null_count]
+    nulls: list[int] = [of_chunk.null_count for of_chunk in statistics if of_chunk is not None and of_chunk.has_null_count]
     if len(nulls) == len(chunks):
         metrics.null_value_counts[field_id] = sum(nulls)
     lows, highs = [], []
-    for chunk, found, ends in zip(chunks, statistics, known or [None] * len(chunks), strict=True):
+    for chunk, of_chunk, ends in zip(chunks, statistics, known or [None] * len(chunks), strict=True):
         if ends is not None:
             lows.append(ends[0])
             highs.append(ends[1])
-        elif found is not None and found.has_min_max:
-            low, high = _internal(type_, found.min_raw, column), _internal(type_, found.max_raw, column)
+        elif of_chunk is not None and of_chunk.has_min_max:
+            low, high = _internal(type_, of_chunk.min_raw, column), _internal(type_, of_chunk.max_raw, column)
             if low is None or high is None:
                 return
             lows.append(low)
             highs.append(high)
-        elif not (found is not None and found.has_null_count and found.null_count == chunk.num_values):
+        elif not (of_chunk is not None and of_chunk.has_null_count and of_chunk.null_count == chunk.num_values):
             return  # a row group with values and without statistics: nothing is known of the file
     if lows and not _has_nan(lows) and not _has_nan(highs):
         set_bounds(metrics, field_id, type_, config.of(field_id), min(lows), max(highs))

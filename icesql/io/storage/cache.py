@@ -20,11 +20,11 @@ class ByteBoundedCache(Generic[V]):
 
     def find(self, key: Hashable) -> V | None:
         with self._lock:
-            found = self._values.get(key)
-            if found is None:
+            entry = self._values.get(key)
+            if entry is None:
                 return None
             self._values.move_to_end(key)
-            return found[0]
+            return entry[0]
 
     def put(self, key: Hashable, value: V) -> None:
         weight = self._weigh(value)
@@ -47,6 +47,6 @@ class ByteBoundedCache(Generic[V]):
             self._held = 0
 
     def _drop(self, key: Hashable) -> None:
-        found = self._values.pop(key, None)
-        if found is not None:
-            self._held -= found[1]
+        entry = self._values.pop(key, None)
+        if entry is not None:
+            self._held -= entry[1]

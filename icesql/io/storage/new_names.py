@@ -62,10 +62,10 @@ def read_whole(path: str, folder: int | None = None) -> bytes:
 
 def _same(source: str, target: str) -> bool:
     """Whether the two names are one file: by inode, or by link count and bytes where inode numbers are made up as one goes (SMB)."""
-    ours, found = os.stat(source), os.stat(target)
-    if (ours.st_dev, ours.st_ino) == (found.st_dev, found.st_ino):
+    ours, theirs = os.stat(source), os.stat(target)
+    if (ours.st_dev, ours.st_ino) == (theirs.st_dev, theirs.st_ino):
         return True
-    return ours.st_nlink > 1 and ours.st_size == found.st_size and read_whole(source) == read_whole(target)
+    return ours.st_nlink > 1 and ours.st_size == theirs.st_size and read_whole(source) == read_whole(target)
 
 
 def _taken(location: str) -> AlreadyExistsError:
@@ -102,8 +102,8 @@ def _claim(source: str, target: str, location: str) -> None:
 
 def _take_over(claim: str, target: str, location: str) -> None:
     """Make sure that no one else can still rename a file over the empty ``target``. Raises AlreadyExistsError if it is not ours to take."""
-    found = os.stat(target)
-    if found.st_size or abs(os.stat(claim).st_mtime - found.st_mtime) < CLAIM_PATIENCE_S:
+    existing = os.stat(target)
+    if existing.st_size or abs(os.stat(claim).st_mtime - existing.st_mtime) < CLAIM_PATIENCE_S:
         raise _taken(location)
     folder, name = os.path.split(target)
     for entry in os.listdir(folder):

@@ -121,8 +121,8 @@ class StoreFileIO:
 
     def list_folders(self, location: str) -> list[str]:
         system, path = self._resolve(location)
-        found = system.get_file_info(fs.FileSelector(path.rstrip("/"), allow_not_found=True))
-        return sorted(info.base_name for info in found if info.type == fs.FileType.Directory)
+        infos = system.get_file_info(fs.FileSelector(path.rstrip("/"), allow_not_found=True))
+        return sorted(info.base_name for info in infos if info.type == fs.FileType.Directory)
 
     def rename_without_overwrite(self, source: str, target: str) -> None:
         if scheme_of(target) not in HADOOP_SCHEMES:

@@ -14,7 +14,8 @@ from icesql.session.resolve.resolver import place, readable
 from icesql.session.rewrite.places import quote
 from icesql.session.run.ddl.table_properties import is_iceberg
 from icesql.session.run.show import describing
-from icesql.spark.read.shown import Shown
+from icesql.spark.read.relation_plan import RelationPlan
+from icesql.spark_errors import spark_message
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
@@ -54,7 +55,7 @@ def read_table(session: Session, name: str) -> DataFrame:
     parts = parse_name(name)
     frame = session.sql(f"SELECT * FROM {quote(*parts)}")
     address = place(session.state, parts)
-    return frame if address is None else Shown.of(frame).under_name(address.parts)
+    return frame if address is None else RelationPlan.of(frame).under_name(address.parts)
 
 
 class EnabledReader(DataFrameReader):  # type: ignore[misc]  # PySpark's classes are untyped to us
@@ -199,7 +200,7 @@ class EnabledWriter(DataFrameWriter):  # type: ignore[misc]
         if self._clusters:
             raise UnsupportedError(f"Transform is not supported: cluster_by({self._clusters})")
         if self._is_sorted and not self._buckets:
-            raise SqlError("[SORT_BY_WITHOUT_BUCKETING] sortBy must be used together with bucketBy. SQLSTATE: 42601")
+            raise SqlError(spark_message("SORT_BY_WITHOUT_BUCKETING", "sortBy must be used together with bucketBy."))
         if self._is_sorted:
             raise SqlError(f"Cannot convert transform with more than one column reference: sorted_{self._buckets}")
 

@@ -13,6 +13,7 @@ from icesql.session.resolve.resolver import readable
 from icesql.session.rewrite.places import quote
 from icesql.session.run.dml.merge import subquery_in_condition
 from icesql.spark.functions.column_functions import ColumnFunctions
+from icesql.spark_errors import spark_message
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -59,8 +60,10 @@ class MergeWriter:
         """One commit. Raises as MERGE does."""
         if not self._clauses:
             raise SqlError(
-                "[NO_MERGE_ACTION_SPECIFIED] df.mergeInto needs to be followed by at least one of whenMatched/whenNotMatched/"
-                "whenNotMatchedBySource. SQLSTATE: 42K0E"
+                spark_message(
+                    "NO_MERGE_ACTION_SPECIFIED",
+                    "df.mergeInto needs to be followed by at least one of whenMatched/whenNotMatched/whenNotMatchedBySource.",
+                )
             )
         with self._session.statement() as state, state.view_of(self._frame) as view, ColumnFunctions(state.spark) as functions:
             state.run(_Text(state, self._frame, parse_name(self._name), view, functions).statement(self))
@@ -154,7 +157,7 @@ class _Text:
         expression = functions.expression(column)
         if any(kind.startswith("UnresolvedStar") for kind in functions.leaf_kinds(expression)):
             raise SqlError(
-                f"[INVALID_USAGE_OF_STAR_OR_REGEX] Invalid usage of '*' in MergeIntoTable: {expression.toString()}. SQLSTATE: 42000"
+                spark_message("INVALID_USAGE_OF_STAR_OR_REGEX", f"Invalid usage of '*' in MergeIntoTable: {expression.toString()}.")
             )
         if expression.nodeName() == "UnresolvedAttribute" and kind is not MergeKind.NOT_MATCHED_BY_SOURCE:
             ((_, parts),) = functions.names(expression)

@@ -16,7 +16,7 @@ from icesql.session.resolve.ambiguous_columns import refuse_ambiguous
 from icesql.session.resolve.resolved import CHANGES, Readable
 from icesql.session.resolve.time_travel import ReadPoint
 from icesql.spark.jvm.spark_session import is_stopped
-from icesql.spark.read.shown import Shown
+from icesql.spark.read.relation_plan import RelationPlan
 from icesql.spec.snapshots import MAIN, Snapshot
 from icesql.table.own_changes import listen
 from icesql.table.scan.planning_modes import check_modes
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from icesql.session.state.session_state import SessionState
     from icesql.spark.jvm.kept_frames import KeptFrames
-    from icesql.spark.read.following import Following
+    from icesql.spark.read.unpinned import UnpinnedRead
 
 _KEPT = 64
 _SHOW_COLUMNS = re.compile(r"(all_)?(files|data_files|delete_files|entries)|changes")  # metadata tables that show the table's columns
@@ -57,7 +57,7 @@ class RelationPlans:
         columns: tuple[str, ...] | None = None,
         *,
         follow: bool = False,
-    ) -> Shown:
+    ) -> RelationPlan:
         """What ``found`` shows as of ``point``; metadata columns come behind the table's own.
 
         ``follow``: each time that it runs it shows what is there then, unless ``point`` is of one version. ``columns``: those of
@@ -75,9 +75,9 @@ class RelationPlans:
             return shown
         follows = follow and found.metadata_table not in (None, CHANGES)
         key = self._key(found, point, options, (metadata_columns, columns, follows))
-        kept: Shown | None = self._known(key)
+        kept: RelationPlan | None = self._known(key)
         if kept is not None:
-            return kept.again()
+            return kept.with_new_columns()
         shown = self._made(found, point, dict(options), metadata_columns, columns)
         if follows:
             shown = self._following_rows(found, point, shown, columns)
@@ -91,12 +91,14 @@ class RelationPlans:
         if key is not None:
             self._plans.put(key, shown)
 
-    def _following(self, found: Readable, point: ReadPoint, options: Mapping[str, str], metadata_columns: tuple[str, ...]) -> Shown | None:
+    def _following(
+        self, found: Readable, point: ReadPoint, options: Mapping[str, str], metadata_columns: tuple[str, ...]
+    ) -> RelationPlan | None:
         """What shows the rows that are there when it runs; ``None`` where nothing can. One plan serves for many versions of a table."""
         if not INCREMENTAL.isdisjoint(options):
             return None
         from icesql.spark.read.reserved_names import without_reserved_names
-        from icesql.spark.read.table_scan import follow_table
+        from icesql.spark.read.table_scan import unpinned_read
 
         key = (
             found.table.metadata.table_uuid,
@@ -106,10 +108,10 @@ class RelationPlans:
             tuple(sorted(options.items())),
             metadata_columns,
         )
-        kept: tuple[Following, Shown] | None = self._known(key)
+        kept: tuple[UnpinnedRead, RelationPlan] | None = self._known(key)
         if kept is not None and kept[0].is_best_for(found.table.version):
-            return kept[1].again()
-        following = follow_table(
+            return kept[1].with_new_columns()
+        following = unpinned_read(
             self._session.spark,
             found.table,
             str(point.branch),
@@ -121,7 +123,7 @@ class RelationPlans:
         )
         if following is None:
             return None
-        shown = Shown.of(without_reserved_names(following.frame(), point.schema))
+        shown = RelationPlan.of(without_reserved_names(following.frame(), point.schema))
         self._keep(key, (following, shown))
         return shown
 
@@ -173,27 +175,27 @@ class RelationPlans:
         options: dict[str, str],
         metadata_columns: tuple[str, ...],
         columns: tuple[str, ...] | None,
-    ) -> Shown:
+    ) -> RelationPlan:
         spark = self._session.spark
         if found.metadata_table == CHANGES:
             from icesql.spark.read.changelog import changelog_frame
 
-            return Shown.of(changelog_frame(spark, found.table, options=options, metadata_columns=metadata_columns))
+            return RelationPlan.of(changelog_frame(spark, found.table, options=options, metadata_columns=metadata_columns))
         if found.metadata_table is not None:
             from icesql.spark.read.metadata_frames import metadata_frame
 
             chosen = point.pinned or point.branch not in (None, MAIN)
             snapshot_id = point.snapshot_id if chosen else None
-            return Shown.of(metadata_frame(spark, found.table, found.metadata_table, snapshot_id=snapshot_id, columns=columns))
+            return RelationPlan.of(metadata_frame(spark, found.table, found.metadata_table, snapshot_id=snapshot_id, columns=columns))
         if not INCREMENTAL.isdisjoint(options):
             from icesql.spark.read.changelog import incremental_frame
 
-            return Shown.of(incremental_frame(spark, found.table, options=options, listener=self.told))
+            return RelationPlan.of(incremental_frame(spark, found.table, options=options, listener=self.told))
         return self._table(found, point, options, metadata_columns)
 
     def narrowed(
         self, found: Readable, point: ReadPoint, options: Mapping[str, str], metadata_columns: tuple[str, ...], where: Expression
-    ) -> Shown:
+    ) -> RelationPlan:
         """As ``scan`` for a table's rows, but files without rows that pass the filter need not be read; made anew each time."""
         from icesql.spark.read.read_planning import bindable
 
@@ -205,7 +207,7 @@ class RelationPlans:
 
     def _table(
         self, found: Readable, point: ReadPoint, options: dict[str, str], metadata_columns: tuple[str, ...], where: Expression = TRUE
-    ) -> Shown:
+    ) -> RelationPlan:
         from icesql.spark.read.fallback_filters import relations_made
         from icesql.spark.read.reserved_names import without_reserved_names
         from icesql.spark.read.table_scan import scan_dataframe
@@ -221,15 +223,15 @@ class RelationPlans:
                 options=options,
                 listener=self.told,
             )
-        return Shown.of(without_reserved_names(frame, point.schema), tuple(keys))
+        return RelationPlan.of(without_reserved_names(frame, point.schema), tuple(keys))
 
     def while_present(self, found: Readable, point: ReadPoint, told: Any, frame: Any) -> Any:
         """``told``, which is what ``frame`` shows of this version of the table, in runs that would show this version."""
         if not self._can_follow(point):
             return told
-        return self._present_or(found, Shown.of(told), Shown.of(frame))
+        return self._present_or(found, RelationPlan.of(told), RelationPlan.of(frame))
 
-    def _following_rows(self, found: Readable, point: ReadPoint, shown: Shown, columns: tuple[str, ...] | None) -> Shown:
+    def _following_rows(self, found: Readable, point: ReadPoint, shown: RelationPlan, columns: tuple[str, ...] | None) -> RelationPlan:
         """What a metadata table shows in runs that would show this version of the table, else the rows of the newest one."""
         from icesql.spark.read.metadata_frames import newest_rows
 
@@ -245,13 +247,13 @@ class RelationPlans:
         key = ("newest", found.dotted, name, point.branch, columns, *shape)
         later = self._known(key)
         if later is None:
-            later = Shown.of(newest_rows(self._session.spark, shown.frame.schema, str(key), name, newest, columns))
+            later = RelationPlan.of(newest_rows(self._session.spark, shown.frame.schema, str(key), name, newest, columns))
             self._keep(key, later)
-        return Shown.of(self._present_or(found, shown, later))
+        return RelationPlan.of(self._present_or(found, shown, later))
 
-    def _present_or(self, found: Readable, shown: Shown, otherwise: Shown) -> DataFrame:
+    def _present_or(self, found: Readable, shown: RelationPlan, otherwise: RelationPlan) -> DataFrame:
         from icesql.spark.jvm.driver_callbacks import Question, one_of
-        from icesql.spark.read.following import identity
+        from icesql.spark.read.unpinned import identity
 
         version = identity(found.table.version)
         present = Question(f"{version} present", lambda: identity(self.newest.of(found)) == version)

@@ -11,6 +11,7 @@ from icesql.parser.text.names import TimeTravel
 from icesql.parser.text.parameters import quoted_string
 from icesql.session.resolve.resolved import CHANGES, Readable, Selector
 from icesql.session.sql_errors import both_version_and_selector, branch_not_found
+from icesql.spark_errors import spark_message
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.properties import WRITE_AUDIT_PUBLISH_ENABLED
 from icesql.spec.schema import Schema
@@ -56,7 +57,7 @@ def read_point(
         raise both_version_and_selector()
     if time_travel.kind == "version":
         if time_travel.value is None:
-            raise SqlError(f"[PARSE_SYNTAX_ERROR] Syntax error at or near '{time_travel.expression.of(text)}'. SQLSTATE: 42601")
+            raise SqlError(spark_message("PARSE_SYNTAX_ERROR", f"Syntax error at or near '{time_travel.expression.of(text)}'."))
         return at_version(metadata, time_travel.value)
     return at_timestamp(metadata, _timestamp_ms(time_travel, text, microseconds))
 
@@ -148,8 +149,10 @@ def _timestamp_ms(time_travel: TimeTravel, text: str, microseconds: Microseconds
     micros = microseconds(expression)
     if micros is None:
         raise ValidationError(
-            f"[INVALID_TIME_TRAVEL_TIMESTAMP_EXPR.INPUT] The time travel timestamp expression {expression!r} is invalid. "
-            "Cannot be casted to the 'TIMESTAMP' type. SQLSTATE: 42K0E"
+            spark_message(
+                "INVALID_TIME_TRAVEL_TIMESTAMP_EXPR.INPUT",
+                f"The time travel timestamp expression {expression!r} is invalid. Cannot be casted to the 'TIMESTAMP' type.",
+            )
         )
     return micros // 1000
 
@@ -180,7 +183,9 @@ def optioned_point(
     if "start-snapshot-id" in options and (named or point).pinned and found.metadata_table is None:
         raise InvalidArgumentError("Cannot use time travel in incremental scan")
     if named is not None and travels:
-        raise InvalidArgumentError("[MULTIPLE_TIME_TRAVEL_SPEC] Cannot specify time travel in both the time travel clause and options.")
+        raise InvalidArgumentError(
+            spark_message("MULTIPLE_TIME_TRAVEL_SPEC", "Cannot specify time travel in both the time travel clause and options.")
+        )
     point = named or point
     branch = options.get("branch")
     if branch is None:
@@ -205,7 +210,10 @@ def named_point(metadata: TableMetadata, options: Mapping[str, str], microsecond
     micros = microseconds(quoted_string(timestamp))
     if micros is None:
         raise InvalidArgumentError(
-            f"[INVALID_TIME_TRAVEL_TIMESTAMP_EXPR.OPTION] Timestamp string in the options must be able to cast to TIMESTAMP: {timestamp}"
+            spark_message(
+                "INVALID_TIME_TRAVEL_TIMESTAMP_EXPR.OPTION",
+                f"Timestamp string in the options must be able to cast to TIMESTAMP: {timestamp}",
+            )
         )
     return at_timestamp(metadata, micros // 1000)
 

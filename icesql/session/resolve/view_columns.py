@@ -10,6 +10,7 @@ from typing import Any
 
 from icesql.errors import SqlError
 from icesql.spark.jvm.queries import narrowing
+from icesql.spark_errors import spark_message
 
 
 def as_made(frame: Any, names: Sequence[str], schema: Any, key: Callable[[str], str], view: str) -> Any:
@@ -42,10 +43,13 @@ def _places(have: Sequence[str], names: Sequence[str], key: Callable[[str], str]
         found = [i for i, other in enumerate(have) if key(other) == name]
         if len(found) != wanted.count(name):
             raise SqlError(
-                f"[INCOMPATIBLE_VIEW_SCHEMA_CHANGE] The SQL query of view {view} has an incompatible schema change and column "
-                f"{names[at]} cannot be resolved. Expected {wanted.count(name)} columns named {names[at]} but got "
-                f"[{','.join(have[i] for i in found)}].\nPlease try to re-create the view by running: CREATE OR REPLACE TEMPORARY VIEW. "
-                f"SQLSTATE: 51024"
+                spark_message(
+                    "INCOMPATIBLE_VIEW_SCHEMA_CHANGE",
+                    f"The SQL query of view {view} has an incompatible schema change and column "
+                    f"{names[at]} cannot be resolved. Expected {wanted.count(name)} columns named {names[at]} but got "
+                    f"[{','.join(have[i] for i in found)}].\n"
+                    "Please try to re-create the view by running: CREATE OR REPLACE TEMPORARY VIEW.",
+                )
             )
         places.append(found[wanted[:at].count(name)])
     return places
@@ -56,8 +60,10 @@ def refuse_narrowing(frame: Any, index: int, name: str, wanted: Any) -> None:
     types = narrowing(frame, index, wanted)
     if types is not None:
         raise SqlError(
-            f'[CANNOT_UP_CAST_DATATYPE] Cannot up cast {name} from "{types[0]}" to "{types[1]}": '
-            f"make the view again, or cast in its query. SQLSTATE: 42846"
+            spark_message(
+                "CANNOT_UP_CAST_DATATYPE",
+                f'Cannot up cast {name} from "{types[0]}" to "{types[1]}": make the view again, or cast in its query.',
+            )
         )
 
 

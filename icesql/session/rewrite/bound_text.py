@@ -37,7 +37,7 @@ from icesql.session.rewrite.places import Edit, Rewritten, padded, quote, rewrit
 from icesql.session.rewrite.rules import Bindings, edits
 from icesql.session.spark_errors import user_positions
 from icesql.spark.jvm import short_views
-from icesql.spark.read.shown import Shown
+from icesql.spark.read.relation_plan import RelationPlan
 from icesql.table.own_changes import changes_so_far
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ _numbers = itertools.count(1)
 VIEW_PREFIX = "_ice"
 
 
-Narrowed: TypeAlias = Callable[[Expression], Shown]
+Narrowed: TypeAlias = Callable[[Expression], RelationPlan]
 """What a table shows to queries that need only rows that pass a filter."""
 
 
@@ -61,7 +61,7 @@ class BoundText:
     sources: list[Source] = field(default_factory=list)
     references: References = field(default_factory=References)
     reads: list[tuple[Readable, ReadPoint]] = field(default_factory=list)  # scans of tables that show just the tables' own columns
-    second_path: list[tuple[str, tuple[str, ...], Narrowed]] = field(default_factory=list)  # views of files that Catalyst cannot prune
+    fallback_reads: list[tuple[str, tuple[str, ...], Narrowed]] = field(default_factory=list)  # views of files that Catalyst cannot prune
 
     def rewritten(self, spans: Sequence[Span] | None = None) -> Rewritten:
         return rewrite(self.text, self.edits, spans)
@@ -79,12 +79,12 @@ class BoundText:
 
     def _narrow(self, frame: Any) -> bool:
         """Give views whose files Catalyst cannot prune frames that know the query's filters; True if there were any."""
-        if not self.second_path:
+        if not self.fallback_reads:
             return False
         from icesql.spark.read.fallback_filters import filters_above
 
         filters, narrowed = filters_above(self.session.spark, frame), False
-        for view, keys, made_with in self.second_path:
+        for view, keys, made_with in self.fallback_reads:
             where = or_(*(filters.get(key, TRUE) for key in keys))
             if where != TRUE:
                 narrower = made_with(where)
@@ -117,8 +117,8 @@ def bound(
                 session.plans.newest.loaded(source, changes)
             shown, hidden_columns, narrowed = source_shown(session, reference, source, text, named, result.reads, follow=follow)
             views.append(_temporary_view(shown))
-            if narrowed is not None and shown.second_path:
-                result.second_path.append((views[-1], shown.second_path, narrowed))
+            if narrowed is not None and shown.fallback_reads:
+                result.fallback_reads.append((views[-1], shown.fallback_reads, narrowed))
             result.sources.append(source)
             full_name = replacements[reference.start].full_name
             width = reference.clause_end - reference.start
@@ -166,10 +166,10 @@ def source_shown(
     reads: list[tuple[Readable, ReadPoint]],
     *,
     follow: bool = False,
-) -> tuple[Shown, tuple[str, ...], Narrowed | None]:
+) -> tuple[RelationPlan, tuple[str, ...], Narrowed | None]:
     """The reference's rows, the metadata columns among its columns, and for a table's rows how to make them for a filter."""
     if isinstance(source, StoredView):
-        return Shown.of(view_frame(session, source.address, source.view)), (), None
+        return RelationPlan.of(view_frame(session, source.address, source.view)), (), None
     wap_branch = wap_of(session, source.table.metadata)[1] if source.is_plain and reference.time_travel is None else None
     point = read_point(source, reference.time_travel, text, session.microseconds, wap_branch)
     options = {key.lower(): value for key, value in reference.options}
@@ -198,7 +198,7 @@ def _columns_of_metadata_table(source: Readable, reference: TableReference, text
     return needed_columns(text, reference, tuple(field.name for field in schema.fields))
 
 
-def _temporary_view(shown: Shown) -> str:
+def _temporary_view(shown: RelationPlan) -> str:
     name = f"{VIEW_PREFIX}{next(_numbers)}"
     short_views.show_plan(shown.bridge, shown.plan, name)
     return name

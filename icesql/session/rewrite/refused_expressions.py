@@ -10,6 +10,7 @@ from icesql.parser import statements as s
 from icesql.parser.text.names import Span
 from icesql.parser.text.tokens import Kind, Token, tokenize
 from icesql.session.rewrite.merge_scope import outside_subqueries
+from icesql.spark_errors import spark_message
 
 _PLANS = {s.Delete: "DeleteFromTable", s.Update: "UpdateTable", s.Merge: "MergeIntoTable"}
 _GENERATORS = frozenset({"EXPLODE", "EXPLODE_OUTER", "POSEXPLODE", "POSEXPLODE_OUTER", "INLINE", "INLINE_OUTER", "STACK", "JSON_TUPLE"})
@@ -30,8 +31,10 @@ def refuse_expressions(statement: s.Delete | s.Update | s.Merge, mode: str) -> N
         if any(following.key == "(" and token.key in _GENERATORS for token, following in _pairs(text)):
             name = ".".join(assignment.column)
             raise SqlError(
-                "[INCOMPATIBLE_DATA_FOR_TABLE.CANNOT_SAFELY_CAST] Cannot write incompatible data for the table: Cannot assign the rows of "
-                f"a generator to `{name}`: {text}. SQLSTATE: KD000"
+                spark_message(
+                    "INCOMPATIBLE_DATA_FOR_TABLE.CANNOT_SAFELY_CAST",
+                    f"Cannot write incompatible data for the table: Cannot assign the rows of a generator to `{name}`: {text}.",
+                )
             )
         if not takes_windows and _has_window(statement, assignment.value):
             raise _unsupported(text)
@@ -56,8 +59,9 @@ def _refuse_star(statement: s.Delete | s.Update | s.Merge, place: Span) -> None:
         is_star = token.key == "*" and bool(before) and before[-1].key in ("(", ",", ".")
         if is_star and not (len(before) > 1 and before[-2].key == "COUNT"):
             raise SqlError(
-                f"[INVALID_USAGE_OF_STAR_OR_REGEX] Invalid usage of '*' in {_PLANS[type(statement)]}: {place.of(statement.text)}. "
-                "SQLSTATE: 42000"
+                spark_message(
+                    "INVALID_USAGE_OF_STAR_OR_REGEX", f"Invalid usage of '*' in {_PLANS[type(statement)]}: {place.of(statement.text)}."
+                )
             )
         before = (*before[-1:], token)
 
@@ -74,6 +78,9 @@ def _pairs(text: str) -> Iterator[tuple[Token, Token]]:
 
 def _unsupported(text: str) -> SqlError:
     return SqlError(
-        "[UNSUPPORTED_EXPR_FOR_OPERATOR] A query operator contains one or more unsupported expressions. Consider to rewrite it to avoid "
-        f"window functions, aggregate functions, and generator functions. Invalid expressions: [{text}]. SQLSTATE: 42K0E"
+        spark_message(
+            "UNSUPPORTED_EXPR_FOR_OPERATOR",
+            "A query operator contains one or more unsupported expressions. Consider to rewrite it to avoid "
+            f"window functions, aggregate functions, and generator functions. Invalid expressions: [{text}].",
+        )
     )

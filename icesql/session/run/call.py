@@ -18,7 +18,7 @@ from icesql.session.rewrite.bound_text import bound
 from icesql.session.rewrite.system_functions import SYSTEM
 from icesql.session.run.calling_session import CallingSession
 from icesql.session.run.show.show_procedures import find_procedure
-from icesql.spark.jvm.queries import is_deterministic
+from icesql.spark.jvm.plans import is_deterministic
 from icesql.table.after_commit import after_commit
 
 if TYPE_CHECKING:

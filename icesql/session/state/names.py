@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from icesql.catalog.base import Catalog, Identifier, Namespace
 from icesql.errors import NotFoundError
 from icesql.session.state.catalogs import SPARK_CATALOG, Catalogs
+from icesql.spark_errors import spark_message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +82,7 @@ class Names:
         """The catalog of ours with that name (default: the current one). Raises NotFoundError."""
         catalog = self.catalogs.find(self.current_catalog if name is None else name)
         if catalog is None:
-            raise NotFoundError(f"[CATALOG_NOT_FOUND] The catalog `{name or self.current_catalog}` not found. SQLSTATE: 42P08")
+            raise NotFoundError(spark_message("CATALOG_NOT_FOUND", f"The catalog `{name or self.current_catalog}` not found."))
         return catalog
 
     def address(self, parts: Sequence[str]) -> Address | None:

@@ -19,6 +19,7 @@ from icesql.session.rewrite.places import line_and_column, quote
 from icesql.session.run.dml.write_target import WriteTarget, target_of
 from icesql.session.sql_errors import quoted
 from icesql.session.views.temporary_views import KeptView
+from icesql.spark_errors import spark_message
 
 if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
@@ -34,8 +35,10 @@ class ViewTarget:
         """As Spark refuses UPDATE TABLE and MERGE INTO TABLE."""
         table = "`unknown`" if self.table is None else quoted(self.table.address.parts)
         return UnsupportedError(
-            f"[UNSUPPORTED_FEATURE.TABLE_OPERATION] The feature is not supported: Table {table} does not support {operation}. "
-            "Name the table, not a view of it. SQLSTATE: 0A000"
+            spark_message(
+                "UNSUPPORTED_FEATURE.TABLE_OPERATION",
+                f"The feature is not supported: Table {table} does not support {operation}. Name the table, not a view of it.",
+            )
         )
 
 
@@ -69,7 +72,7 @@ def insert_target(session: SessionState, statement: s.Insert) -> tuple[WriteTarg
     if view.over is None:
         line, column = line_and_column(text, name.start)
         raise SqlError(
-            f"[EXPECT_TABLE_NOT_VIEW.NO_ALTERNATIVE] 'INSERT' expects a table but {quoted(name.parts)} is a view. SQLSTATE: 42809",
+            spark_message("EXPECT_TABLE_NOT_VIEW.NO_ALTERNATIVE", f"'INSERT' expects a table but {quoted(name.parts)} is a view."),
             text=text, line=line, column=column, length=name.end - name.start,
         )  # fmt: skip
     with session.names.at(view.catalog, view.namespace):
@@ -94,7 +97,7 @@ def _of_branch(found: Readable, options: Mapping[str, str]) -> dict[str, str]:
 
 
 def _target(shown: Any, below: tuple[Readable, Any] | None) -> ViewTarget:
-    from icesql.spark.read.shown_whole import shows_whole
+    from icesql.spark.jvm.plans import shows_whole
 
     if below is None or not shows_whole(shown, below[1]):
         return ViewTarget(table=None)

@@ -4,22 +4,20 @@ that Spark's analyser replaces by the Column's expression, which it then resolve
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from icesql.spark.jvm.bridge import bridge_of
+from icesql.spark.jvm.expressions import leaf_kinds, resolved_in, unresolved, unresolved_names
+from icesql.spark.jvm.handles import JavaObject
+from icesql.spark.jvm.plans import analysed_plan
+from icesql.spark.jvm.session_catalog import drop_function, register_function
 from icesql.table.after_commit import after_commit
 
 _numbers = itertools.count(1)
 _PREFIX = "__icesql_column_"
-
-
-def drop_function(session: Any, name: str) -> None:
-    """By Spark's catalog, which knows what the registry of this version of Spark calls it."""
-    session.sessionState().catalog().dropTempFunction(name, True)
 
 
 class ColumnFunctions:
@@ -27,8 +25,6 @@ class ColumnFunctions:
 
     def __init__(self, spark: SparkSession) -> None:
         self._bridge = bridge_of(spark)
-        self._session: Any = self._bridge.session
-        self._registry = self._session.sessionState().functionRegistry()
         self._names: list[str] = []
 
     def __enter__(self) -> ColumnFunctions:
@@ -37,53 +33,38 @@ class ColumnFunctions:
     def __exit__(self, *exception: object) -> None:
         for name in self._names:
             with after_commit(f"drop temporary function {name}"):
-                drop_function(self._session, name)
+                drop_function(self._bridge, name)
 
-    def call(self, expression: Any) -> str:
+    def call(self, expression: JavaObject) -> str:
         """SQL text that stands for a Catalyst expression."""
         name = f"{_PREFIX}{next(_numbers)}"
-        builder = self._empty_map().updated(self._bridge.nil, expression)  # a map is a function: from no arguments to the expression
-        self._registry.createOrReplaceTempFunction(name, builder, "scala_udf")
+        register_function(self._bridge, name, self._bridge.empty_map.updated(self._bridge.nil, expression))  # a map is a function
         self._names.append(name)
         return f"{name}()"
 
-    def expression(self, column: Any) -> Any:
+    def expression(self, column: Column | str) -> JavaObject:
         """The Catalyst expression of a Column; text is a column's name."""
-        return self._session.expression((F.col(column) if isinstance(column, str) else column)._jc)
+        return self._bridge.resolved_expression(F.col(column) if isinstance(column, str) else column)
 
-    def leaf_kinds(self, expression: Any) -> frozenset[str]:
+    def leaf_kinds(self, expression: JavaObject) -> frozenset[str]:
         """What the innermost parts of an expression are called in Catalyst: ``UnresolvedAttribute``, ``Literal``, ``ScalarSubquery`` ..."""
-        leaves = expression.collectLeaves()
-        return frozenset(str(leaves.apply(place).nodeName()) for place in range(leaves.size()))
+        return leaf_kinds(expression)
 
-    def names(self, expression: Any) -> Iterator[tuple[Any, tuple[str, ...]]]:
+    def names(self, expression: JavaObject) -> Iterable[tuple[JavaObject, tuple[str, ...]]]:
         """The names in an expression that are not resolved yet, with their parts."""
-        leaves = expression.collectLeaves()
-        for place in range(leaves.size()):
-            leaf = leaves.apply(place)
-            if leaf.nodeName() == "UnresolvedAttribute":
-                parts = leaf.nameParts()
-                yield leaf, tuple(str(parts.apply(at)) for at in range(parts.size()))
+        return unresolved_names(expression)
 
-    def replaced(self, expression: Any, by: Mapping[Any, Any]) -> Any:
+    def replaced(self, expression: JavaObject, by: Mapping[JavaObject, JavaObject]) -> JavaObject:
         """The expression with some of its names replaced."""
-        rule = self._empty_map()
+        rule = self._bridge.empty_map
         for name, instead in by.items():
             rule = rule.updated(name, instead)
         return expression.transform(rule) if by else expression
 
-    def name(self, parts: Sequence[str]) -> Any:
+    def name(self, parts: Sequence[str]) -> JavaObject:
         """A name for Spark to resolve."""
-        return self._bridge.jvm.org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute(self._bridge.seq(*parts))
+        return unresolved(self._bridge, *parts)
 
-    def column_of(self, frame: DataFrame, parts: Sequence[str]) -> Any:
+    def column_of(self, frame: DataFrame, parts: Sequence[str]) -> JavaObject:
         """What a name is among the columns of a frame, ``None`` if it is none. Raises Spark's error for an ambiguous one."""
-        plan: Any = frame._jdf.queryExecution().analyzed()
-        found = plan.resolve(self._bridge.seq(*parts), self._session.sessionState().conf().resolver())
-        if found.isEmpty():
-            return None
-        column = found.get()
-        return column.child() if column.nodeName() == "Alias" else column
-
-    def _empty_map(self) -> Any:
-        return self._bridge.module("scala.collection.immutable.Map").empty()
+        return resolved_in(self._bridge, analysed_plan(frame), tuple(parts))

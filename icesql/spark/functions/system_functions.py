@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from typing import Any
 
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
 from icesql.errors import InvalidArgumentError, UnsupportedError
-from icesql.spark.jvm.bridge import Bridge, bridge_of, guarded
+from icesql.spark.jvm.bridge import Bridge, bridge_of
+from icesql.spark.jvm.callback_errors import guarded
+from icesql.spark.jvm.expressions import integer_constant
+from icesql.spark.jvm.handles import JavaObject
+from icesql.spark.jvm.session_catalog import register_function
 from icesql.spark.write.transforms import day_as_date, transform_column
 from icesql.spec import types as I
 from icesql.spec.transforms import DAY, HOUR, MONTH, YEAR, Transform, bucket, truncate
 
 FUNCTIONS = ("bucket", "days", "hours", "iceberg_version", "months", "truncate", "years")
 _PREFIX = "_icesql_"
-_registered: weakref.WeakKeyDictionary[SparkSession, list[Any]] = weakref.WeakKeyDictionary()
+_registered: weakref.WeakKeyDictionary[SparkSession, list[_Builder]] = weakref.WeakKeyDictionary()
 
 _WHOLE = {"tinyint": 8, "smallint": 16, "int": 32}
 _SOURCES: dict[str, I.Type] = {
@@ -37,10 +40,9 @@ _TRUNCATED = ("tinyint", "smallint", "int", "bigint", "decimal", "string", "bina
 def registered_name(spark: SparkSession, function: str) -> str:
     """The name by which this session calls one of ``FUNCTIONS`` (in any case); registers all of them at first use."""
     if spark not in _registered:
-        registry = bridge_of(spark).session.sessionState().functionRegistry()
         builders = [(name, _Builder(spark, name)) for name in FUNCTIONS]
         for name, builder in builders:
-            registry.createOrReplaceTempFunction(_PREFIX + name, builder, "scala_udf")
+            register_function(bridge_of(spark), _PREFIX + name, builder)
         _registered[spark] = [builder for _, builder in builders]
     return _PREFIX + function.lower()
 
@@ -52,12 +54,12 @@ class _Builder:
         self._spark, self._name = weakref.ref(spark), name
         self.apply = guarded(self._apply)
 
-    def _apply(self, arguments: Any) -> Any:
+    def _apply(self, arguments: JavaObject) -> JavaObject:
         spark = self._spark()
         if spark is None:
             raise UnsupportedError("Cannot use Spark session: it was closed")
         column = _column(spark, self._name, [arguments.apply(i) for i in range(arguments.size())])
-        return bridge_of(spark).session.expression(column._jc)
+        return bridge_of(spark).resolved_expression(column)
 
     def toString(self) -> str:
         return f"icesql {self._name}"
@@ -66,7 +68,7 @@ class _Builder:
         implements = ["scala.Function1"]
 
 
-def _column(spark: SparkSession, name: str, arguments: list[Any]) -> Column:
+def _column(spark: SparkSession, name: str, arguments: list[JavaObject]) -> Column:
     bridge = bridge_of(spark)
     types = [str(argument.dataType().simpleString()) for argument in arguments]
 
@@ -91,7 +93,7 @@ def _version() -> str:
     return f"icesql {__version__}"
 
 
-def _time(spark: SparkSession, bridge: Bridge, name: str, arguments: list[Any], types: list[str], refuse: Refuse) -> Column:
+def _time(spark: SparkSession, bridge: Bridge, name: str, arguments: list[JavaObject], types: list[str], refuse: Refuse) -> Column:
     if len(arguments) != 1:
         raise refuse("Wrong number of inputs (expected value)")
     if types[0] not in _TIME_SOURCES or (name == "hours" and types[0] == "date"):
@@ -102,7 +104,7 @@ def _time(spark: SparkSession, bridge: Bridge, name: str, arguments: list[Any], 
     return transform_column(spark, _TIME[name], source, column)
 
 
-def _sized(spark: SparkSession, bridge: Bridge, name: str, arguments: list[Any], types: list[str], refuse: Refuse) -> Column:
+def _sized(spark: SparkSession, bridge: Bridge, name: str, arguments: list[JavaObject], types: list[str], refuse: Refuse) -> Column:
     buckets = name == "bucket"
     if len(arguments) != 2:
         raise refuse(f"Wrong number of inputs (expected {'numBuckets' if buckets else 'width'} and value)")
@@ -130,11 +132,11 @@ def _source(kind: str, text: str) -> I.Type:
     return _SOURCES[kind]
 
 
-def _constant(bridge: Bridge, argument: Any, refuse: Refuse) -> int | None:
-    if not argument.foldable():
-        raise refuse("a number of buckets or a width that is no constant is not supported")
-    value = argument.eval(bridge.empty_row)
-    return None if value is None else int(value)
+def _constant(bridge: Bridge, argument: JavaObject, refuse: Refuse) -> int | None:
+    try:
+        return integer_constant(bridge, argument)
+    except ValueError:
+        raise refuse("a number of buckets or a width that is no constant is not supported") from None
 
 
 def _as_given(column: Column, kind: str, text: str) -> Column:

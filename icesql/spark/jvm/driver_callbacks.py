@@ -1,11 +1,11 @@
-"""Plans that ask Python something each time Spark optimises them.
+"""Driver callbacks: expressions in a plan whose value Python computes each time Spark optimises the plan.
 
-Spark evaluates an expression without columns while it optimises, in the driver, and an expression may call an object of Java, which may
-be one of Python. So a plan may hold a number that is known only when it runs; and a union may have sides of which only one is there then:
+Spark evaluates expressions without columns in the driver while it optimises, and an expression may call a method of a Java object, which
+Py4J lets Python implement. So a plan may contain a number that is not known before it runs; and a union of which one side is chosen then:
 
-    Union(LeftSemi(side, Filter(<is this side the one?>, one row)), ...)
+    Union(LeftSemiJoin(side, Filter(<callback: is this side chosen?>, one row)), ...)
 
-Before all else the optimiser makes one row, or none, of the filter, drops the joins with a row, and the sides without one.
+The optimiser first replaces each filter by one row or none. It then drops the join of the chosen side, and the other sides altogether.
 """
 
 from __future__ import annotations
@@ -17,24 +17,28 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession, functions
 from pyspark.sql.types import ArrayType, IntegerType, StructField, StructType
 
-from icesql.spark.jvm.bridge import Bridge, bridge_of, guarded
+from icesql.spark.jvm import classes
+from icesql.spark.jvm.bridge import Bridge, bridge_of
+from icesql.spark.jvm.callback_errors import guarded
+from icesql.spark.jvm.handles import JavaObject
 from icesql.spark.jvm.local_rows import local_frame
+from icesql.spark.jvm.plans import analysed_plan
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """``answer`` is asked in Spark's thread; questions of one ``key`` are one to Spark."""
+    """``answer`` is called in a thread of Spark's. Questions of equal ``key`` are equal expressions to Spark."""
 
     key: str
     answer: Callable[[], Any]
 
 
-def number_asked(bridge: Bridge, question: Question) -> Any:
-    """The Catalyst expression of a number; Py4J hands it over as a long only if it is above 2**31."""
+def number_asked(bridge: Bridge, question: Question) -> JavaObject:
+    """The Catalyst expression of a number that Python gives; it must be above 2**31, or Py4J would hand it over as an Integer."""
     return _asked(bridge, _Number(question), "getAsLong", bridge.type_module("LongType"))
 
 
-def one_of(spark: SparkSession, sides: Sequence[tuple[Any, Question]]) -> DataFrame:
+def one_of(spark: SparkSession, sides: Sequence[tuple[JavaObject, Question]]) -> DataFrame:
     """The rows of the one side whose question is answered with True. Sides are analysed logical plans with the same columns."""
     bridge = bridge_of(spark)
     parts = bridge.once(("one of",), lambda: _Parts(bridge))
@@ -56,14 +60,14 @@ class _Parts:
     """What the plans are made of, looked up once."""
 
     def __init__(self, bridge: Bridge) -> None:
-        plans = bridge.jvm.org.apache.spark.sql.catalyst.plans
         self.row = local_frame(bridge.spark, [(1,)], StructType([StructField("one", IntegerType())]))
-        self._row = self.row._jdf.queryExecution().analyzed()
-        self._filter, self._join, self._none = plans.logical.Filter, plans.logical.Join, bridge.none
-        self._semi, self._no_hint = plans.JoinType.apply("leftsemi"), plans.logical.JoinHint.NONE()
-        self.union = plans.logical.Union
+        self._row = analysed_plan(self.row)
+        self._filter, self._join, self._none = bridge.java_class(classes.FILTER), bridge.java_class(classes.JOIN), bridge.none
+        self._semi = bridge.java_class(classes.JOIN_TYPE).apply("leftsemi")
+        self._no_hint = bridge.java_class(classes.JOIN_HINT).NONE()
+        self.union = bridge.java_class(classes.UNION)
 
-    def if_so(self, plan: Any, condition: Any) -> Any:
+    def if_so(self, plan: JavaObject, condition: JavaObject) -> JavaObject:
         return self._join(plan, self._filter(condition, self._row), self._semi, self._none, self._no_hint)
 
 
@@ -99,6 +103,6 @@ class _Rows(_Asked):
         implements = ["java.util.function.Supplier"]
 
 
-def _asked(bridge: Bridge, asked: _Number | _Truth | _Rows, method: str, type_: Any) -> Any:
+def _asked(bridge: Bridge, asked: _Number | _Truth | _Rows, method: str, type_: JavaObject) -> JavaObject:
     target = bridge.literal_class(asked, bridge.object_type(asked.Java.implements[0]))
     return bridge.invoke(target, method, type_)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import cached_property
-from typing import Any
 
 from pyspark.sql import SparkSession
 
 from icesql.errors import IcesqlError
 from icesql.spark.jvm.bridge import bridge_of
+from icesql.spark.jvm.handles import JavaObject
 from icesql.spark.jvm.paths import hadoop_path
 
 
@@ -18,13 +18,13 @@ class KeptFrames:
         self._bridge = bridge_of(spark)
 
     @cached_property
-    def _manager(self) -> Any:
+    def _manager(self) -> JavaObject:
         return self._bridge.session.sharedState().cacheManager()
 
     def forget_rows(self, location: str) -> None:
-        """The table at this location was changed: what is kept of frames that follow it is read anew when it is asked for next.
+        """The table at this location was changed: kept rows of unpinned reads are read anew when they are next asked for.
 
-        Frames whose columns the table has no more are kept no longer; they say why when they are run.
+        Frames with columns that the table lacks now are no longer kept; running them raises.
         """
         if self._manager.isEmpty():
             return

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import DataType
 
-from icesql.spark.jvm.bridge import bridge_of
-
-
-def is_deterministic(frame: DataFrame) -> bool:
-    return bool(frame._jdf.queryExecution().analyzed().deterministic())
+from icesql.spark.jvm import classes
+from icesql.spark.jvm.bridge import Bridge, bridge_of
+from icesql.spark.jvm.handles import JavaObject
+from icesql.spark.jvm.plans import optimised_plan
 
 
 def plan_physically(frame: DataFrame) -> None:
@@ -21,21 +18,21 @@ def plan_physically(frame: DataFrame) -> None:
     execution.toRdd().getNumPartitions()
 
 
-def persist(frame: DataFrame, level: Any) -> None:
+def persist(frame: DataFrame, level: JavaObject) -> None:
     """``level``: a JVM storage level."""
     frame._jdf.persist(level)
 
 
-def constants(frame: DataFrame) -> list[Any]:
+def constants(frame: DataFrame) -> list[JavaObject]:
     """The columns of a query without tables as Catalyst literals; ``None`` for each that is no constant."""
-    columns = frame._jdf.queryExecution().optimizedPlan().expressions()
+    columns = optimised_plan(frame).expressions()
     values = [columns.apply(place).child() for place in range(columns.size())]
     return [value if value.nodeName() == "Literal" else None for value in values]
 
 
-def only_constant(frame: DataFrame) -> Any:
+def only_constant(frame: DataFrame) -> JavaObject:
     """The Catalyst literal that a query of one column is; ``None`` where it is none, or not of one column."""
-    plan = frame._jdf.queryExecution().optimizedPlan()
+    plan = optimised_plan(frame)
     expressions = plan.expressions()
     value = expressions.head().child() if plan.nodeName() == "Project" and expressions.size() == 1 else None
     return value if value is not None and value.nodeName() == "Literal" else None
@@ -47,12 +44,12 @@ def column_text(column: Column) -> str:
 
 
 # -- types -------------------------------------------------------------------------------------------------------------
-def type_ddl(spark: Any, type_: DataType) -> str:
+def type_ddl(spark: SparkSession, type_: DataType) -> str:
     """A struct's columns as DDL text."""
     return str(bridge_of(spark).jvm_type(type_).toDDL())
 
 
-def default_size(spark: Any, type_: DataType) -> int:
+def default_size(spark: SparkSession, type_: DataType) -> int:
     """The bytes that Spark takes a value to have when it does not know."""
     return int(bridge_of(spark).jvm_type(type_).defaultSize())
 
@@ -60,7 +57,16 @@ def default_size(spark: Any, type_: DataType) -> int:
 def narrowing(frame: DataFrame, index: int, wanted: DataType) -> tuple[str, str] | None:
     """The SQL of a column's type and of ``wanted`` where values of the first may not fit into the second; else ``None``."""
     bridge = bridge_of(frame.sparkSession)
-    given, type_ = frame._jdf.schema().apply(index).dataType(), bridge.jvm_type(wanted)
-    if bridge.expressions.Cast.canUpCast(given, type_):
+    return _narrowing(bridge, frame._jdf.schema().apply(index).dataType(), bridge.jvm_type(wanted))
+
+
+def narrowing_to(spark: SparkSession, given: DataType, wanted: str) -> tuple[str, str] | None:
+    """As ``narrowing``, for two types, ``wanted`` in SQL. Raises Spark's error where that is no type."""
+    bridge = bridge_of(spark)
+    return _narrowing(bridge, bridge.jvm_type(given), bridge.java_class(classes.DATA_TYPE).fromDDL(wanted))
+
+
+def _narrowing(bridge: Bridge, given: JavaObject, wanted: JavaObject) -> tuple[str, str] | None:
+    if bridge.java_class(classes.CAST).canUpCast(given, wanted):
         return None
-    return str(given.sql()), str(type_.sql())
+    return str(given.sql()), str(wanted.sql())

@@ -1,6 +1,6 @@
 """Spark's own interpreter of BEGIN ... END scripts, driven one statement at a time, so that statements Spark cannot run are run by another.
 
-The interpreter (``org.apache.spark.sql.scripting``) keeps everything that is the language: variables, conditions, loops, labels, handlers.
+The interpreter (``SqlScriptingExecution``) keeps everything that is the language: variables, conditions, loops, labels, handlers.
 """
 
 from __future__ import annotations
@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any
 
 from pyspark.errors.exceptions import captured
 from pyspark.sql import DataFrame, SparkSession
 
+from icesql.spark.jvm import classes
 from icesql.spark.jvm.bridge import Bridge, bridge_of
+from icesql.spark.jvm.handles import JavaObject
 from icesql.table.after_commit import after_commit
 
 _BODIES = frozenset({"body", "collection", "conditionalBodies", "elseBody", "handlers"})
@@ -29,23 +30,23 @@ def version_numbers(version: str) -> tuple[int, int]:
 
 
 # -- a script as it was parsed -----------------------------------------------------------------------------------------
-def parsed_script(spark: SparkSession, text: str) -> Any | None:
+def parsed_script(spark: SparkSession, text: str) -> JavaObject | None:
     """Spark's tree of a script; ``None`` if the text is another statement. Raises Spark's own errors."""
-    plan = spark._jsparkSession.sessionState().sqlParser().parsePlan(text)
+    plan = bridge_of(spark).state.sqlParser().parsePlan(text)
     return plan if plan.nodeName() == "CompoundBody" else None
 
 
-def statement_places(body: Any) -> list[tuple[int, int]]:
+def statement_places(body: JavaObject) -> list[tuple[int, int]]:
     """Where in the text the statements stand that are steps of the script, but for those about variables."""
     return [place for place, is_step in _places(body) if is_step]
 
 
-def asked_places(body: Any) -> list[tuple[int, int]]:
+def asked_places(body: JavaObject) -> list[tuple[int, int]]:
     """Where in the text stands what Spark evaluates itself: conditions, queries of FOR, and statements about variables."""
     return [place for place, is_step in _places(body) if not is_step]
 
 
-def _places(node: Any) -> Iterator[tuple[tuple[int, int], bool]]:
+def _places(node: JavaObject) -> Iterator[tuple[tuple[int, int], bool]]:
     if node.nodeName() == "SingleStatement":
         yield from _place(node, node.parsedPlan().nodeName() not in _ABOUT_VARIABLES)
         return
@@ -60,13 +61,13 @@ def _places(node: Any) -> Iterator[tuple[tuple[int, int], bool]]:
             yield from _place(child, False)
 
 
-def _place(node: Any, is_step: bool) -> Iterator[tuple[tuple[int, int], bool]]:
+def _place(node: JavaObject, is_step: bool) -> Iterator[tuple[tuple[int, int], bool]]:
     origin = node.origin()
     if origin.startIndex().isDefined():
         yield (origin.startIndex().get(), origin.stopIndex().get() + 1), is_step
 
 
-def _items(value: Any) -> Iterator[Any]:
+def _items(value: JavaObject) -> Iterator[JavaObject]:
     """What a Scala Seq or Option holds, or the value itself."""
     kind = value.getClass().getName()
     if kind == "scala.Some":
@@ -81,11 +82,11 @@ def _items(value: Any) -> Iterator[Any]:
 class Script:
     """Its steps are taken within ``running()``. ``user_text``: Spark's messages as the user is to read them."""
 
-    def __init__(self, spark: SparkSession, body: Any, user_text: Callable[[str], str]) -> None:
+    def __init__(self, spark: SparkSession, body: JavaObject, user_text: Callable[[str], str]) -> None:
         self._spark, self._user_text = spark, user_text
         self._bridge: Bridge = bridge_of(spark)
-        scripting = self._bridge.jvm.org.apache.spark.sql.scripting
-        self._execution = scripting.SqlScriptingExecution(body, self._bridge.session, self._bridge.scala_map({}))
+        execution = self._bridge.java_class(classes.SCRIPTING_EXECUTION)
+        self._execution = execution(body, self._bridge.session, self._bridge.scala_map({}))
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -99,28 +100,28 @@ class Script:
         with self._variables_of(None):
             yield
 
-    def steps(self, before: Callable[[], None]) -> Iterator[Any]:
+    def steps(self, before: Callable[[], None]) -> Iterator[JavaObject]:
         """Each statement to run, in turn. ``before`` is called before Spark looks for the next. What its conditions and loops raise goes
         to the script's handlers."""
         while True:
             before()
             try:
-                found = self._method("getNextStatement").invoke(self._execution, None)
+                option = self._method("getNextStatement").invoke(self._execution, None)
             except Exception as error:
                 self.handle(error, by_spark=True)
                 continue
-            if found.isEmpty():
+            if option.isEmpty():
                 return
-            statement = found.get()
+            statement = option.get()
             if statement.getClass().getSimpleName() == "SingleStatementExec" and not statement.isExecuted():
                 yield statement
 
-    def place(self, statement: Any) -> int:
+    def place(self, statement: JavaObject) -> int:
         """Where it begins in the text; -1 for those that the interpreter adds."""
         start = statement.origin().startIndex()
         return -1 if statement.isInternal() or start.isEmpty() else int(start.get())
 
-    def run(self, statement: Any) -> None:
+    def run(self, statement: JavaObject) -> None:
         """Let Spark run a statement that has no rows; what it raises goes to the script's handlers."""
         try:
             statement.buildDataFrame(self._bridge.session)
@@ -142,9 +143,10 @@ class Script:
 
     def takes(self, condition: str, message: str) -> bool:
         """Whether the script has a handler for that condition of Spark's; it is then the next to run."""
-        jvm = self._bridge.jvm
-        contexts = self._bridge.gateway.new_array(jvm.org.apache.spark.QueryContext, 0)
-        thrown = jvm.org.apache.spark.SparkException(message, None, jvm.scala.Some(condition), self._bridge.scala_map({}), contexts)
+        bridge = self._bridge
+        contexts = bridge.gateway.new_array(bridge.java_class(classes.QUERY_CONTEXT), 0)
+        name = bridge.java_class(classes.SOME)(condition)
+        thrown = bridge.java_class(classes.SPARK_EXCEPTION)(message, None, name, bridge.scala_map({}), contexts)
         if not self._has_condition(thrown):
             return False
         try:
@@ -162,19 +164,18 @@ class Script:
 
     # -- the interpreter's private parts -------------------------------------------------------------------------
     @cached_property
-    def _current(self) -> Any:
+    def _current(self) -> JavaObject:
         """The thread's manager of variables."""
-        module = self._bridge.module("org.apache.spark.sql.catalyst.SqlScriptingContextManager")
-        return getattr(module, "org$apache$spark$util$LexicalThreadLocal$$tl")()
+        return getattr(self._bridge.module(classes.SCRIPTING_CONTEXT_MANAGER), classes.CONTEXT_MANAGER_FIELD)()
 
     @cached_property
-    def _manager(self) -> Any:
+    def _manager(self) -> JavaObject:
         field = self._execution.getClass().getDeclaredField("contextManager")
         field.setAccessible(True)
         return field.get(self._execution)
 
     @contextmanager
-    def _variables_of(self, manager: Any) -> Iterator[None]:
+    def _variables_of(self, manager: JavaObject) -> Iterator[None]:
         before = self._current.get()
         self._set(manager)
         try:
@@ -183,38 +184,38 @@ class Script:
             with after_commit("give Spark back the variables outside of the script"):
                 self._set_back(before)
 
-    def _set_back(self, manager: Any) -> None:
+    def _set_back(self, manager: JavaObject) -> None:
         self._set(manager)
 
-    def _set(self, manager: Any) -> None:
+    def _set(self, manager: JavaObject) -> None:
         if manager is None:
             self._current.remove()
         else:
             self._current.set(manager)
 
-    def _method(self, name: str) -> Any:
-        found = self._methods.get(name)
-        if found is None:
-            found = next(method for method in self._execution.getClass().getDeclaredMethods() if method.getName() == name)
-            found.setAccessible(True)
-            self._methods[name] = found
-        return found
+    def _method(self, name: str) -> JavaObject:
+        method = self._methods.get(name)
+        if method is None:
+            method = next(method for method in self._execution.getClass().getDeclaredMethods() if method.getName() == name)
+            method.setAccessible(True)
+            self._methods[name] = method
+        return method
 
     @cached_property
-    def _methods(self) -> dict[str, Any]:
+    def _methods(self) -> dict[str, JavaObject]:
         return {}
 
-    def _array(self, value: Any) -> Any:
-        array = self._bridge.gateway.new_array(self._bridge.jvm.java.lang.Object, 1)
+    def _array(self, value: JavaObject) -> JavaObject:
+        array = self._bridge.gateway.new_array(self._bridge.java_class("java.lang.Object"), 1)
         array[0] = value
         return array
 
-    def _has_condition(self, thrown: Any) -> bool:
+    def _has_condition(self, thrown: JavaObject) -> bool:
         """Whether handlers can take it."""
-        is_one = self._bridge.class_("org.apache.spark.SparkThrowable").isInstance(thrown)
+        is_one = self._bridge.class_(classes.SPARK_THROWABLE).isInstance(thrown)
         return bool(is_one) and thrown.getCondition() is not None and bool(thrown.getSqlState())
 
-    def _as_pyspark(self, error: Exception, thrown: Any, by_spark: bool) -> Exception:
+    def _as_pyspark(self, error: Exception, thrown: JavaObject, by_spark: bool) -> Exception:
         """The error as PySpark raises it."""
         if not isinstance(error, captured.CapturedException) or error._origin is not thrown:
             converted = captured.convert_exception(thrown)
@@ -224,9 +225,9 @@ class Script:
         return error
 
 
-def _thrown(error: BaseException) -> Any | None:
+def _thrown(error: BaseException) -> JavaObject | None:
     """The Java exception behind an error, out of the wrapping of reflection."""
-    found = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
-    while found is not None and found.getClass().getName() == _REFLECTION:
-        found = found.getTargetException()
-    return found
+    thrown = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
+    while thrown is not None and thrown.getClass().getName() == _REFLECTION:
+        thrown = thrown.getTargetException()
+    return thrown

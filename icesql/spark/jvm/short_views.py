@@ -7,15 +7,16 @@ planning; and ``dropTempView`` removes what is cached of the same plan.
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from icesql.spark.jvm import classes
 from icesql.spark.jvm.bridge import Bridge, bridge_of
+from icesql.spark.jvm.handles import JavaObject
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _numbers = itertools.count(1)
-_RELATION = "org.apache.spark.sql.catalyst.catalog.TemporaryViewRelation"
 
 
 def show(frame: DataFrame, name: str) -> None:
@@ -23,7 +24,7 @@ def show(frame: DataFrame, name: str) -> None:
     show_plan(bridge_of(frame.sparkSession), frame._jdf.logicalPlan(), name)
 
 
-def show_plan(bridge: Bridge, plan: Any, name: str) -> None:
+def show_plan(bridge: Bridge, plan: JavaObject, name: str) -> None:
     """As ``show`` for an analysed logical plan."""
     views = bridge.once(("short views",), lambda: _Views(bridge))
     views.catalog.createTempView(name, views.view(name, plan), True)
@@ -39,7 +40,7 @@ class _Views:
     """The session's catalog, and what it keeps of a view: how Spark itself describes one of a DataFrame, under another name."""
 
     def __init__(self, bridge: Bridge) -> None:
-        self.catalog = bridge.session.sessionState().catalog()
+        self.catalog = bridge.state.catalog()
         name = f"_ice_model{next(_numbers)}"
         bridge.session.emptyDataFrame().createOrReplaceTempView(name)
         model = self.catalog.getRawTempView(name).get()
@@ -48,9 +49,13 @@ class _Views:
         values = [described.productElement(place) for place in range(described.productArity())]
         names = [described.productElementName(place) for place in range(len(values))]
         self._kind, self._more = values[1 : names.index("schema")], values[names.index("schema") + 1 :]
-        self._described, self._relation, self._some = described.copy, bridge.module(_RELATION).apply, bridge.jvm.scala.Some.apply
-        self._identifier = bridge.module("org.apache.spark.sql.catalyst.TableIdentifier").apply
+        self._described, self._relation, self._some = (
+            described.copy,
+            bridge.module(classes.TEMPORARY_VIEW_RELATION).apply,
+            bridge.java_class(classes.SOME).apply,
+        )
+        self._identifier = bridge.module(classes.TABLE_IDENTIFIERS).apply
 
-    def view(self, name: str, plan: Any) -> Any:
+    def view(self, name: str, plan: JavaObject) -> JavaObject:
         described = self._described(self._identifier(name), *self._kind, plan.schema(), *self._more)
         return self._relation(described, self._some(plan))

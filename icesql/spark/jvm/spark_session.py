@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from icesql.spark.jvm import classes
 from icesql.spark.jvm.bridge import bridge_of
+from icesql.spark.jvm.handles import JavaObject
 
 
-def is_classic(spark: Any) -> bool:
+def is_classic(spark: object) -> bool:
     """Whether the session has a JVM of its own: one of Spark Connect has none."""
     return hasattr(spark, "_jsparkSession")
 
@@ -36,13 +37,13 @@ def all_settings(spark: SparkSession) -> dict[str, str]:
     return dict(entry.split(" -> ", 1) for entry in entries.split("\0"))
 
 
-def setting_keys(spark: SparkSession) -> Any:
+def setting_keys(spark: SparkSession) -> JavaObject:
     """A JVM set of the keys that the session itself has set; it shows what is set later. ``str`` of it names them all."""
     return _state(spark).conf().settings().keySet()
 
 
 def system_property(spark: SparkSession, name: str) -> str | None:
-    value = spark._jvm.java.lang.System.getProperty(name)
+    value = bridge_of(spark).java_class("java.lang.System").getProperty(name)
     return None if value is None else str(value)
 
 
@@ -54,18 +55,18 @@ def redacted(spark: SparkSession, properties: Mapping[str, str]) -> dict[str, st
 
 
 # -- the session catalog -----------------------------------------------------------------------------------------------
-def session_catalog(spark: SparkSession) -> Any:
+def session_catalog(spark: SparkSession) -> JavaObject:
     """Spark's ``SessionCatalog``, which keeps temporary views and functions."""
     return _state(spark).catalog()
 
 
-def has_local_view(catalog: Any, name: str) -> bool:
+def has_local_view(catalog: JavaObject, name: str) -> bool:
     """Whether ``session_catalog`` has a local temporary view of that name."""
     return bool(catalog.getTempView(name).isDefined())
 
 
 def has_temporary_function(spark: SparkSession, name: str) -> bool:
-    identifier = spark._jvm.org.apache.spark.sql.catalyst.FunctionIdentifier(name)
+    identifier = bridge_of(spark).java_class(classes.FUNCTION_IDENTIFIER)(name)
     return bool(session_catalog(spark).isTemporaryFunction(identifier))
 
 
@@ -77,14 +78,14 @@ def has_table(spark: SparkSession, quoted_name: str) -> bool:
 # -- files -------------------------------------------------------------------------------------------------------------
 def qualified_path(spark: SparkSession, location: str) -> str:
     """A location with the scheme and authority of the default file system where it has none: ``/data`` -> ``file:/data``."""
-    path = spark._jvm.org.apache.hadoop.fs.Path(location)
+    path = bridge_of(spark).java_class(classes.PATH)(location)
     return str(path.getFileSystem(_state(spark).newHadoopConf()).makeQualified(path).toString())
 
 
-def storage_level(spark: SparkSession, name: str) -> Any:
+def storage_level(spark: SparkSession, name: str) -> JavaObject:
     """The level of that name, for ``persist``. Raises Spark's error for a name that is no level."""
-    return spark._jvm.org.apache.spark.storage.StorageLevel.fromString(name.upper())
+    return bridge_of(spark).java_class(classes.STORAGE_LEVEL).fromString(name.upper())
 
 
-def _state(spark: SparkSession) -> Any:
+def _state(spark: SparkSession) -> JavaObject:
     return spark._jsparkSession.sessionState()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 from urllib.parse import unquote
 
 from pyspark.sql import SparkSession
@@ -13,8 +12,17 @@ from pyspark.sql.types import StructType
 
 from icesql.errors import InvalidArgumentError, NotFoundError
 from icesql.io.storage.files import FileIO
-from icesql.spark.jvm.bridge import Bridge, bridge_of
 from icesql.spark.jvm.paths import location_key
+from icesql.spark.jvm.session_catalog import (
+    CatalogTable,
+    catalog_table,
+    current_database,
+    drop_table,
+    make_external,
+    partitions,
+    rename_table,
+    table_exists,
+)
 from icesql.spark.workers.shipping import ship
 from icesql.spec.files import DataFile
 from icesql.spec.metadata import TableMetadata
@@ -43,71 +51,46 @@ class SparkTable:
 
 def spark_table(spark: SparkSession, database: str | None, name: str) -> SparkTable:
     """Raises NotFoundError; InvalidArgumentError for a view or a format that cannot be taken over."""
-    catalog = bridge_of(spark).session.sessionState().catalog()
-    database = database or str(catalog.getCurrentDatabase())
-    identifier = _identifier(spark, database, name)
-    if not catalog.tableExists(identifier):
+    database = database or current_database(spark)
+    if not table_exists(spark, database, name):
         raise NotFoundError(f"Cannot find source table '{database}.{name}': it does not exist", table=f"{database}.{name}")
-    found = catalog.getTableMetadata(identifier)
-    if str(found.tableType().name()) == "VIEW":
+    table = catalog_table(spark, database, name)
+    if table.is_view:
         raise InvalidArgumentError(f"Cannot use non-v1 table '{database}.{name}' as a source")
-    bridge = bridge_of(spark)
     return SparkTable(
         name=(database, name),
-        location=location_key(unquote(str(found.location().toString()))),
-        provider=_provider(found),
-        schema=StructType.fromJson(json.loads(str(found.schema().json()))),
-        partition_columns=tuple(map(str, bridge.as_java(found.partitionColumnNames()))),
-        properties={str(key): str(value) for key, value in dict(bridge.as_java(found.properties())).items()},
-        is_bucketed=bool(found.bucketSpec().isDefined()),
+        location=location_key(unquote(table.location)),
+        provider=_provider(table),
+        schema=StructType.fromJson(json.loads(table.schema_json)),
+        partition_columns=table.partition_columns,
+        properties=table.properties,
+        is_bucketed=table.is_bucketed,
     )
-
-
-def _identifier(spark: SparkSession, database: str, name: str) -> Any:
-    bridge = bridge_of(spark)
-    some = bridge.jvm.scala.Option.apply(database)
-    return bridge.jvm.org.apache.spark.sql.catalyst.TableIdentifier(name, some)
 
 
 def spark_table_exists(spark: SparkSession, database: str, name: str) -> bool:
     """Whether the session catalog has a table or view of that name."""
-    return bool(bridge_of(spark).session.sessionState().catalog().tableExists(_identifier(spark, database, name)))
+    return table_exists(spark, database, name)
 
 
 def put_spark_table_aside(spark: SparkSession, name: tuple[str, str], new_name: str) -> None:
     """Rename a table of the session catalog within its database, and leave its files where they are: a managed one is made external."""
-    catalog = bridge_of(spark).session.sessionState().catalog()
-    _make_external(spark, name)
-    catalog.renameTable(_identifier(spark, *name), _identifier(spark, name[0], new_name))
+    make_external(spark, *name)
+    rename_table(spark, *name, new_name)
 
 
 def forget_spark_table(spark: SparkSession, name: tuple[str, str]) -> None:
     """Drop a table of the session catalog and leave its files: a managed one is made external first."""
-    _make_external(spark, name)
-    bridge_of(spark).session.sessionState().catalog().dropTable(_identifier(spark, *name), True, False)
+    make_external(spark, *name)
+    drop_table(spark, *name)
 
 
-def _make_external(spark: SparkSession, name: tuple[str, str]) -> None:
-    bridge = bridge_of(spark)
-    catalog = bridge.session.sessionState().catalog()
-    catalog.alterTable(_as_external(bridge, catalog.getTableMetadata(_identifier(spark, *name))))
-
-
-def _as_external(bridge: Bridge, found: Any) -> Any:
-    """A copy of a ``CatalogTable`` that differs in its type; ``copy`` takes all its fields by position, the type second."""
-    fields = [getattr(found, f"copy$default${place}")() for place in range(1, found.productArity() + 1)]
-    fields[1] = bridge.jvm.org.apache.spark.sql.catalyst.catalog.CatalogTableType.EXTERNAL()
-    return found.copy(*fields)
-
-
-def _provider(found: Any) -> str:
-    provider = found.provider()
-    name = str(provider.get()).lower() if provider.isDefined() else "hive"
+def _provider(table: CatalogTable) -> str:
+    name = (table.provider or "hive").lower()
     if name != "hive":
         return name
-    serde = found.storage().serde()
-    text = str(serde.get()).lower() if serde.isDefined() else ""
-    return next((known for known in FORMATS if known in text), name)
+    serde = (table.serde or "").lower()
+    return next((known for known in FORMATS if known in serde), name)
 
 
 def partitions_of(spark: SparkSession, io: FileIO, table: SparkTable) -> list[SourcePartition]:
@@ -124,15 +107,14 @@ def partitions_of(spark: SparkSession, io: FileIO, table: SparkTable) -> list[So
 
 
 def _listed(spark: SparkSession, table: SparkTable) -> list[SourcePartition]:
-    bridge = bridge_of(spark)
-    catalog = bridge.session.sessionState().catalog()
-    found = []
-    for partition in bridge.as_java(catalog.listPartitions(_identifier(spark, *table.name), bridge.none)):
-        values = dict(bridge.as_java(partition.spec()))
-        location = location_key(unquote(str(partition.location().toString())))
-        pairs = tuple((name, str(values[name])) for name in table.partition_columns)
-        found.append(SourcePartition(location=location, values=pairs, file_format=table.provider))
-    return found
+    return [
+        SourcePartition(
+            location=location_key(unquote(location)),
+            values=tuple((name, values[name]) for name in table.partition_columns),
+            file_format=table.provider,
+        )
+        for values, location in partitions(spark, *table.name)
+    ]
 
 
 def read_metrics(

@@ -1,23 +1,24 @@
 """Whole-table aggregates from metadata: a query that is only count(*), count(c), min(c) or max(c) over one read becomes a local relation.
 
-The session asks ``aggregate_frame`` with the analysed query; what it returns has the same names and types and starts no job.
+The frame that ``aggregate_frame`` returns has the names and types of the query's own, and running it starts no job.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
 from icesql.errors import IcesqlError
 from icesql.expr.tree import Expression
-from icesql.spark.jvm.bridge import bridge_of
+from icesql.spark.jvm.catalyst_tree import Node, column_name
+from icesql.spark.jvm.handles import JavaObject
 from icesql.spark.jvm.local_rows import local_frame
+from icesql.spark.jvm.plans import aggregate_columns, below_global_aggregate, optimised_apart, renames_nothing
 from icesql.spark.read.columns import arrow_value, read_columns
 from icesql.spark.read.deletes import delete_kinds
-from icesql.spark.read.filters import Node, catalyst_tree, column_name, exact_condition_of
+from icesql.spark.read.filters import exact_condition_of
 from icesql.spec.schema import Schema
 from icesql.table.scan.aggregates import Aggregate, AggregateFunction, aggregate_from_metadata
 from icesql.table.scan.table_scan import TableScan
@@ -35,13 +36,10 @@ def aggregate_frame(
     """
     if delete_kinds(table.io, table.metadata, None if snapshot_id is None else table.metadata.snapshot(snapshot_id)):
         return None  # known at once; the plan with its test for deleted rows takes long to look through
-    plan = _optimised_apart(spark, frame)
-    if plan.nodeName() != "Aggregate" or plan.groupingExpressions().size():
+    planned = _aggregates(optimised_apart(frame), read_columns(table.metadata, schema, ()).names if names is None else names, schema)
+    if planned is None:
         return None
-    found = _aggregates(plan, read_columns(table.metadata, schema, ()).names if names is None else names, schema)
-    if found is None:
-        return None
-    aggregates, filter_ = found
+    aggregates, filter_ = planned
     scan = _scan(table, filter_, snapshot_id, schema)
     if not scan.table_schema.same_columns(schema):
         return None
@@ -51,12 +49,6 @@ def aggregate_frame(
     types = [None if a.column is None or a.function is AggregateFunction.COUNT else schema.field(a.column).type for a in aggregates]
     row = [value if type_ is None else arrow_value(type_, value) for value, type_ in zip(values, types, strict=True)]
     return local_frame(spark, [row], frame.schema)
-
-
-def _optimised_apart(spark: SparkSession, frame: DataFrame) -> Any:
-    """The optimised plan of the query; that of the frame itself is made when it runs, for what the table has then."""
-    apart = bridge_of(spark).frame(frame._jdf.queryExecution().analyzed())
-    return apart._jdf.queryExecution().optimizedPlan()
 
 
 def _scan(table: Table, filter_: Expression, snapshot_id: int | None, schema: Schema) -> TableScan:
@@ -69,31 +61,20 @@ def _scan(table: Table, filter_: Expression, snapshot_id: int | None, schema: Sc
     return TableScan(table.io, metadata, filter_, name=table.name, snapshot_id=snapshot_id)
 
 
-def _aggregates(plan: Any, names: Mapping[str, str], schema: Schema) -> tuple[list[Aggregate], Expression] | None:
-    """The aggregates and the exact filter of an ungrouped Aggregate over one relation."""
-    if not _selects_plainly(plan.children().apply(0)):
+def _aggregates(plan: JavaObject, names: Mapping[str, str], schema: Schema) -> tuple[list[Aggregate], Expression] | None:
+    """The aggregates and the exact filter of an aggregate without GROUP BY over one relation; ``None`` for any other plan."""
+    below = below_global_aggregate(plan)
+    if below is None or not renames_nothing(below):
         return None
-    filter_ = exact_condition_of(plan.children().apply(0), schema, names)
+    filter_ = exact_condition_of(below, schema, names)
     if filter_ is None:
         return None
-    expressions = plan.aggregateExpressions()
-    aggregates = [_aggregate(catalyst_tree(expressions.apply(i).toJSON()), names) for i in range(expressions.size())]
+    aggregates = [_aggregate(column, names) for column in aggregate_columns(plan)]
     try:
         known = all(a is not None and (a.column is None or schema.find(a.column) is not None) for a in aggregates)
     except IcesqlError:
         return None
     return ([a for a in aggregates if a is not None], filter_) if known else None
-
-
-def _selects_plainly(plan: Any) -> bool:
-    """True if no projection below makes or renames a column: an attribute's name is the name of a column of the relation."""
-    while plan.children().size() == 1:
-        if plan.nodeName() == "Project":
-            columns = plan.projectList()
-            if any(columns.apply(i).nodeName() != "AttributeReference" for i in range(columns.size())):
-                return False
-        plan = plan.children().apply(0)
-    return True
 
 
 def _aggregate(node: Node, names: Mapping[str, str]) -> Aggregate | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from icesql.errors import SqlError
 from icesql.spark.jvm.types import to_spark_type
+from icesql.spark_errors import spark_message
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema
 from icesql.spec.types import NestedField, Type, children
@@ -21,9 +22,11 @@ def check_same_table(name: str, known: TableMetadata, columns: Schema, metadata:
 def incompatible(name: str, condition: str, what: str) -> SqlError:
     table = ".".join(f"`{part}`" for part in name.split("."))
     return SqlError(
-        f"[INCOMPATIBLE_TABLE_CHANGE_AFTER_ANALYSIS.{condition}] Detected incompatible changes to table {table} after DataFrame/Dataset "
-        "has been resolved and analyzed, meaning the underlying plan is out of sync. Please, re-create DataFrame/Dataset before "
-        f"attempting to execute the query again. {what} SQLSTATE: 51024"
+        spark_message(
+            f"INCOMPATIBLE_TABLE_CHANGE_AFTER_ANALYSIS.{condition}",
+            f"Detected incompatible changes to table {table} after DataFrame/Dataset has been resolved and analyzed, meaning the "
+            f"underlying plan is out of sync. Please, re-create DataFrame/Dataset before attempting to execute the query again. {what}",
+        )
     )
 
 

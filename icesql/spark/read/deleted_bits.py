@@ -19,6 +19,7 @@ from pyspark.sql import functions as F
 
 from icesql.io.deletes.roaring import Positions
 from icesql.spark.jvm.bridge import Bridge
+from icesql.spark.jvm.expressions import shifted_right
 
 _PAGE_BITS = 12
 _PAGE_BYTES = (1 << _PAGE_BITS) // 8
@@ -107,8 +108,7 @@ def has_bit_in_pages(bridge: Bridge, data: Any, position: Any) -> Any:
 def _is_set(bridge: Bridge, byte: Any, position: Any) -> Any:
     """Whether the byte has the bit of that position."""
     bit = position.bitwiseAND(7).cast("int")
-    shifted = bridge.expressions.ShiftRight(bridge.expression(byte.cast("int")), bridge.expression(bit))
-    return bridge.column(shifted).bitwiseAND(1) == 1
+    return shifted_right(bridge, byte.cast("int"), bit).bitwiseAND(1) == 1
 
 
 def _read(bridge: Bridge, data: Any, method: str, index: Any) -> Any:

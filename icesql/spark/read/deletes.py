@@ -15,9 +15,14 @@ from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
 from icesql.errors import UnsupportedError
+from icesql.io.deletes.deletion_vectors import read_dv
+from icesql.io.deletes.files import read_position_deletes
 from icesql.io.deletes.roaring import positions_in
+from icesql.io.manifests.columns import read_manifest_columns
 from icesql.io.storage.files import FileIO
+from icesql.spark.jvm import classes
 from icesql.spark.jvm.bridge import Bridge, bridge_of
+from icesql.spark.jvm.expressions import if_else
 from icesql.spark.read.columns import DELETES, ROW_INDEX
 from icesql.spark.read.deleted_bits import (
     NOTHING_DELETED,
@@ -37,13 +42,10 @@ from icesql.table.scan.tasks import ScannedFile
 
 BITS_LIMIT_BYTES = 256 << 10
 ALL_BITS_BYTES = 64 << 20
-_BITMAP = "org.roaringbitmap.buffer.ImmutableRoaringBitmap"
 
 
 def delete_kinds(io: FileIO, metadata: TableMetadata, snapshot: Snapshot | None) -> frozenset[FileContent]:
     """Which kinds of delete files a snapshot has; empty without delete manifests, and then nothing was read but the manifest list."""
-    from icesql.io.manifests.columns import read_manifest_columns
-
     kinds: set[FileContent] = set()
     for manifest in of_content(manifests_of(io, snapshot), ManifestContent.DELETES):
         if not manifest.has_live_files:
@@ -72,20 +74,17 @@ def is_kept(spark: SparkSession) -> Column:
 
 def _is_deleted(bridge: Bridge) -> Column:
     data, position = F.col(DELETES), F.col(ROW_INDEX.name)
-    elsewhere = _either(bridge, is_in_pages(bridge, data), has_bit_in_pages(bridge, data, position), _in_bitmap(bridge, data, position))
-    return _either(bridge, is_in_a_row(bridge, data), has_bit_in_a_row(bridge, data, position), elsewhere)
-
-
-def _either(bridge: Bridge, condition: Column, then: Column, otherwise: Column) -> Column:
-    """SQL's IF, without the check of types that ``F.when`` has."""
-    return bridge.column(bridge.expressions.If(*map(bridge.expression, (condition, then, otherwise))))
+    elsewhere = if_else(bridge, is_in_pages(bridge, data), has_bit_in_pages(bridge, data, position), _in_bitmap(bridge, data, position))
+    return if_else(bridge, is_in_a_row(bridge, data), has_bit_in_a_row(bridge, data, position), elsewhere)
 
 
 def _in_bitmap(bridge: Bridge, data: Column, position: Column) -> Column:
     buffer = bridge.static_invoke("java.nio.ByteBuffer", "wrap", bridge.object_type("java.nio.ByteBuffer"), bridge.expression(data))
     # Long.hashCode of a number below 2**32 is its low half, which is how Roaring takes unsigned positions.
     index = bridge.static_invoke("java.lang.Long", "hashCode", bridge.type_module("IntegerType"), bridge.expression(position))
-    return bridge.column(bridge.invoke(bridge.construct(_BITMAP, buffer), "contains", bridge.type_module("BooleanType"), index))
+    return bridge.column(
+        bridge.invoke(bridge.construct(classes.ROARING_BITMAP, buffer), "contains", bridge.type_module("BooleanType"), index)
+    )
 
 
 class DeletedPositions:
@@ -111,22 +110,18 @@ class DeletedPositions:
 
     def bitmap(self, file: ScannedFile) -> Any:
         """The union of all position deletes and the deletion vector of a data file, ``None`` if there are none."""
-        found = self._gone.get(file.file_path)
+        bitmap = self._gone.get(file.file_path)
         for delete in file.delete_files:
             if delete.content is FileContent.POSITION_DELETES:
                 more = self.positions(delete, file.file_path)
-                found = more if found is None else found if more is None else found | more
-        return found if found else None
+                bitmap = more if bitmap is None else bitmap if more is None else bitmap | more
+        return bitmap if bitmap else None
 
     def positions(self, file: DataFile, data_path: str) -> Any:
         """Positions of one data file that one position delete file or deletion vector deletes, ``None`` if there are none."""
         if file.is_deletion_vector:
-            from icesql.io.deletes.deletion_vectors import read_dv
-
             return read_dv(self._io, file)
         if file.file_path not in self._files:
-            from icesql.io.deletes.files import read_position_deletes
-
             self._files[file.file_path] = read_position_deletes(self._io, file)
         return self._files[file.file_path].get(data_path)
 

@@ -1,22 +1,27 @@
 """Reading what Spark's Parquet reader cannot: Avro and ORC files, Parquet files without field ids, and types it lacks.
 
 Still planned lazily: a relation gives one row a file, the pickled task, and ``mapInArrow`` turns tasks into rows. Filters are not pushed
-through ``mapInArrow``: ``second_path_filters`` finds those of a statement, and a caller that knows a filter passes it as ``where``.
+through ``mapInArrow``: ``fallback_filters`` finds those of a statement, and a caller that knows a filter passes it as ``where``.
 """
 
 from __future__ import annotations
 
 import pickle
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import BinaryType, StructField, StructType
 
 from icesql.expr.tree import Expression
+from icesql.io.arrow.types import field_ids
 from icesql.io.lru import LruCache
+from icesql.io.parquet.files import open_parquet
 from icesql.io.storage.files import FileIO
 from icesql.spark.jvm.arrow_schema import to_arrow_schema
 from icesql.spark.jvm.bridge import bridge_of
+from icesql.spark.jvm.plans import relation_frame
+from icesql.spark.jvm.relations import named_files
 from icesql.spark.read.columns import Constant, shown_schema
 from icesql.spark.read.fallback_filters import note_relation
 from icesql.spark.read.fallback_tasks import TASK_COLUMN, ReadJob, read_tasks
@@ -56,7 +61,7 @@ def name_mapping_of(metadata: TableMetadata) -> NameMapping | None:
     return None if text is None else name_mapping_from_json(text)
 
 
-def second_path_frame(read: Read, belongs: Any) -> DataFrame:
+def fallback_frame(read: Read, belongs: Callable[[ScannedFile], bool]) -> DataFrame:
     """The rows of the tasks for which ``belongs(task)`` is true, deletes applied, in the columns of the read."""
     metadata, schema, wanted = read.metadata, read.schema, read.settings.metadata_columns
     shown = StructType([*shown_schema(metadata, schema, wanted).fields, *(constant.field for constant in read.settings.extra)])
@@ -89,7 +94,7 @@ def known_columns(metadata: TableMetadata, schema: Schema) -> Schema:
     return Schema(tuple(unique))
 
 
-def _tasks_frame(read: Read, belongs: Any) -> DataFrame:
+def _tasks_frame(read: Read, belongs: Callable[[ScannedFile], bool]) -> DataFrame:
     """One row a file: its pickled task. Spark packs tasks by the sizes it is told; of the path it only asks whether it exists, so that it
     is this machine's root, whatever the table's files lie in."""
 
@@ -103,20 +108,10 @@ def _tasks_frame(read: Read, belongs: Any) -> DataFrame:
         tasks = [task for task in planner.tasks(expression) if belongs(task)]
         return FileSet(["/"] * len(tasks), paths_and_sizes(tasks)[1], constants_table((constant,), tasks))
 
-    key = f"{read.key} second path"
+    key = f"{read.key} fallback"
     note_relation(key)
     index = PythonFileIndex(bridge, key=key, plan=plan, size_in_bytes=read.size_in_bytes, constants=constants, names={})
-    datasources = bridge.jvm.org.apache.spark.sql.execution.datasources
-    relation = datasources.HadoopFsRelation(
-        index,
-        bridge.jvm_schema(constants),
-        bridge.module("org.apache.spark.sql.execution.datasources.binaryfile.BinaryFileFormat").schema(),
-        bridge.none,
-        datasources.binaryfile.BinaryFileFormat(),
-        bridge.scala_map({}),
-        bridge.session,
-    )
-    return DataFrame(bridge.session.baseRelationToDataFrame(relation), bridge.spark).select(TASK_COLUMN)
+    return relation_frame(read.spark, named_files(bridge, index, constants)).select(TASK_COLUMN)
 
 
 def _left_out(read: Read, file: ScannedFile) -> bytes | None:
@@ -137,9 +132,6 @@ def ids_in(io: FileIO, file: ScannedFile) -> frozenset[int]:
 
 
 def _ids_of_file(io: FileIO, path: str) -> frozenset[int]:
-    from icesql.io.arrow.types import field_ids
-    from icesql.io.parquet.files import open_parquet
-
     with io.open_input(path) as stream:
         return field_ids(open_parquet(stream, path).schema)
 
@@ -153,7 +145,7 @@ def is_native(io: FileIO, metadata: TableMetadata, file: ScannedFile) -> bool:
         return False
     if not may_lack_ids(metadata):
         return True
-    found = ids_in(io, file)
+    ids = ids_in(io, file)
     spec = metadata.specs_by_id.get(file.spec_id)
     needed = {f.source_id for f in spec.fields if f.transform.is_identity} if spec is not None else set()
-    return bool(found) and needed <= found
+    return bool(ids) and needed <= ids

@@ -1,4 +1,5 @@
-"""What second-path tasks run: read one data file of any format through ``icesql.io``, apply its deletes, and yield Arrow batches for Spark.
+"""The tasks of the fallback reader: each reads one data file of any format through ``icesql.io``, applies its deletes, and yields Arrow
+batches for Spark.
 
 Runs in Python workers of executors, so it imports only the standard library, pyarrow and the lower rooms.
 """

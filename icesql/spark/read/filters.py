@@ -1,15 +1,14 @@
 """What Catalyst pushes to a scan, as a predicate of ours.
 
-A Catalyst expression's JSON is a list of its nodes in pre-order. Only what cannot lose rows is translated: the result is
+Only what cannot lose rows is translated: the result is
 true for every row for which the pushed filters are true. Values whose JSON text is ambiguous (dates, timestamps,
 binary, large IN sets) are asked of the JVM node itself.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
@@ -20,6 +19,9 @@ from icesql.errors import IcesqlError
 from icesql.expr.binding import bind
 from icesql.expr.rewrite import map_leaves
 from icesql.expr.tree import FALSE, TRUE, And, Expression, Op, Or, Predicate, Reference, and_, not_, or_
+from icesql.spark.jvm.catalyst_tree import Node, catalyst_tree, column_name, type_of
+from icesql.spark.jvm.handles import JavaObject
+from icesql.spark.jvm.plans import filter_condition, optimised_plan
 from icesql.spark.read.columns import VERSION
 from icesql.spark.write.transforms import recognise
 from icesql.spec.schema import Schema
@@ -27,24 +29,14 @@ from icesql.spec.transforms import DAY, YEAR
 from icesql.spec.types import UUIDType
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
-    """One Catalyst node: short class name, its JSON fields, children, and its place in pre-order."""
-
-    kind: str
-    fields: dict[str, Any]
-    children: tuple[Node, ...]
-    index: int
-
-
 class _Unknown(Exception):
     """The expression, or a part that must not be left out, has no counterpart."""
 
 
-JvmNode = Callable[[int], Any]
+JvmNode = Callable[[int], JavaObject]
 
 
-def pushed_expression(filters: Any, names: Mapping[str, str] = MappingProxyType({})) -> Expression:
+def pushed_expression(filters: JavaObject, names: Mapping[str, str] = MappingProxyType({})) -> Expression:
     """The conjunction of a Scala Seq of Catalyst filters; those without a counterpart are left out.
 
     ``names`` maps names of the relation's columns to the table's where they differ.
@@ -76,25 +68,16 @@ def exact_filter(frame: DataFrame, schema: Schema, names: Mapping[str, str]) -> 
 
     ``None`` where the plan is more than a filter, or some part of it has no counterpart: subqueries, functions, uuids (text in Spark).
     """
-    return exact_condition_of(frame._jdf.queryExecution().optimizedPlan(), schema, names)
+    return exact_condition_of(optimised_plan(frame), schema, names)
 
 
-def exact_condition_of(plan: Any, schema: Schema, names: Mapping[str, str]) -> Expression | None:
+def exact_condition_of(plan: JavaObject, schema: Schema, names: Mapping[str, str]) -> Expression | None:
     """As ``exact_filter``, of an optimised logical plan."""
-    while plan.nodeName() == "Project":
-        plan = plan.children().apply(0)
-    if plan.nodeName() == "LocalRelation":
-        return FALSE if plan.data().size() == 0 else None
-    if plan.nodeName() != "Filter":
-        return TRUE if str(plan.nodeName()).startswith("Relation") or plan.nodeName() == "LogicalRelation" else None
-    expression = plan.condition()
-    below = plan.children().apply(0)
-    while below.nodeName() == "Project":
-        below = below.children().apply(0)
-    if below.children().size():
-        return None
+    condition = filter_condition(plan)
+    if condition is None or isinstance(condition, bool):
+        return None if condition is None else TRUE if condition else FALSE
     try:
-        translated = _Translation(expression.apply, exact=True).exact(_of_rows(catalyst_tree(expression.toJSON())))
+        translated = _Translation(condition.apply, exact=True).exact(_of_rows(catalyst_tree(condition.toJSON())))
         renamed = map_leaves(translated, lambda leaf: _renamed(leaf, names))
         bound = bind(schema, renamed)
     except (_Unknown, IcesqlError):
@@ -116,14 +99,14 @@ _ALL = Node("Literal", {"value": "true", "dataType": "boolean"}, (), -1)
 
 
 def _compares_uuid(expression: Expression) -> bool:
-    found = []
+    comparisons = []
 
     def seen(leaf: Predicate) -> Expression:
-        found.append(isinstance(getattr(leaf.term, "type", None), UUIDType) and leaf.op not in (Op.IS_NULL, Op.NOT_NULL))
+        comparisons.append(isinstance(getattr(leaf.term, "type", None), UUIDType) and leaf.op not in (Op.IS_NULL, Op.NOT_NULL))
         return leaf
 
     map_leaves(expression, seen)
-    return any(found)
+    return any(comparisons)
 
 
 def catalyst_expression(text: str, jvm_node: JvmNode | None = None) -> Expression:
@@ -132,17 +115,6 @@ def catalyst_expression(text: str, jvm_node: JvmNode | None = None) -> Expressio
     ``jvm_node(i)`` gives the JVM's node at place ``i`` in pre-order.
     """
     return _Translation(jvm_node).implied(catalyst_tree(text))
-
-
-def catalyst_tree(text: str) -> Node:
-    """The nodes of one Catalyst expression in JSON form."""
-    return _tree(iter(enumerate(json.loads(text))))
-
-
-def _tree(nodes: Iterator[tuple[int, dict[str, Any]]]) -> Node:
-    index, fields = next(nodes)
-    count = int(fields["num-children"])
-    return Node(str(fields["class"]).rsplit(".", 1)[-1], fields, tuple(_tree(nodes) for _ in range(count)), index)
 
 
 _COMPARISONS = {
@@ -185,7 +157,7 @@ class _Translation:
                 return not_(self._under_not(node.children[0]))
             case "Literal":
                 return self._constant(node)
-            case "AttributeReference" | "GetStructField" if _type_of(node) == "boolean":
+            case "AttributeReference" | "GetStructField" if type_of(node) == "boolean":
                 return Predicate(Op.EQ, self.term(node), (True,))
             case "IsNull":
                 return Predicate(Op.IS_NULL, self._plain_term(node.children[0]))
@@ -213,7 +185,7 @@ class _Translation:
             self._negated = outer
 
     def _constant(self, node: Node) -> Expression:
-        if _type_of(node) != "boolean" or (self._exact and node.fields.get("value") is None):
+        if type_of(node) != "boolean" or (self._exact and node.fields.get("value") is None):
             raise _Unknown
         return TRUE if node.fields.get("value") == "true" else FALSE  # null keeps no row either; its negation over-reports
 
@@ -230,7 +202,7 @@ class _Translation:
 
     def _year(self, op: Op, node: Node, value: Any) -> Expression:
         """``year(c) >= 2021`` is what the year transform counts, from 1970. Exact for dates and zoneless timestamps."""
-        if _type_of(node.children[0]) not in ("date", "timestamp_ntz"):
+        if type_of(node.children[0]) not in ("date", "timestamp_ntz"):
             raise _Unknown
         return Predicate(op, Reference(_name(node.children[0]), YEAR), (int(value) - 1970,))
 
@@ -259,7 +231,7 @@ class _Translation:
         if self._jvm_node is None:
             raise _Unknown
         jvm = self._jvm_node(node.index)
-        type_ = _type_of(node.children[0])
+        type_ = type_of(node.children[0])
         if type_ in ("binary", None):
             raise _Unknown
         values = jvm.hset()
@@ -285,14 +257,14 @@ class _Translation:
         return self._plain_term(node)
 
     def _plain_term(self, node: Node) -> Reference:
-        found = recognise(node)
-        return found if found is not None else Reference(_name(node))
+        transformed = recognise(node)
+        return transformed if transformed is not None else Reference(_name(node))
 
     def _cast(self, node: Node) -> Reference:
-        found = recognise(node)
-        if found is not None:
-            return found
-        (child,), target, source = node.children, _type_of(node), _type_of(node.children[0])
+        transformed = recognise(node)
+        if transformed is not None:
+            return transformed
+        (child,), target, source = node.children, type_of(node), type_of(node.children[0])
         if source in _INTEGERS and target in _INTEGERS and _INTEGERS[source] <= _INTEGERS[target]:
             return Reference(_name(child))
         if source == "timestamp_ntz" and target == "date":
@@ -305,7 +277,7 @@ class _Translation:
         """A literal in internal form, ``None`` for null. Raises _Unknown for anything else."""
         if node.kind != "Literal":
             raise _Unknown
-        text, type_ = node.fields.get("value"), _type_of(node)
+        text, type_ = node.fields.get("value"), type_of(node)
         if text is None:
             return None
         if type_ in ("date", "timestamp", "timestamp_ntz", "binary"):
@@ -319,46 +291,12 @@ class _Translation:
         return bytes(value) if isinstance(value, (bytes, bytearray)) else int(value)
 
 
-def _type_of(node: Node) -> str | None:
-    """Spark's name of the node's type as far as the JSON tells it."""
-    if node.kind == "GetStructField":
-        inner = node.children[0].fields.get("dataType") if node.children[0].kind == "AttributeReference" else _struct_type(node.children[0])
-        if isinstance(inner, dict) and inner.get("type") == "struct":
-            type_ = inner["fields"][int(node.fields["ordinal"])]["type"]
-            return type_ if isinstance(type_, str) else None
-        return None
-    type_ = node.fields.get("dataType")
-    return type_ if isinstance(type_, str) else None
-
-
-def _struct_type(node: Node) -> Any:
-    if node.kind == "AttributeReference":
-        return node.fields.get("dataType")
-    if node.kind != "GetStructField":
-        return None
-    outer = _struct_type(node.children[0])
-    if not (isinstance(outer, dict) and outer.get("type") == "struct"):
-        return None
-    return outer["fields"][int(node.fields["ordinal"])]["type"]
-
-
 def _name(node: Node) -> str:
     """Dotted name of a column or of a struct's field. Raises _Unknown."""
-    if node.kind == "AttributeReference":
-        return str(node.fields["name"])
-    if node.kind == "GetStructField":
-        outer = _struct_type(node.children[0])
-        if isinstance(outer, dict) and outer.get("type") == "struct":
-            return f"{_name(node.children[0])}.{outer['fields'][int(node.fields['ordinal'])]['name']}"
-    raise _Unknown
-
-
-def column_name(node: Node) -> str | None:
-    """Dotted name of a column node, ``None`` for any other expression."""
-    try:
-        return _name(node)
-    except _Unknown:
-        return None
+    name = column_name(node)
+    if name is None:
+        raise _Unknown
+    return name
 
 
 def _internal(type_: str | None, text: str) -> Any:

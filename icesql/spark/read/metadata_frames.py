@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -11,9 +10,10 @@ from pyspark.sql.types import DataType, StructField, StructType
 
 from icesql.expr.tree import TRUE, Expression
 from icesql.spark.jvm.arrow_schema import to_arrow_schema
-from icesql.spark.jvm.bridge import bridge_of
 from icesql.spark.jvm.driver_callbacks import Question, asked_rows
+from icesql.spark.jvm.handles import JavaObject
 from icesql.spark.jvm.local_rows import arrow_frame
+from icesql.spark.jvm.plans import local_rows
 from icesql.spark.jvm.types import to_spark_type
 from icesql.spark.read.changed_tables import incompatible
 from icesql.spark.read.fallback_tasks import spark_array
@@ -65,14 +65,13 @@ def newest_rows(
     ``newest`` gives the table then, and the snapshot that is to be shown of it if not the current one. ``shown`` is the schema; running
     the frame raises SqlError where the metadata table has other columns by then, as it has where the table's partitioning has changed.
     """
-    bridge = bridge_of(spark)
 
-    def rows() -> Any:
+    def rows() -> JavaObject:
         table, snapshot_id = newest()
         frame = metadata_frame(spark, table, name, snapshot_id=snapshot_id, columns=columns)
         if frame.schema != shown:
             raise incompatible(table.name, "COLUMNS_MISMATCH", f"The columns of its metadata table {name} have changed.")
-        return bridge.jvm.org.apache.spark.sql.catalyst.util.GenericArrayData(frame._jdf.queryExecution().analyzed().data())
+        return local_rows(frame)
 
     return asked_rows(spark, Question(f"{key} {name}", rows), shown)
 

@@ -7,7 +7,7 @@ from collections.abc import Set
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructField, StructType
 
-from icesql.spark.jvm.bridge import bridge_of
+from icesql.spark.jvm.plans import empty_frame
 from icesql.spark.jvm.types import FIELD_ID
 
 
@@ -21,8 +21,7 @@ def without_nulls(schema: StructType, ids: Set[int]) -> StructType:
 def nullable_again(frame: DataFrame, schema: StructType) -> DataFrame:
     """The frame with the nullability of ``schema``, which has the same columns, until Spark optimises it.
 
-    It is the union with no rows: Spark's optimiser drops that side, and then tells all that is above what the other side does not hold.
+    A union with an empty side: until optimisation its columns are as nullable as that side's. The optimiser drops the empty side, and what
+    is above sees the columns that are never null.
     """
-    bridge = bridge_of(frame.sparkSession)
-    nothing = bridge.session.createDataFrame(bridge.jvm.java.util.ArrayList(), bridge.jvm_schema(schema))
-    return frame.union(DataFrame(nothing, frame.sparkSession))
+    return frame.union(empty_frame(frame.sparkSession, schema))

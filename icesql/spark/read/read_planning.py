@@ -90,7 +90,7 @@ class SharedPlanner:
         return files if wanted is None else [file for file in files if file.file_path in wanted]
 
     def tasks(self, expression: Expression) -> Sequence[FileScanTask]:
-        """What the second path reads."""
+        """The files as tasks, which the fallback reader reads."""
         self._check()
         if self._settings.tasks is not None:
             return self._settings.tasks

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
 
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from icesql.spark.jvm.bridge import Bridge
+from icesql.spark.jvm.handles import JavaObject
+from icesql.spark.jvm.relations import parquet_files
 from icesql.spark.read.file_index import Planner, PythonFileIndex
 from icesql.spec.schema import Schema
 from icesql.spec.types import UnknownType, children
@@ -45,19 +46,11 @@ def parquet_relation(
     size_in_bytes: Callable[[], int],
     names: Mapping[str, str] = MappingProxyType({}),
     root: str | None = None,
-) -> Any:
+) -> JavaObject:
     """A relation of the columns of ``schema`` (each with its ``parquet.field.id``), then the constants.
 
     Spark pushes filters into row groups by *name*, so a column whose name some file may use for another field needs a name no file
     has; ``names`` maps such names to the table's. ``size_in_bytes`` steers Spark's join choice. ``root``: see ``PythonFileIndex``.
     """
     index = PythonFileIndex(bridge, key=key, plan=plan, size_in_bytes=size_in_bytes, constants=constants, names=names, root=root)
-    datasources = bridge.jvm.org.apache.spark.sql.execution.datasources
-    return datasources.HadoopFsRelation(
-        index,
-        bridge.jvm_schema(constants),
-        bridge.jvm_schema(schema),
-        bridge.none,
-        *bridge.once(("read by id",), lambda: (datasources.parquet.ParquetFileFormat(), bridge.scala_map(_READ_BY_ID))),
-        bridge.session,
-    )
+    return parquet_files(bridge, index, schema, constants, _READ_BY_ID)

@@ -1,7 +1,7 @@
 """A table as a DataFrame. Files are chosen when Spark plans the query, from the filters Catalyst pushed.
 
-Position deletes are tested in the relation of all files, which Spark compiles with what follows; files with equality deletes are a side of
-their own in a union, and so are files that Spark cannot read itself.
+Position deletes are tested in the relation of all files, so that Spark compiles the test with the scan; files with equality deletes are a
+side of their own in a union, and so are files that Spark cannot read itself.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession, functions
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
@@ -17,11 +16,13 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructT
 from icesql.expr.tree import TRUE, Expression
 from icesql.io.storage.files import FileIO
 from icesql.spark.jvm.bridge import bridge_of
+from icesql.spark.jvm.expressions import known_nullable
+from icesql.spark.jvm.handles import JavaObject
 from icesql.spark.jvm.local_rows import local_frame
 from icesql.spark.jvm.plan_forms import plan_forms
+from icesql.spark.jvm.plans import analysed_plan
 from icesql.spark.jvm.types import FIELD_ID, to_spark_field
-from icesql.spark.read import deletes, equality
-from icesql.spark.read import fallback_reader as second_path
+from icesql.spark.read import deletes, equality, fallback_reader
 from icesql.spark.read.columns import (
     DELETES,
     ROW_INDEX,
@@ -35,7 +36,6 @@ from icesql.spark.read.columns import (
     shown_schema,
 )
 from icesql.spark.read.file_index import FileSet
-from icesql.spark.read.following import Following, Newest, can_follow
 from icesql.spark.read.foreign_files import may_have_foreign_files
 from icesql.spark.read.nullability import nullable_again, without_nulls
 from icesql.spark.read.read_planning import (
@@ -49,6 +49,7 @@ from icesql.spark.read.read_planning import (
 )
 from icesql.spark.read.readers import reads_with_arrow
 from icesql.spark.read.relation import is_vectorised, parquet_relation
+from icesql.spark.read.unpinned import Newest, UnpinnedRead, can_be_unpinned
 from icesql.spec.files import FileContent
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.metadata_columns import DELETED
@@ -99,13 +100,13 @@ def scan_dataframe(
         return local_frame(spark, [], shown_schema(metadata, settings.schema or metadata.schema, settings.metadata_columns))
     read = Read(spark, table.io, metadata, table.name, snapshot, settings)
     if tasks is None and not read.is_foreign and not read.is_mixed:
-        found = never_null(table.io, metadata, snapshot, read.schema)
-        if found:
-            read = Read(spark, table.io, metadata, table.name, snapshot, replace(settings, never_null=found))
+        ids = never_null(table.io, metadata, snapshot, read.schema)
+        if ids:
+            read = Read(spark, table.io, metadata, table.name, snapshot, replace(settings, never_null=ids))
     return read.frame()
 
 
-def follow_table(
+def unpinned_read(
     spark: SparkSession,
     table: Table,
     branch: str,
@@ -115,17 +116,17 @@ def follow_table(
     metadata_columns: Sequence[str] = (),
     options: Mapping[str, str] | None = None,
     listener: ScanListener | None = None,
-) -> Following | None:
-    """What makes frames of a branch that show what it is when they run; the rest is as for ``scan_dataframe``.
+) -> UnpinnedRead | None:
+    """What makes frames that show what a branch holds when they run; the rest is as for ``scan_dataframe``.
 
-    ``None`` where the table has what only a read of one version can show (``icesql.spark.read.following``).
+    ``None`` where the table has what only a read of one version can show (``icesql.spark.read.unpinned``).
     """
     metadata = table.metadata
     settings = ReadSettings(
         schema=schema or metadata.schema, metadata_columns=tuple(metadata_columns), options=dict(options or {}), listener=listener
     )
     read = Read(spark, table.io, metadata, table.name, metadata.head(branch), settings)
-    return Following(read, table.version, branch, newest) if can_follow(read) else None
+    return UnpinnedRead(read, table.version, branch, newest) if can_be_unpinned(read) else None
 
 
 def _resolve(metadata: TableMetadata, snapshot_id: int | None, ref: str | None) -> tuple[Snapshot | None, Schema]:
@@ -134,9 +135,9 @@ def _resolve(metadata: TableMetadata, snapshot_id: int | None, ref: str | None) 
         return snapshot, metadata.schema_of(snapshot)
     if ref is None or ref == "main":
         return metadata.current_snapshot, metadata.schema
-    found = metadata.ref(ref)
-    snapshot = metadata.snapshot(found.snapshot_id)
-    return snapshot, metadata.schema if found.is_branch else metadata.schema_of(snapshot)
+    target = metadata.ref(ref)
+    snapshot = metadata.snapshot(target.snapshot_id)
+    return snapshot, metadata.schema if target.is_branch else metadata.schema_of(snapshot)
 
 
 class Read:
@@ -162,10 +163,10 @@ class Read:
     def frame(self) -> DataFrame:
         """The union of the sides that the snapshot needs."""
         if self.is_foreign:
-            return second_path.second_path_frame(self, lambda task: True)
+            return fallback_reader.fallback_frame(self, lambda task: True)
         frames = self._native_frames()
         if self.is_mixed:
-            frames.append(second_path.second_path_frame(self, lambda task: not self.is_native(task)))
+            frames.append(fallback_reader.fallback_frame(self, lambda task: not self.is_native(task)))
         union = frames[0]
         for other in frames[1:]:
             union = union.union(other)
@@ -173,20 +174,20 @@ class Read:
             return nullable_again(union, shown_schema(self.metadata, self.schema, self.settings.metadata_columns))
         return union
 
-    def plan(self) -> Any:
+    def plan(self) -> JavaObject:
         """The analysed plan of ``frame``, quicker made but not to be handed out (``plan_forms``)."""
         kinds = self.delete_kinds
         if self.is_foreign or self.is_mixed or self.settings.never_null or FileContent.EQUALITY_DELETES in kinds:
-            return self.frame()._jdf.queryExecution().analyzed()
+            return analysed_plan(self.frame())
         if not kinds:
             return self._formed("all files", self.columns, self.projected)
         return self._formed("with position deletes", self.with_deletes(self.columns), self.without_deleted)
 
-    def shape_plan(self) -> Any:
+    def shape_plan(self) -> JavaObject:
         """As ``plan`` for ``shape``."""
         return self._formed("shape", self.columns, self.projected)
 
-    def _formed(self, kind: str, columns: ReadColumns, make: Callable[[DataFrame], DataFrame]) -> Any:
+    def _formed(self, kind: str, columns: ReadColumns, make: Callable[[DataFrame], DataFrame]) -> JavaObject:
         shown = (columns.projection, tuple(sorted(columns.whole.items())), self.settings.metadata_columns)
         key = (make.__name__, columns.physical.json(), columns.constants_schema.json(), *shown)
         return plan_forms(bridge_of(self.spark)).plan(key, self._files(kind, None, columns), make)
@@ -194,14 +195,14 @@ class Read:
     @cached_property
     def is_foreign(self) -> bool:
         """True where Spark cannot read the columns: it lacks a type, or its row-by-row reader would look for them by names."""
-        if reads_with_arrow(self.spark, self.metadata) or second_path.foreign_schema(self.schema):
+        if reads_with_arrow(self.spark, self.metadata) or fallback_reader.foreign_schema(self.schema):
             return True
         return (bool(self.columns.names) or has_had_other_names(self.metadata, self.schema)) and not is_vectorised(self.spark, self.schema)
 
     @cached_property
     def is_mixed(self) -> bool:
-        """True if some files may need the second path."""
-        if second_path.may_lack_ids(self.metadata):
+        """True if some files may need the fallback reader."""
+        if fallback_reader.may_lack_ids(self.metadata):
             return True
         if self.settings.tasks is not None:
             return any(task.file_format != "parquet" for task in self.settings.tasks)
@@ -224,11 +225,11 @@ class Read:
         return [self._by_position(lambda file: not deletes.has_equality_deletes(file)), self._equality()]
 
     def is_native(self, file: ScannedFile) -> bool:
-        return second_path.is_native(self.io, self.metadata, file)
+        return fallback_reader.is_native(self.io, self.metadata, file)
 
     # -- sides of the union --------------------------------------------------------------------------------------
     def _by_position(self, belongs: Callable[[ScannedFile], bool] | None) -> DataFrame:
-        """Files that have at most position deletes. They are one relation, so that what reads them is compiled with what follows."""
+        """Files that have at most position deletes. They are one relation, so that Spark compiles its scan with the operators above it."""
         columns = self.with_deletes(self.columns)
         return self.without_deleted(self.relation("with position deletes", belongs, columns))
 
@@ -237,7 +238,7 @@ class Read:
 
     def _equality(self) -> DataFrame:
         """Files with equality deletes, and perhaps position deletes: anti joins over the columns that the deletes compare."""
-        known = second_path.known_columns(self.metadata, self.schema)
+        known = fallback_reader.known_columns(self.metadata, self.schema)
         groups = equality.deleted_rows(self, known)
         columns, names = self._with_columns(self.with_deletes(self.columns), known, {i for ids, _, _ in groups for i in ids})
         columns = replace(columns, constants=(*columns.constants, equality.DATA_SEQUENCE, equality.DATA_PARTITION))
@@ -289,14 +290,13 @@ class Read:
     def _read_whole(self, physical: str, shown: str) -> Column:
         """A column behind an expression that keeps Catalyst from pruning its fields (``ReadColumns.whole`` says why)."""
         bridge = bridge_of(self.spark)
-        column = bridge.expression(functions.col(quoted(physical)))
-        return bridge.column(bridge.expressions.KnownNullable(column)).alias(shown)
+        return known_nullable(bridge, functions.col(quoted(physical))).alias(shown)
 
     def relation(self, kind: str, belongs: Callable[[ScannedFile], bool] | None, columns: ReadColumns) -> DataFrame:
         bridge = bridge_of(self.spark)
         return bridge.frame(bridge.logical_relation(self._files(kind, belongs, columns), False))
 
-    def _files(self, kind: str, belongs: Callable[[ScannedFile], bool] | None, columns: ReadColumns) -> Any:
+    def _files(self, kind: str, belongs: Callable[[ScannedFile], bool] | None, columns: ReadColumns) -> JavaObject:
         """A relation of files that Spark reads itself and for which ``belongs`` is true (``None``: all)."""
         answer = self.answers(belongs, columns)
         return parquet_relation(
@@ -329,7 +329,7 @@ class Read:
             return kept.get(expression, planner.made_from(expression), files_of)
 
         def files_of(expression: Expression) -> FileSet:
-            all_native = not mixed or not (planner.formats(expression) - {"parquet"} or second_path.may_lack_ids(self.metadata))
+            all_native = not mixed or not (planner.formats(expression) - {"parquet"} or fallback_reader.may_lack_ids(self.metadata))
             if belongs is None and not constants and all_native:
                 return FileSet(*planner.files(expression))
             files = [f for f in planner.scanned(expression) if (belongs is None or belongs(f)) and (all_native or self.is_native(f))]

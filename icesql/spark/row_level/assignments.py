@@ -9,6 +9,7 @@ from typing import TypeAlias
 from icesql.errors import NotFoundError, ValidationError, nearest
 from icesql.spark.read.columns import quoted
 from icesql.spark.write.defaults import sql_literal
+from icesql.spark_errors import spark_message
 from icesql.spec.schema import Schema
 from icesql.spec.types import NestedField, StructType
 
@@ -63,10 +64,12 @@ def _place(node: _Node, struct: StructType, assignment: Assignment, depth: int, 
     if found is None:
         hint = nearest(name, [f.name for f in struct.fields])
         raise NotFoundError(
-            f"[FIELD_NOT_FOUND] No such struct field `{name}` in {', '.join(quoted(f.name) for f in struct.fields)}.{hint}"
+            spark_message("FIELD_NOT_FOUND", f"No such struct field `{name}` in {', '.join(quoted(f.name) for f in struct.fields)}.{hint}")
             if depth
-            else f"[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column, variable, or function parameter with name {quoted(name)} cannot be "
-            f"resolved.{hint} SQLSTATE: 42703"
+            else spark_message(
+                "UNRESOLVED_COLUMN.WITH_SUGGESTION",
+                f"A column, variable, or function parameter with name {quoted(name)} cannot be resolved.{hint}",
+            )
         )
     child = node.children.setdefault(found.id, _Node())
     if depth == len(assignment.column) - 1:
@@ -85,8 +88,10 @@ def _place(node: _Node, struct: StructType, assignment: Assignment, depth: int, 
 
 def _invalid(problem: str) -> ValidationError:
     return ValidationError(
-        f"[DATATYPE_MISMATCH.INVALID_ROW_LEVEL_OPERATION_ASSIGNMENTS] Cannot resolve the assignments due to data type mismatch: {problem}. "
-        "SQLSTATE: 42K09"
+        spark_message(
+            "DATATYPE_MISMATCH.INVALID_ROW_LEVEL_OPERATION_ASSIGNMENTS",
+            f"Cannot resolve the assignments due to data type mismatch: {problem}.",
+        )
     )
 
 

@@ -2,40 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pyspark.sql import DataFrame
 
 from icesql.errors import ValidationError
-
-
-def is_deterministic(frame: DataFrame) -> bool:
-    """Whether computing the frame twice gives the same, as far as its expressions tell."""
-    return bool(frame._jdf.queryExecution().analyzed().deterministic())
+from icesql.spark.jvm.plans import computes_deterministically, is_deterministic
+from icesql.spark_errors import spark_message
 
 
 def require_deterministic(frame: DataFrame) -> None:
     """Raises ValidationError ``INVALID_NON_DETERMINISTIC_EXPRESSIONS``: the condition may be evaluated more than once."""
     if not is_deterministic(frame):
-        raise _by_chance()
+        raise _not_deterministic()
 
 
 def require_deterministic_columns(frame: DataFrame, name: str | None = None) -> None:
-    """As ``require_deterministic``, for what the frame computes of a join, or for the column ``name`` of it alone: what is joined may be
-    up to chance."""
-    plan: Any = frame._jdf.queryExecution().analyzed()
-    if plan.deterministic():
-        return
-    while plan.children().size() == 1:
-        expressions = plan.expressions()
-        for column in map(expressions.apply, range(expressions.size())):
-            is_meant = name is None or (column.nodeName() == "Alias" and column.name() == name)
-            if is_meant and not column.deterministic():
-                raise _by_chance()
-        plan = plan.children().head()
+    """As ``require_deterministic``, for what the frame computes of a join, or for its column ``name`` alone: the sides of the join may be
+    non-deterministic."""
+    if not computes_deterministically(frame, name):
+        raise _not_deterministic()
 
 
-def _by_chance() -> ValidationError:
+def _not_deterministic() -> ValidationError:
     return ValidationError(
-        "[INVALID_NON_DETERMINISTIC_EXPRESSIONS] The operator expects a deterministic expression, but the condition is not. SQLSTATE: 42K0E"
+        spark_message("INVALID_NON_DETERMINISTIC_EXPRESSIONS", "The operator expects a deterministic expression, but the condition is not.")
     )

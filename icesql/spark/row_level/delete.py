@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from icesql.expr.metrics import strict_metrics
 from icesql.expr.tree import AlwaysFalse, AlwaysTrue, Expression
+from icesql.spark.jvm.classes import CONSTANT_PROPAGATION, INFER_FILTERS
 from icesql.spark.jvm.local_rows import is_local
 from icesql.spark.row_level.changes import RowLevelResult, change, check_changes, check_settings
 from icesql.spark.row_level.checks import require_deterministic
@@ -20,7 +21,7 @@ from icesql.table.changes.delete_files import DeleteFiles
 from icesql.table.scan.table_scan import TableScan
 
 EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
-CONCLUSIONS = tuple(f"org.apache.spark.sql.catalyst.optimizer.{rule}" for rule in ("ConstantPropagation", "InferFiltersFromConstraints"))
+CONCLUSIONS = (CONSTANT_PROPAGATION, INFER_FILTERS)
 
 
 def delete_rows(target: Target, condition: str | None, *, before_rows: Callable[[], None] = lambda: None) -> RowLevelResult:

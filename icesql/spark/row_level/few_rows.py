@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from icesql.spark.jvm.local_rows import arrow_frame, collect_arrow, size_in_bytes
+from icesql.spark.jvm.plans import is_whole_relation
 from icesql.spark.row_level.found_rows import may_be_many, total
 from icesql.spark.row_level.target import Target
 from icesql.spark.write.data_files import SMALL_BYTES, SMALL_VALUES, TOO_LARGE
@@ -84,15 +85,7 @@ def _is_small(target: Target, source: DataFrame | None, source_size: int) -> boo
 def _are_many_likely(target: Target, source: DataFrame | None, source_size: int) -> bool:
     if source is None or source_size >= _UNKNOWN_BYTES:
         return may_be_many(target.snapshot)
-    return source_size > _FEW_SOURCE_BYTES and (may_be_many(target.snapshot, source) or _is_whole_relation(source))
-
-
-def _is_whole_relation(frame: DataFrame) -> bool:
-    """Whether nothing filters, joins or groups the frame's rows, so that its size is what the optimiser takes it to be."""
-    plan = frame._jdf.queryExecution().optimizedPlan()
-    while plan.nodeName() == "Project":
-        plan = plan.children().head()
-    return bool(plan.children().isEmpty())
+    return source_size > _FEW_SOURCE_BYTES and (may_be_many(target.snapshot, source) or is_whole_relation(source))
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,14 +27,16 @@ from icesql.spark.row_level.merge_metrics import copied_rows, merge_metrics
 from icesql.spark.row_level.merge_values import ACTION, MATCHED, Found, new_rows, partition_values, value_name
 from icesql.spark.row_level.target import ROW_ID, Target
 from icesql.spark.write.store_assignment import assigned_frame
+from icesql.spark_errors import spark_message
 from icesql.spec.types import ListType, MapType, PrimitiveType, StructType, Type
 from icesql.table.after_commit import after_commit
 from icesql.table.changes.append import AppendFiles
 
-CARDINALITY = (
-    "[MERGE_CARDINALITY_VIOLATION] The ON search condition of the MERGE statement matched a single row from the target table "
+CARDINALITY = spark_message(
+    "MERGE_CARDINALITY_VIOLATION",
+    "The ON search condition of the MERGE statement matched a single row from the target table "
     "with multiple rows of the source table. This could result in the target row being operated on more than once "
-    "with an update or delete operation and is not allowed. SQLSTATE: 23K01"
+    "with an update or delete operation and is not allowed.",
 )
 _SOURCE = "__in_source"
 _KEYS = (MATCHED, ACTION)

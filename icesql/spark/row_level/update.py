@@ -8,10 +8,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
 from icesql.spark.jvm.local_rows import is_local
+from icesql.spark.jvm.plans import is_deterministic
 from icesql.spark.read.columns import quoted
 from icesql.spark.row_level.assignments import Assignment, assigned_columns
 from icesql.spark.row_level.changes import MERGE_ON_READ, RowLevelResult, change, check_changes, mode_of
-from icesql.spark.row_level.checks import is_deterministic, require_deterministic
+from icesql.spark.row_level.checks import require_deterministic
 from icesql.spark.row_level.few_rows import NewRows, first_rows, in_driver, most_in_driver
 from icesql.spark.row_level.file_numbers import FILE_NUMBER
 from icesql.spark.row_level.found_rows import POS, FoundRows, found_rows, may_be_many
@@ -55,10 +56,10 @@ def _update(target: Target, assignments: Sequence[Assignment], condition: str | 
         if few is not None:
             new = NewRows(target.spark, few.drop_columns(_PLACES), _without_places(rows))
             return _changed(target, FoundRows(few.select(_PLACES), target.files), new)
-    found = rows.select(*_PLACES)
-    if is_local(found):
+    places = rows.select(*_PLACES)
+    if is_local(places):
         return _nothing(target)
-    return _changed(target, found_rows(found, target.files, many=may_be_many(target.snapshot)), rows.drop(*_PLACES))
+    return _changed(target, found_rows(places, target.files, many=may_be_many(target.snapshot)), rows.drop(*_PLACES))
 
 
 def _most_in_driver(target: Target, rows: DataFrame) -> int | None:

@@ -1,7 +1,7 @@
 """icesql's own code for Python workers, and the interpreter that they run: settled before the first job of ours.
 
 In ``local`` mode workers that run the driver's interpreter find what the driver finds. All others get one zip with the first write or
-second-path read, and are asked whether they can run it.
+fallback read, and are asked whether they can run it.
 """
 
 from __future__ import annotations

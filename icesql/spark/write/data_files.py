@@ -20,7 +20,9 @@ from icesql.errors import InvalidArgumentError
 from icesql.io.deletes.files import check_delete_format
 from icesql.io.storage.files import FileIO
 from icesql.spark.jvm.bridge import bridge_of
+from icesql.spark.jvm.expressions import unscaled_decimal
 from icesql.spark.jvm.local_rows import collect_arrow, size_in_bytes
+from icesql.spark.jvm.plans import output_attributes
 from icesql.spark.read.columns import numbered
 from icesql.spark.workers.shipping import ship
 from icesql.spark.write.batches import LONG_ROW, short_rows, unmeasured_batches
@@ -150,15 +152,15 @@ def _overrides(properties: Mapping[str, str], settings: WriteSettings) -> dict[s
     def given(name: str) -> str | None:
         return settings.options.get(name) or settings.session.get(f"spark.sql.iceberg.{name}")
 
-    found = {}
+    overrides = {}
     for name in ("compression-codec", "compression-level", "compression-strategy"):
         if (value := given(name)) is not None:
-            found.update({f"write.{kind}.{name}": value for kind in FORMATS})
+            overrides.update({f"write.{kind}.{name}": value for kind in FORMATS})
     if (shreds := given("shred-variants")) is not None:
-        found[P.PARQUET_SHRED_VARIANTS] = shreds
-    if P.property_as_bool({**properties, **found}, P.PARQUET_SHRED_VARIANTS) and (rows := given("variant-inference-buffer-size")):
-        found[P.PARQUET_VARIANT_INFERENCE_BUFFER_SIZE] = str(integer(rows))
-    return found
+        overrides[P.PARQUET_SHRED_VARIANTS] = shreds
+    if P.property_as_bool({**properties, **overrides}, P.PARQUET_SHRED_VARIANTS) and (rows := given("variant-inference-buffer-size")):
+        overrides[P.PARQUET_VARIANT_INFERENCE_BUFFER_SIZE] = str(integer(rows))
+    return overrides
 
 
 def _write_rows(rows: pa.Table, job: WriteJob) -> list[DataFile]:
@@ -205,12 +207,11 @@ def task_columns(spark: SparkSession, frame: DataFrame, width: int) -> list[Colu
     it sends to Python. ``table_batch`` makes them decimals again.
     """
     bridge = bridge_of(spark)
-    output = frame._jdf.queryExecution().analyzed().output()
     columns = []
-    for i, column in enumerate(frame.schema.fields):
-        attribute, type_ = output.apply(i), column.dataType
+    for i, (column, attribute) in enumerate(zip(frame.schema.fields, output_attributes(frame), strict=True)):
+        type_ = column.dataType
         if i < width and isinstance(type_, DecimalType) and type_.precision <= MAX_LONG_DIGITS:
-            columns.append(bridge.column(bridge.expressions.UnscaledValue(attribute)).alias(column.name))
+            columns.append(unscaled_decimal(bridge, attribute).alias(column.name))
         else:
             columns.append(bridge.column(attribute))
     return columns

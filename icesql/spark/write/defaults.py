@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from icesql.spec import types as I
+from icesql.spec.values.iso import nanos_of_day_to_iso, nanos_to_iso
 
 
 def sql_literal(type_: I.Type, value: Any) -> str:
@@ -60,12 +61,8 @@ def _float_text(value: float) -> str:
 
 
 def _iso(micros: int) -> str:
-    from icesql.spec.values.iso import nanos_to_iso
-
     return nanos_to_iso(micros * 1000, digits=6)
 
 
 def _time(micros: int) -> str:
-    from icesql.spec.values.iso import nanos_of_day_to_iso
-
     return nanos_of_day_to_iso(micros * 1000, digits=6)

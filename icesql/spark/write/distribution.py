@@ -6,15 +6,14 @@ are split, so large ones are written in parallel.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from icesql.errors import InvalidArgumentError
-from icesql.spark.jvm.bridge import Bridge, bridge_of
+from icesql.spark.jvm.plans import range_partitioned, rebalanced
 from icesql.spark.write.transforms import transform_column
 from icesql.spec import properties as P
 from icesql.spec.metadata import TableMetadata
@@ -147,38 +146,8 @@ def distributed(spark: SparkSession, frame: DataFrame, schema: Schema, spec: Par
     order = sort_columns(spark, frame, schema, wanted.sort_order)
     keys = [part.asc_nulls_first() for part in parts]
     if wanted.mode == "range" and (keys or order):
-        frame = _ranged(spark, frame, [*keys, *order], wanted.advisory_size_bytes)
+        frame = range_partitioned(frame, [*keys, *order], wanted.advisory_size_bytes)
     elif wanted.mode == "hash" and parts:
-        frame = _rebalanced(spark, frame, parts, wanted.advisory_size_bytes)
+        frame = rebalanced(frame, parts, wanted.advisory_size_bytes)
     local = [*([] if wanted.fanout else keys), *order]
     return frame.sortWithinPartitions(*local) if local else frame
-
-
-def _rebalanced(spark: SparkSession, frame: DataFrame, parts: Sequence[Column], advisory_size_bytes: int) -> DataFrame:
-    bridge = bridge_of(spark)
-    logical = bridge.jvm.org.apache.spark.sql.catalyst.plans.logical
-    plan = logical.RebalancePartitions(
-        bridge.seq(*(bridge.expression(part) for part in parts)), _plan(frame), bridge.none, _some(bridge, advisory_size_bytes)
-    )
-    return bridge.frame(plan)
-
-
-def _ranged(spark: SparkSession, frame: DataFrame, order: Sequence[Column], advisory_size_bytes: int) -> DataFrame:
-    bridge = bridge_of(spark)
-    logical = bridge.jvm.org.apache.spark.sql.catalyst.plans.logical
-    plan = logical.RepartitionByExpression(
-        bridge.seq(*(bridge.session.expression(column._jc) for column in order)),  # as sort orders, which ``bridge.expression`` only wraps
-        _plan(frame),
-        bridge.none,
-        _some(bridge, advisory_size_bytes),
-    )
-    return bridge.frame(plan)
-
-
-def _plan(frame: DataFrame) -> Any:
-    return frame._jdf.queryExecution().analyzed()
-
-
-def _some(bridge: Bridge, value: int) -> Any:
-    """``Some(value: Long)``; Py4J alone would make it an Integer."""
-    return bridge.jvm.scala.jdk.javaapi.OptionConverters.toScala(bridge.jvm.java.util.OptionalLong.of(value))

@@ -7,22 +7,19 @@ the optimiser leaves its shape alone: ``recognise`` finds the transform again in
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
 from icesql.errors import UnsupportedError
 from icesql.expr.tree import Reference
+from icesql.spark.jvm import classes
 from icesql.spark.jvm.bridge import Bridge, bridge_of
+from icesql.spark.jvm.catalyst_tree import Node, column_name
+from icesql.spark.jvm.expressions import internal_long, time_type
+from icesql.spark.jvm.handles import JavaObject
 from icesql.spec import types as I
 from icesql.spec.transforms import DAY, HOUR, MONTH, YEAR, Transform, bucket, truncate
 
-if TYPE_CHECKING:
-    from icesql.spark.read.filters import Node
-
-_HASH_LONG = "org.apache.spark.unsafe.hash.Murmur3_x86_32"
-_HASH_BYTES = "org.apache.commons.codec.digest.MurmurHash3"
 _INT_MAX = 0x7FFFFFFF
 _MICROS_PER_DAY, _MICROS_PER_HOUR = 86_400_000_000, 3_600_000_000
 _NTZ = (I.TimestampType, I.TimestampNanoType)
@@ -88,14 +85,14 @@ def _hash(bridge: Bridge, source: I.Type, column: Column) -> Column:
 def _hash_long(bridge: Bridge, column: Column) -> Column:
     int_type = bridge.type_module("IntegerType")
     seed = bridge.literal_class(0, int_type)
-    return bridge.column(bridge.static_invoke(_HASH_LONG, "hashLong", int_type, bridge.expression(column), seed))
+    return bridge.column(bridge.static_invoke(classes.MURMUR3, "hashLong", int_type, bridge.expression(column), seed))
 
 
-def _hash_bytes(bridge: Bridge, data: Any) -> Column:
-    return bridge.column(bridge.static_invoke(_HASH_BYTES, "hash32x86", bridge.type_module("IntegerType"), data))
+def _hash_bytes(bridge: Bridge, data: JavaObject) -> Column:
+    return bridge.column(bridge.static_invoke(classes.MURMUR3_OF_BYTES, "hash32x86", bridge.type_module("IntegerType"), data))
 
 
-def _object(bridge: Bridge, target: Any, method: str, class_name: str | None) -> Any:
+def _object(bridge: Bridge, target: JavaObject, method: str, class_name: str | None) -> JavaObject:
     returns = bridge.type_module("BinaryType") if class_name is None else bridge.object_type(class_name)
     return bridge.invoke(target, method, returns, propagate_null=True)
 
@@ -126,14 +123,14 @@ def _floored(bridge: Bridge, type_name: str, boxed: str, column: Column, width: 
 def _floored_decimal(bridge: Bridge, width: int, source: I.DecimalType, column: Column) -> Column:
     """On the unscaled value; the result may need one digit more than its column has."""
     integer, decimal = "java.math.BigInteger", "java.math.BigDecimal"
-    literal = bridge.literal_class(bridge.jvm.java.math.BigInteger.valueOf(width), bridge.object_type(integer))
+    literal = bridge.literal_class(bridge.java_class("java.math.BigInteger").valueOf(width), bridge.object_type(integer))
     unscaled = _object(bridge, _object(bridge, bridge.expression(column), "toJavaBigDecimal", decimal), "unscaledValue", integer)
     rest = bridge.invoke(unscaled, "mod", bridge.object_type(integer), literal, propagate_null=True)
     floor = bridge.invoke(unscaled, "subtract", bridge.object_type(integer), rest, propagate_null=True)
     scale = bridge.literal_class(source.scale, bridge.type_module("IntegerType"))
     big = bridge.construct(decimal, floor, scale, propagate_null=True)
-    returns = bridge.types.DecimalType(min(38, source.precision + 1), source.scale)
-    return bridge.column(bridge.static_invoke("org.apache.spark.sql.types.Decimal", "apply", returns, big))
+    returns = bridge.decimal_type(min(38, source.precision + 1), source.scale)
+    return bridge.column(bridge.static_invoke(classes.DECIMAL, "apply", returns, big))
 
 
 def _date(bridge: Bridge, source: I.Type, column: Column) -> Column:
@@ -147,17 +144,12 @@ def _date(bridge: Bridge, source: I.Type, column: Column) -> Column:
 
 def _micros(bridge: Bridge, source: I.Type, column: Column) -> Column:
     """Microseconds since the epoch, without a time zone in the way."""
-    name = "TimestampNTZType" if isinstance(source, _NTZ) else "TimestampType"
-    convert = bridge.expressions.PreciseTimestampConversion
-    return bridge.column(convert(bridge.expression(column), bridge.type_module(name), bridge.type_module("LongType")))
+    return internal_long(bridge, column, bridge.type_module("TimestampNTZType" if isinstance(source, _NTZ) else "TimestampType"))
 
 
 def _micros_of_day(bridge: Bridge, column: Column) -> Column:
     """From the nanoseconds that Spark holds; its functions over times want a setting of the session."""
-    time_type = bridge.jvm.org.apache.spark.sql.types.TimeType(6)
-    convert = bridge.expressions.PreciseTimestampConversion
-    nanos = bridge.column(convert(bridge.expression(column), time_type, bridge.type_module("LongType")))
-    return _floor_div(bridge, nanos, 1000)
+    return _floor_div(bridge, internal_long(bridge, column, time_type(bridge)), 1000)
 
 
 def _floor_div(bridge: Bridge, column: Column, divisor: int) -> Column:
@@ -176,12 +168,10 @@ _CONVERSIONS = ("Cast", "UnixDate", "PreciseTimestampConversion", "Invoke", "Unh
 
 def recognise(node: Node) -> Reference | None:
     """The transform term a pushed Catalyst expression stands for, if ``transform_column`` built it."""
-    from icesql.spark.read.filters import column_name
-
-    found = _recognise(node)
-    if found is None:
+    match = _recognise(node)
+    if match is None:
         return None
-    transform, source = found
+    transform, source = match
     name = column_name(source)
     return None if name is None else Reference(name, transform)
 
@@ -254,8 +244,8 @@ def _day_source(node: Node) -> Node | None:
         return node
     if node.kind == "Cast" and node.fields.get("dataType") == "date" and node.children[0].fields.get("dataType") == "timestamp_ntz":
         return node.children[0]
-    found = _as_time(node.children[0], DAY, _MICROS_PER_DAY) if node.kind == "DateFromUnixDate" else None
-    return None if found is None else found[1]
+    day = _as_time(node.children[0], DAY, _MICROS_PER_DAY) if node.kind == "DateFromUnixDate" else None
+    return None if day is None else day[1]
 
 
 def _years_since_1970(node: Node) -> Node | None:

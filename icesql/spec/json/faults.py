@@ -51,10 +51,10 @@ def as_array(value: Any) -> list[Any]:
 
 
 def required(node: dict[str, Any], key: str) -> Any:
-    found = node.get(key)
-    if found is None:
+    value = node.get(key)
+    if value is None:
         raise JsonFault(f"missing required field: {key}")
-    return found
+    return value
 
 
 def int_field(node: dict[str, Any], key: str, *, default: int | None = None) -> int:

@@ -179,11 +179,11 @@ def _orders(wire: TableWire) -> tuple[tuple[SortOrder, ...], int]:
 
 
 def _parsed_list(parse: Any, nodes: list[Any], name: str) -> tuple[Any, ...]:
-    found = []
+    items = []
     for path, node in each(nodes, name):
         with within(path):
-            found.append(parse(node))
-    return tuple(found)
+            items.append(parse(node))
+    return tuple(items)
 
 
 def _last_partition_id(wire: TableWire, specs: tuple[PartitionSpec, ...]) -> int:
@@ -215,8 +215,8 @@ def metadata_to_json(metadata: TableMetadata) -> bytes:
 
 def metadata_to_object(metadata: TableMetadata) -> dict[str, Any]:
     """As ``metadata_to_json`` but parsed (REST responses)."""
-    found: dict[str, Any] = msgspec.json.decode(metadata_to_json(metadata))
-    return found
+    node: dict[str, Any] = msgspec.json.decode(metadata_to_json(metadata))
+    return node
 
 
 def _to_wire(metadata: TableMetadata) -> TableWire:

@@ -71,8 +71,8 @@ def _parse_summary(raw: msgspec.Raw) -> dict[str, str]:
     if not raw or bytes(raw) == b"null":
         return {}
     with faults_of_msgspec():
-        found = _SUMMARY.decode(raw)
-    return found if not found or "operation" in found else {"operation": _MISSING_OPERATION, **found}
+        summary = _SUMMARY.decode(raw)
+    return summary if not summary or "operation" in summary else {"operation": _MISSING_OPERATION, **summary}
 
 
 class faults_of_msgspec:
@@ -157,8 +157,8 @@ def _summary_to_raw(summary: Mapping[str, str]) -> msgspec.Raw:
 
 def snapshot_to_json(snapshot: Snapshot) -> dict[str, Any]:
     """The object REST's ``add-snapshot`` carries."""
-    found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(snapshot_to_wire(snapshot)))
-    return found
+    node: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(snapshot_to_wire(snapshot)))
+    return node
 
 
 def snapshot_from_json(node: Any) -> Snapshot:
@@ -321,5 +321,5 @@ def encrypted_key_from_json(node: Any) -> EncryptedKey:
 
 
 def _builtins(wire: msgspec.Struct) -> dict[str, Any]:
-    found: dict[str, Any] = msgspec.to_builtins(wire)
-    return found
+    node: dict[str, Any] = msgspec.to_builtins(wire)
+    return node

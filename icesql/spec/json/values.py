@@ -103,13 +103,13 @@ def _map(type_: MapType, node: dict[str, Any]) -> dict[Any, Any]:
     keys, values = node.get("keys"), node.get("values")
     if not isinstance(keys, list) or not isinstance(values, list) or len(keys) != len(values):
         raise JsonFault("expected a map value: keys and values of equal length")
-    found: dict[Any, Any] = {}
+    entries: dict[Any, Any] = {}
     for (key_path, key), (value_path, value) in zip(each(keys, "keys"), each(values, "values"), strict=True):
         try:
-            found[_at(key_path, type_.key, key)] = _at(value_path, type_.value, value)
+            entries[_at(key_path, type_.key, key)] = _at(value_path, type_.value, value)
         except TypeError:
             raise JsonFault("map keys of this type are not supported", key_path) from None
-    return found
+    return entries
 
 
 def _primitive(type_: Type, node: Any) -> Any:

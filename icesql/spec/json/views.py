@@ -102,11 +102,11 @@ def _view(node: dict[str, Any], location: str) -> ViewMetadata:
 
 
 def _parsed(parse: Any, node: dict[str, Any], key: str) -> tuple[Any, ...]:
-    found = []
+    items = []
     for path, item in each(array_field(node, key), key):
         with within(path):
-            found.append(parse(item))
-    return tuple(found)
+            items.append(parse(item))
+    return tuple(items)
 
 
 def view_version_from_json(node: Any) -> ViewVersion:
@@ -147,11 +147,11 @@ def _strings(node: dict[str, Any], key: str) -> dict[str, str]:
     if node.get(key) is None:
         return {}
     with within(key):
-        found = as_object(node[key])
-        for name, value in found.items():
+        node_strings = as_object(node[key])
+        for name, value in node_strings.items():
             if not isinstance(value, str):
                 raise JsonFault(f"expected a string, got {kind(value)}", name)
-    return found
+    return node_strings
 
 
 def _check(view: ViewMetadata) -> None:
@@ -165,6 +165,6 @@ def _check(view: ViewMetadata) -> None:
 
 
 def _unique(ids: list[int], name: str, what: str) -> None:
-    for position, found in enumerate(ids):
-        if found in ids[:position]:
-            raise JsonFault(f"{what} used twice: {found}", f"{name}[{position}]")
+    for position, item_id in enumerate(ids):
+        if item_id in ids[:position]:
+            raise JsonFault(f"{what} used twice: {item_id}", f"{name}[{position}]")

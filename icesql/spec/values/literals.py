@@ -144,12 +144,12 @@ def _to_double(type_: Type, value: Any) -> Any:
 
 
 def _to_float(type_: Type, value: Any) -> Any:
-    found = _to_double(type_, value)
-    if isinstance(found, OutOfRange) or math.isinf(found) or math.isnan(found):
-        return found
-    if abs(found) > _FLOAT_MAX:
-        return ABOVE_MAX if found > 0 else BELOW_MIN
-    return struct.unpack("<f", struct.pack("<f", found))[0]
+    number = _to_double(type_, value)
+    if isinstance(number, OutOfRange) or math.isinf(number) or math.isnan(number):
+        return number
+    if abs(number) > _FLOAT_MAX:
+        return ABOVE_MAX if number > 0 else BELOW_MIN
+    return struct.unpack("<f", struct.pack("<f", number))[0]
 
 
 def _to_decimal(type_: DecimalType, value: Any) -> Any:
@@ -247,16 +247,16 @@ def _to_uuid(type_: Type, value: Any) -> uuid.UUID:
 def _to_binary(type_: Type, value: Any) -> bytes:
     match value:
         case bytes() | bytearray() | memoryview():
-            found = bytes(value)
+            data = bytes(value)
         case uuid.UUID():
-            found = value.bytes
+            data = value.bytes
         case str() if matched := _HEX.fullmatch(value):
-            found = bytes.fromhex(matched[1])
+            data = bytes.fromhex(matched[1])
         case _:
             _refuse(type_, value)
-    if isinstance(type_, FixedType) and len(found) != type_.length:
+    if isinstance(type_, FixedType) and len(data) != type_.length:
         _refuse(type_, value)
-    return found
+    return data
 
 
 _CONVERSIONS: dict[type, Callable[[Any, Any], Any]] = {

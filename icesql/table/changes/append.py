@@ -28,12 +28,12 @@ class AppendFiles(SnapshotUpdate):
         return self
 
     def without_partition_counts(self) -> AppendFiles:
-        """The summary will say nothing of partitions, as the reference's does where it takes over manifests whole."""
+        """Leave partition counts out of the summary, as the reference does where it adds whole manifests."""
         self._count_partitions = False
         return self
 
     def validate_files_are_new(self) -> AppendFiles:
-        """None of the files may be in the table already, nor come into it before this commit."""
+        """Fail if the table has one of the files already, or another commit adds one before this one."""
         self._only_new = True
         return self
 

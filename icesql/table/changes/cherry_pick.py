@@ -155,9 +155,9 @@ def _partition_text(metadata: TableMetadata, file: DataFile) -> str:
 
 def snapshot_of_wap_id(metadata: TableMetadata, wap_id: str) -> Snapshot:
     """The one snapshot staged under a WAP id. Raises ValidationError for none or several."""
-    found = [snapshot for snapshot in metadata.snapshots if snapshot.summary.get(WAP_ID) == wap_id and wap_id]
-    if not found:
+    staged = [snapshot for snapshot in metadata.snapshots if snapshot.summary.get(WAP_ID) == wap_id and wap_id]
+    if not staged:
         raise ValidationError(f"Cannot apply unknown WAP ID '{wap_id}'", wap_id=wap_id)
-    if len(found) > 1:
+    if len(staged) > 1:
         raise ValidationError(f"Cannot apply non-unique WAP ID. Found multiple snapshots with WAP ID '{wap_id}'", wap_id=wap_id)
-    return found[0]
+    return staged[0]

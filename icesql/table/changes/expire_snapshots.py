@@ -39,7 +39,7 @@ class ExpiredSnapshot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpiredFiles:
-    """Paths that nothing reaches once the snapshots are gone."""
+    """Paths that nothing reaches once the snapshots are expired."""
 
     content: ContentFiles = field(default_factory=ContentFiles)
     manifests: frozenset[str] = frozenset()
@@ -47,19 +47,19 @@ class ExpiredFiles:
     statistics: frozenset[str] = frozenset()
 
     def all(self) -> list[str]:
-        """In the order of deletion: contents before what lists them, so that a broken-off clean-up can be repeated."""
+        """In the order of deletion: contents before the manifests that list them, so that an interrupted clean-up can be repeated."""
         groups = (self.content.all(), self.manifests, self.manifest_lists, self.statistics)
         return [path for group in groups for path in sorted(group)]
 
     def counts(self) -> tuple[int, int, int, int, int, int]:
-        """Data files, position delete files, equality delete files, manifests, manifest lists, statistics files."""
+        """Numbers of data files, position delete files, equality delete files, manifests, manifest lists and statistics files."""
         kinds = (self.content.data, self.content.position_deletes, self.content.equality_deletes)
         return (*map(len, kinds), len(self.manifests), len(self.manifest_lists), len(self.statistics))  # type: ignore[return-value]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpirePlan:
-    """What an expiry takes away, and why."""
+    """The snapshots, refs and files that an expiry removes."""
 
     snapshots: tuple[ExpiredSnapshot, ...] = ()
     refs: tuple[str, ...] = ()
@@ -70,7 +70,7 @@ class ExpirePlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpireResult:
-    """``failures`` are (path, reason) of files that could not be deleted, or lie outside the table's location; no snapshot has them now."""
+    """``failures``: (path, reason) of files that were not deleted, or lie outside the table's location. No snapshot refers to them."""
 
     version: TableVersion
     files: ExpiredFiles
@@ -100,12 +100,12 @@ class ExpireSnapshots(MetadataChange):
         return self
 
     def expire_older_than(self, timestamp_ms: int) -> ExpireSnapshots:
-        """In place of ``history.expire.max-snapshot-age-ms``; branches with a retention of their own keep it."""
+        """Replaces ``history.expire.max-snapshot-age-ms``; branches with a retention of their own keep it."""
         self._older_than_ms = timestamp_ms
         return self
 
     def retain_last(self, count: int) -> ExpireSnapshots:
-        """In place of ``history.expire.min-snapshots-to-keep``."""
+        """Replaces ``history.expire.min-snapshots-to-keep``."""
         if count < 1:
             raise InvalidArgumentError(f"Number of snapshots to retain must be at least 1, cannot be: {count}", count=count)
         self._retain_last = count
@@ -122,13 +122,13 @@ class ExpireSnapshots(MetadataChange):
         return self
 
     def delete_with(self, delete: Delete) -> ExpireSnapshots:
-        """Use this instead of the table's FileIO to delete files; it returns what it could not delete."""
+        """Delete files with this function in place of the table's FileIO; it returns those that it could not delete."""
         self._delete = delete
         return self
 
     # -- what goes -----------------------------------------------------------------------------------------------
     def plan(self) -> ExpirePlan:
-        """What would go, on the version this began with. Reads manifests; changes nothing."""
+        """What would be removed, on the version this began with. Reads manifests; changes nothing."""
         metadata = self._base.metadata
         expired, refs = self._expired(metadata)
         gone = frozenset(e.snapshot.snapshot_id for e in expired)
@@ -208,7 +208,7 @@ def _check_collects(metadata: TableMetadata) -> None:
 
 
 class _Policy:
-    """Retention of one version of a table, at one time."""
+    """Retention for one version of a table at one time."""
 
     def __init__(self, metadata: TableMetadata, now_ms: int, older_than_ms: int | None, retain_last: int | None) -> None:
         properties = metadata.properties
@@ -229,7 +229,7 @@ class _Policy:
         return self._now_ms - snapshot.timestamp_ms <= max_age_ms
 
     def retained(self, refs: dict[str, SnapshotRef]) -> set[int]:
-        """Heads of refs, what branches keep, and snapshots that no ref reaches but that are young (staged ones)."""
+        """Ids to keep: heads of refs, the snapshots branches retain, and young snapshots that no ref reaches (staged ones)."""
         kept = {ref.snapshot_id for ref in refs.values()}
         reached = set(kept)
         for ref in refs.values():

@@ -23,7 +23,7 @@ Step = Callable[[RefEditor], None]
 
 @checked
 class ManageSnapshots:
-    """Steps run in order when the commit applies them, each on what the steps before it left. No snapshot id means the current one."""
+    """Steps run in order when the commit applies them, each on the result of the one before. Without a snapshot id: the current one."""
 
     def __init__(self, operations: TableOperations, base: TableVersion | None = None) -> None:
         self._operations, self._base = operations, base
@@ -55,7 +55,7 @@ class ManageSnapshots:
         return self._step(lambda e: e.rename_branch(name, new_name))
 
     def replace_branch(self, name: str, snapshot_id: int | None = None) -> ManageSnapshots:
-        """Retention that is not set again stays."""
+        """Point the branch at a snapshot; its retention settings stay."""
         why = f"Cannot complete replace branch operation on {self._operations.name}, main has no snapshot"
         return self._step(lambda e: e.replace_branch(name, _or_current(e, snapshot_id, why)))
 
@@ -86,10 +86,10 @@ class ManageSnapshots:
 
     def set_current_ref(self, ref: str) -> ManageSnapshots:
         def step(editor: RefEditor) -> None:
-            found = editor.refs.get(ref)
-            if found is None:
+            target = editor.refs.get(ref)
+            if target is None:
                 raise ValidationError(f"Cannot find matching snapshot ID for ref {ref}", ref=ref)
-            editor.set_current(found.snapshot_id)
+            editor.set_current(target.snapshot_id)
 
         return self._step(step)
 

@@ -54,7 +54,7 @@ class OverwriteFiles(SnapshotUpdate):
         return self
 
     def validate_from_snapshot(self, snapshot_id: int | None) -> OverwriteFiles:
-        """What the writer read: validations look at what came after."""
+        """The snapshot the writer read: validations look at commits after it."""
         self._from_snapshot = snapshot_id
         return self
 
@@ -96,18 +96,18 @@ class OverwriteFiles(SnapshotUpdate):
         return Operation.OVERWRITE if removes or not self._added else Operation.APPEND
 
     def _validations(self) -> list[CommitValidation]:
-        found: list[CommitValidation] = []
+        validations: list[CommitValidation] = []
         if self._no_new_data:
-            found.append(NotAllowedAddedDataFiles(filter=self._data_conflict_filter()))
+            validations.append(NotAllowedAddedDataFiles(filter=self._data_conflict_filter()))
         if self._no_new_deletes:
             if not isinstance(self._filter, AlwaysFalse):
                 conflict = self._filter if self._conflict_filter is None else self._conflict_filter
-                found.append(NotAllowedAddedDeleteFiles(filter=conflict, and_deleted_data_files=True))
+                validations.append(NotAllowedAddedDeleteFiles(filter=conflict, and_deleted_data_files=True))
             if self._removed:
                 paths = frozenset(file.file_path for file in self._removed)
                 conflict = TRUE if self._conflict_filter is None else self._conflict_filter
-                found.append(NotAllowedNewDeletesForDataFiles(file_paths=paths, filter=conflict))
-        return found
+                validations.append(NotAllowedNewDeletesForDataFiles(file_paths=paths, filter=conflict))
+        return validations
 
     def _data_conflict_filter(self) -> Expression:
         if self._conflict_filter is not None:

@@ -1,4 +1,4 @@
-"""Changes to branches and tags of one version of a table, each checked at once; words are the reference's."""
+"""Changes to branches and tags of one version of a table, each checked at once. Error messages are the reference's."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from icesql.table.metadata import update_values as u
 
 
 class RefEditor:
-    """``updates`` are what turns the metadata's refs into the edited ones, in order."""
+    """``updates``: the metadata updates, in order, that turn the original refs into the edited ones."""
 
     def __init__(self, metadata: TableMetadata) -> None:
         self.metadata = metadata
@@ -32,20 +32,20 @@ class RefEditor:
             raise AlreadyExistsError(f"Ref {name} already exists", ref=name)
 
     def _branch(self, name: str) -> SnapshotRef:
-        found = self.refs.get(name)
-        if found is None:
+        branch = self.refs.get(name)
+        if branch is None:
             raise NotFoundError(f"Branch does not exist: {name}", ref=name)
-        if not found.is_branch:
+        if not branch.is_branch:
             raise InvalidArgumentError(f"Ref {name} is a tag not a branch", ref=name)
-        return found
+        return branch
 
     def _tag(self, name: str) -> SnapshotRef:
-        found = self.refs.get(name)
-        if found is None:
+        tag = self.refs.get(name)
+        if tag is None:
             raise NotFoundError(f"Tag does not exist: {name}", ref=name)
-        if found.is_branch:
+        if tag.is_branch:
             raise InvalidArgumentError(f"Ref {name} is a branch not a tag", ref=name)
-        return found
+        return tag
 
     def _known(self, name: str, snapshot_id: int) -> int:
         if snapshot_id not in self.metadata.snapshots_by_id:
@@ -140,7 +140,7 @@ class RefEditor:
         self.set_current(snapshot_id)
 
     def rollback_to_time(self, timestamp_ms: int) -> None:
-        """To the newest ancestor older than the time."""
+        """Point main to its newest ancestor older than the time."""
         older = [s for s in self.metadata.ancestors(self._current_id()) if s.timestamp_ms < timestamp_ms]
         if not older:
             raise ValidationError(f"Cannot roll back, no valid snapshot older than: {timestamp_ms}", timestamp_ms=timestamp_ms)

@@ -65,9 +65,9 @@ class ReplacePartitions(SnapshotUpdate):
         return any(spec_id in specs and specs[spec_id].is_unpartitioned for spec_id in spec_ids)
 
     def _validations(self, partitions: frozenset[tuple[int, tuple[object, ...]]] | None) -> list[CommitValidation]:
-        found: list[CommitValidation] = []
+        validations: list[CommitValidation] = []
         if self._no_new_data:
-            found.append(NotAllowedAddedDataFiles(partitions=partitions))
+            validations.append(NotAllowedAddedDataFiles(partitions=partitions))
         if self._no_new_deletes:
-            found.append(NotAllowedAddedDeleteFiles(partitions=partitions, and_deleted_data_files=True))
-        return found
+            validations.append(NotAllowedAddedDeleteFiles(partitions=partitions, and_deleted_data_files=True))
+        return validations

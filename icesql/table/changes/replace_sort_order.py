@@ -47,13 +47,13 @@ class ReplaceSortOrder(MetadataChange):
         return SortOrder(order_id=1 if self.fields else 0, fields=tuple(self._resolved(metadata, *item) for item in self.fields))
 
     def _resolved(self, metadata: TableMetadata, term: Reference, direction: SortDirection, null_order: NullOrder) -> SortField:
-        found = metadata.schema.find(term.name, case_sensitive=self.is_case_sensitive)
-        if found is None:
+        column = metadata.schema.find(term.name, case_sensitive=self.is_case_sensitive)
+        if column is None:
             hint = nearest(term.name, metadata.schema.ids_by_name)
             raise NotFoundError(f"Cannot find field '{term.name}' in struct: {metadata.schema.as_struct()}.{hint}", field=term.name)
         transform = term.transform or IDENTITY
-        check_term(transform, found.type, term.name)
-        return SortField(source_ids=(found.id,), transform=transform, direction=direction, null_order=null_order)
+        check_term(transform, column.type, term.name)
+        return SortField(source_ids=(column.id,), transform=transform, direction=direction, null_order=null_order)
 
     def apply(self, metadata: TableMetadata) -> ChangeSet:
         updates: tuple[u.Update, ...] = (u.AddSortOrder(self.sort_order(metadata)), u.SetDefaultSortOrder())

@@ -49,7 +49,7 @@ class RowDelta(SnapshotUpdate):
         return self
 
     def remove_deletes(self, file: DataFile) -> RowDelta:
-        """A delete file that the added ones supersede."""
+        """Remove a delete file that the added ones supersede."""
         self._removed_deletes.append(file)
         return self
 
@@ -62,12 +62,12 @@ class RowDelta(SnapshotUpdate):
         return self
 
     def validate_data_files_exist(self, paths: Iterable[str]) -> RowDelta:
-        """The data files that the added deletes are about must not have been rewritten."""
+        """Fail if a data file that the added deletes reference was rewritten or overwritten since the base."""
         self._referenced.update(paths)
         return self
 
     def validate_deleted_files(self) -> RowDelta:
-        """They must not have been deleted either."""
+        """With ``validate_data_files_exist``: fail for data files removed by deletes, too."""
         self._deleted_files = True
         return self
 
@@ -114,17 +114,17 @@ class RowDelta(SnapshotUpdate):
         return Operation.OVERWRITE
 
     def _validations(self) -> list[CommitValidation]:
-        found: list[CommitValidation] = []
+        validations: list[CommitValidation] = []
         if self._referenced:
             allowed = frozenset() if self._deleted_files else frozenset({Operation.DELETE})
-            found.append(
+            validations.append(
                 RequiredDataFiles(file_paths=frozenset(self._referenced), filter=self._conflict_filter, allowed_remove_operations=allowed)
             )
         if self._no_new_data:
-            found.append(NotAllowedAddedDataFiles(filter=self._conflict_filter))
+            validations.append(NotAllowedAddedDataFiles(filter=self._conflict_filter))
         if self._no_new_deletes:
             if self._removed_rows:
                 paths = frozenset(file.file_path for file in self._removed_rows)
-                found.append(NotAllowedNewDeletesForDataFiles(file_paths=paths, filter=self._conflict_filter))
-            found.append(NotAllowedAddedDeleteFiles(filter=self._conflict_filter))
-        return found
+                validations.append(NotAllowedNewDeletesForDataFiles(file_paths=paths, filter=self._conflict_filter))
+            validations.append(NotAllowedAddedDeleteFiles(filter=self._conflict_filter))
+        return validations

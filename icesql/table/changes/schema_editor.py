@@ -1,6 +1,6 @@
-"""Changes to one schema, collected by name and applied at once: what UpdateSchema means on a given schema.
+"""Changes to one schema, collected by name and applied at once; ``UpdateSchema`` replays its steps on one.
 
-Ids decide, not names: a renamed column keeps its id, a dropped id is never used again. Refusals are in the reference's words.
+Columns are identified by id: a renamed column keeps its id, a dropped id is never used again. Error messages are the reference's.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from icesql.errors import InvalidArgumentError, ValidationError
+from icesql.errors import InvalidArgumentError, ValidationError, unknown_case
 from icesql.spec.assign_ids import Counter, assign_fresh_type
 from icesql.spec.promotion import can_promote
 from icesql.spec.schema import Schema
@@ -62,12 +62,12 @@ class SchemaEditor:
         return None if known is None else self.updates.get(known.id, known)
 
     def _to_update(self, name: str) -> NestedField:
-        found = self._current(name)
-        if found is None:
+        column = self._current(name)
+        if column is None:
             raise InvalidArgumentError(f"Cannot update missing column: {name}", column=name)
-        if found.id in self.deletes:
+        if column.id in self.deletes:
             raise InvalidArgumentError(f"Cannot update a column that will be deleted: {name}", column=name)
-        return found
+        return column
 
     def _parent_of(self, field_id: int) -> int:
         return self._added_parents.get(field_id, self.schema.parents.get(field_id, ROOT))
@@ -95,85 +95,85 @@ class SchemaEditor:
         self.added.setdefault(parent_id, []).append(new_id)
 
     def _parent(self, parent: str, name: str) -> tuple[int, str]:
-        found = self._find(parent)
-        if found is None:
+        column = self._find(parent)
+        if column is None:
             raise InvalidArgumentError(f"Cannot find parent struct: {parent}", parent=parent)
-        if isinstance(found.type, MapType):
-            found = found.type.value_field
-        elif isinstance(found.type, ListType):
-            found = found.type.element_field
-        if not isinstance(found.type, StructType):
-            raise InvalidArgumentError(f"Cannot add to non-struct column: {parent}: {found.type}", parent=parent)
-        if found.id in self.deletes:
+        if isinstance(column.type, MapType):
+            column = column.type.value_field
+        elif isinstance(column.type, ListType):
+            column = column.type.element_field
+        if not isinstance(column.type, StructType):
+            raise InvalidArgumentError(f"Cannot add to non-struct column: {parent}: {column.type}", parent=parent)
+        if column.id in self.deletes:
             raise InvalidArgumentError(f"Cannot add to a column that will be deleted: {parent}", parent=parent)
-        return found.id, f"{self.schema.name_of(found.id)}.{name}"
+        return column.id, f"{self.schema.name_of(column.id)}.{name}"
 
     def delete(self, name: str) -> None:
-        found = self._find(name)
-        if found is None:
+        column = self._find(name)
+        if column is None:
             raise InvalidArgumentError(f"Cannot delete missing column: {name}", column=name)
-        if found.id in self.added:
+        if column.id in self.added:
             raise InvalidArgumentError(f"Cannot delete a column that has additions: {name}", column=name)
-        if found.id in self.updates:
+        if column.id in self.updates:
             raise InvalidArgumentError(f"Cannot delete a column that has updates: {name}", column=name)
-        self.deletes.add(found.id)
+        self.deletes.add(column.id)
 
     # -- changing ------------------------------------------------------------------------------------------------
     def rename(self, name: str, new_name: str) -> None:
-        found = self._find(name)
-        if found is None:
+        column = self._find(name)
+        if column is None:
             raise InvalidArgumentError(f"Cannot rename missing column: {name}", column=name)
         if not new_name:
             raise InvalidArgumentError("Cannot rename a column to null", column=name)
-        if found.id in self.deletes:
+        if column.id in self.deletes:
             raise InvalidArgumentError(f"Cannot rename a column that will be deleted: {name}", column=name)
-        self.updates[found.id] = replace(self.updates.get(found.id, found), name=new_name)
-        old = self.schema.name_of(found.id)
+        self.updates[column.id] = replace(self.updates.get(column.id, column), name=new_name)
+        old = self.schema.name_of(column.id)
         if old in self.identifier_names:
-            prefix = old[: len(old) - len(found.name)]
+            prefix = old[: len(old) - len(column.name)]
             self.identifier_names = (self.identifier_names - {old}) | {prefix + new_name}
 
     def set_required(self, name: str, *, required: bool) -> None:
-        found = self._to_update(name)
-        if found.required == required:
+        column = self._to_update(name)
+        if column.required == required:
             return
-        has_default = self._key(name) in self._added_names and found.initial_default is not None
+        has_default = self._key(name) in self._added_names and column.initial_default is not None
         if required and not has_default and not self.allow_incompatible_changes:
             raise InvalidArgumentError(f"Cannot change column nullability: {name}: optional -> required", column=name)
-        self.updates[found.id] = replace(found, required=required)
+        self.updates[column.id] = replace(column, required=required)
 
     def set_type(self, name: str, type_: Type) -> None:
-        found = self._to_update(name)
-        if found.type == type_:
+        column = self._to_update(name)
+        if column.type == type_:
             return
-        allowed = isinstance(found.type, PrimitiveType) and isinstance(type_, PrimitiveType)
-        if not allowed or not can_promote(found.type, type_, self.format_version):
-            raise InvalidArgumentError(f"Cannot change column type: {name}: {found.type} -> {type_}", column=name)
-        self.updates[found.id] = replace(found, type=type_)
+        allowed = isinstance(column.type, PrimitiveType) and isinstance(type_, PrimitiveType)
+        if not allowed or not can_promote(column.type, type_, self.format_version):
+            raise InvalidArgumentError(f"Cannot change column type: {name}: {column.type} -> {type_}", column=name)
+        self.updates[column.id] = replace(column, type=type_)
 
     def set_doc(self, name: str, doc: str | None) -> None:
-        found = self._to_update(name)
-        if found.doc != doc:
-            self.updates[found.id] = replace(found, doc=doc)
+        column = self._to_update(name)
+        if column.doc != doc:
+            self.updates[column.id] = replace(column, doc=doc)
 
     def set_default(self, name: str, default: object) -> None:
         """The default for rows written from now on; older rows keep the initial one. Spec: "Default values"."""
-        found = self._to_update(name)
-        if found.write_default != default:
-            self.updates[found.id] = replace(found, write_default=default)
+        column = self._to_update(name)
+        if column.write_default != default:
+            self.updates[column.id] = replace(column, write_default=default)
 
     # -- moving --------------------------------------------------------------------------------------------------
     def move(self, name: str, kind: Literal["first", "before", "after"], reference: str | None = None) -> None:
-        found = self._current(name)
-        if found is None:
+        column = self._current(name)
+        if column is None:
             raise InvalidArgumentError(f"Cannot move missing column: {name}", column=name)
-        parent_id = self._parent_of(found.id)
+        parent_id = self._parent_of(column.id)
         if parent_id != ROOT and not isinstance(self.schema.fields_by_id[parent_id].type, StructType):
             raise InvalidArgumentError(f"Cannot move fields in non-struct type: {self.schema.fields_by_id[parent_id].type}", column=name)
-        reference_id = None if reference is None else self._reference(name, found.id, kind, reference)
+        reference_id = None if reference is None else self._reference(name, column.id, kind, reference)
         if reference_id is not None and self._parent_of(reference_id) != parent_id:
             raise InvalidArgumentError(f"Cannot move field {name} to a different struct", column=name)
-        self.moves.setdefault(parent_id, []).append(Move(found.id, kind, reference_id))
+        self.moves.setdefault(parent_id, []).append(Move(column.id, kind, reference_id))
 
     def _reference(self, name: str, field_id: int, kind: str, reference: str) -> int:
         target = self._current(reference)
@@ -196,21 +196,21 @@ class SchemaEditor:
 
     def _check_identifiers_stay(self) -> None:
         for name in self.identifier_names:
-            found = self.schema.find(name)
-            if found is None:
+            column = self.schema.find(name)
+            if column is None:
                 continue
-            if found.id in self.deletes:
+            if column.id in self.deletes:
                 raise InvalidArgumentError(
-                    f"Cannot delete identifier field {_describe(found)}. To force deletion, also call setIdentifierFields to update "
+                    f"Cannot delete identifier field {_describe(column)}. To force deletion, also call setIdentifierFields to update "
                     "identifier fields.",
                     column=name,
                 )
-            parent = self.schema.parents.get(found.id)
+            parent = self.schema.parents.get(column.id)
             while parent is not None:
                 if parent in self.deletes:
                     shown = _describe(self.schema.fields_by_id[parent])
                     raise InvalidArgumentError(
-                        f"Cannot delete field {shown} as it will delete nested identifier field {_describe(found)}", column=name
+                        f"Cannot delete field {shown} as it will delete nested identifier field {_describe(column)}", column=name
                     )
                 parent = self.schema.parents.get(parent)
 
@@ -235,7 +235,10 @@ class SchemaEditor:
                 return self._list(type_)
             case MapType():
                 return self._map(type_)
-        return type_
+            case PrimitiveType():
+                return type_
+            case _:
+                raise unknown_case(type_)
 
     def _list(self, type_: ListType) -> Type:
         if type_.element_id in self.deletes:

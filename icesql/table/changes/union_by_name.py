@@ -16,13 +16,13 @@ def union_by_name(editor: SchemaEditor, schema: Schema) -> None:
 
 def _union_struct(editor: SchemaEditor, parent: str | None, known: tuple[NestedField, ...], wanted: tuple[NestedField, ...]) -> None:
     for field in wanted:
-        found = next((f for f in known if _same(f.name, field.name, editor.case_sensitive)), None)
-        if found is None:
+        same_name = next((f for f in known if _same(f.name, field.name, editor.case_sensitive)), None)
+        if same_name is None:
             editor.add(parent, field.name, field.type, doc=field.doc, default=field.initial_default)
             continue
-        name = editor.schema.name_of(found.id)
-        _update(editor, name, found, field)
-        _union_type(editor, name, found.type, field.type)
+        name = editor.schema.name_of(same_name.id)
+        _update(editor, name, same_name, field)
+        _union_type(editor, name, same_name.type, field.type)
 
 
 def _same(left: str, right: str, case_sensitive: bool) -> bool:
@@ -57,6 +57,8 @@ def _union_type(editor: SchemaEditor, name: str, known: Type, wanted: Type) -> N
             if not _same_key(known.key, wanted.key, editor.format_version):
                 raise InvalidArgumentError(f"Cannot change column type: {name}.key: {known.key} -> {wanted.key}", column=name)
             _union_part(editor, f"{name}.value", known.value_field, wanted.value_field)
+        case _:
+            pass  # ``_update`` has compared them
 
 
 def _union_part(editor: SchemaEditor, name: str, known: NestedField, wanted: NestedField) -> None:

@@ -43,7 +43,7 @@ RESERVED_PROPERTIES = frozenset(
 @checked
 @dataclass(slots=True)
 class UpdateProperties(MetadataChange):
-    """Collects property changes. Reserved properties are silently passed over, as the reference does."""
+    """Collects property changes. Reserved properties are ignored, as in the reference."""
 
     operations: TableOperations | None = None
     base: TableVersion | None = None
@@ -106,7 +106,7 @@ def check_commit_properties(properties: Mapping[str, str]) -> None:
 
 
 def check_metrics(properties: Mapping[str, str], schema: Schema) -> None:
-    """Raises ValidationError for a metrics mode of a column that the table does not have, and for a number of columns that is none."""
+    """Raises ValidationError for a metrics mode of a column that the table does not have, and for a column limit that is no number."""
     max_inferred_columns(properties)
     for column in column_properties(properties, METRICS_MODE_COLUMN_PREFIX):
         if schema.find(column) is None:

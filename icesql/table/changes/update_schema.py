@@ -194,7 +194,7 @@ class UpdateSchema(MetadataChange):
         return self._edit(self._base_metadata()).result()
 
     def apply(self, metadata: TableMetadata) -> ChangeSet:
-        """New schema, and the properties that name columns brought in line. Nothing if the columns stay as they are."""
+        """The new schema, and properties that name columns changed to match. No updates if the columns stay as they are."""
         if not self._steps:
             return ChangeSet()
         editor = self._edit(metadata)
@@ -233,9 +233,9 @@ def _check_partitioning(metadata: TableMetadata, editor: SchemaEditor) -> None:
 
 
 def _check_new_names(metadata: TableMetadata, schema: Schema) -> None:
-    """A new column may not take the name of a partition field, even of an old spec, that has another source. REPLACE TABLE may.
+    """A new column may not take the name of a partition field of any spec, unless it is that field's source. REPLACE TABLE may.
 
-    Fields whose source is no longer a column hold no name.
+    Fields whose source column was dropped reserve no name.
     """
     for spec in metadata.partition_specs:
         for field in spec.fields:
@@ -244,7 +244,7 @@ def _check_new_names(metadata: TableMetadata, schema: Schema) -> None:
 
 
 def property_updates(metadata: TableMetadata, schema: Schema, editor: SchemaEditor) -> list[u.Update]:
-    """Changes to properties that hold column names: metrics modes and the like follow renames and go with drops; the name mapping grows."""
+    """Updates of the properties that hold column names: metrics modes and the like follow renames and drops, the name mapping grows."""
     changed = _column_properties(metadata.properties, metadata.schema, schema, editor)
     removals = tuple(sorted(key for key in metadata.properties if key not in changed))
     updates = {key: value for key, value in changed.items() if metadata.properties.get(key) != value}
@@ -253,12 +253,12 @@ def property_updates(metadata: TableMetadata, schema: Schema, editor: SchemaEdit
         text = _mapping(mapping, editor)
         if text is not None:
             updates[DEFAULT_NAME_MAPPING] = text
-    found: list[u.Update] = []
+    property_changes: list[u.Update] = []
     if updates:
-        found.append(u.SetProperties(updates))
+        property_changes.append(u.SetProperties(updates))
     if removals:
-        found.append(u.RemoveProperties(removals))
-    return found
+        property_changes.append(u.RemoveProperties(removals))
+    return property_changes
 
 
 def _column_properties(properties: Mapping[str, str], old: Schema, new: Schema, editor: SchemaEditor) -> dict[str, str]:

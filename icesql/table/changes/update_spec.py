@@ -41,14 +41,14 @@ class SpecEditor:
         self._last_id = self.metadata.last_partition_id
 
     def _resolve(self, term: Reference) -> tuple[int, Transform]:
-        found = self.metadata.schema.find(term.name, case_sensitive=self.case_sensitive)
-        if found is None:
+        column = self.metadata.schema.find(term.name, case_sensitive=self.case_sensitive)
+        if column is None:
             hint = nearest(term.name, self.metadata.schema.ids_by_name)
             raise NotFoundError(f"Cannot find field '{term.name}' in struct: {self.metadata.schema.as_struct()}.{hint}", field=term.name)
         transform = term.transform or IDENTITY
-        check_term(transform, found.type, term.name)
-        check_partition_source(found.type)
-        return found.id, transform
+        check_term(transform, column.type, term.name)
+        check_partition_source(column.type)
+        return column.id, transform
 
     def _field(self, name: str) -> PartitionField | None:
         return next((f for f in self.metadata.spec.fields if f.name == name), None)
@@ -103,7 +103,7 @@ class SpecEditor:
                     )
 
     def _make_room(self, name: str, given: str | None) -> None:
-        """A dropped field that has the name gives it up."""
+        """Rename a dropped (void) field that has the name."""
         if any(other.name == name for other in self.adds):
             raise InvalidArgumentError(f"Cannot add duplicate partition field name: {name}", name=name)
         holder = self._field(name)
@@ -115,19 +115,19 @@ class SpecEditor:
 
     # -- dropping and renaming -----------------------------------------------------------------------------------
     def remove(self, what: Reference | str) -> None:
-        found = self._named(what) if isinstance(what, str) else self._of_term(what)
-        if found.name in self.renames:
-            raise InvalidArgumentError(f"Cannot rename and delete partition field: {found.name}", name=found.name)
-        self.deletes.add(found.field_id)
+        field = self._named(what) if isinstance(what, str) else self._of_term(what)
+        if field.name in self.renames:
+            raise InvalidArgumentError(f"Cannot rename and delete partition field: {field.name}", name=field.name)
+        self.deletes.add(field.field_id)
 
     def _named(self, name: str) -> PartitionField:
         added = next((f for f in self.adds if f.name == name), None)
         if added is not None:
             raise InvalidArgumentError(f"Cannot delete newly added field: {describe(added)}", name=name)
-        found = self._field(name)
-        if found is None:
+        field = self._field(name)
+        if field is None:
             raise InvalidArgumentError(f"Cannot find partition field to remove: {name}", name=name)
-        return found
+        return field
 
     def _of_term(self, term: Reference) -> PartitionField:
         source_id, transform = self._resolve(term)
@@ -135,10 +135,10 @@ class SpecEditor:
         added = next((f for f in self.adds if (f.source_id, str(f.transform)) == key), None)
         if added is not None:
             raise InvalidArgumentError(f"Cannot delete newly added field: {describe(added)}", name=added.name)
-        found = self._field_of(key)
-        if found is None:
+        field = self._field_of(key)
+        if field is None:
             raise InvalidArgumentError(f"Cannot find partition field to remove: {term_text(term)}", term=term)
-        return found
+        return field
 
     def rename(self, name: str, new_name: str) -> None:
         holder = self._field(new_name)
@@ -146,10 +146,10 @@ class SpecEditor:
             self.rename(new_name, f"{new_name}_{holder.field_id}")
         if any(added.name == name for added in self.adds):
             raise InvalidArgumentError(f"Cannot rename newly added partition field: {name}", name=name)
-        found = self._field(name)
-        if found is None:
+        field = self._field(name)
+        if field is None:
             raise InvalidArgumentError(f"Cannot find partition field to rename: {name}", name=name)
-        if found.field_id in self.deletes:
+        if field.field_id in self.deletes:
             raise InvalidArgumentError(f"Cannot delete and rename partition field: {name}", name=name)
         self.renames[name] = new_name
 
@@ -261,10 +261,11 @@ def default_name(column: str, transform: Transform) -> str:
             return f"{column}_trunc_{transform.width}"
         case "void":
             return f"{column}_null"
-    return f"{column}_{transform.name}"
+        case _:
+            return f"{column}_{transform.name}"
 
 
 def term_text(term: Reference) -> str:
-    """``ref(name="ts")`` under its transform, as the reference shows terms."""
+    """The term as the reference prints it: ``ref(name="ts")`` under its transform."""
     reference = f'ref(name="{term.name}")'
     return reference if term.transform is None or term.transform.is_identity else f"{term.transform}({reference})"

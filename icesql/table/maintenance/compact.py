@@ -1,6 +1,6 @@
-"""Data files written again as fewer or other files, in Arrow: deletes applied, order kept, row lineage kept. Nothing is committed here.
+"""Data files rewritten as fewer or other files, in Arrow: deletes applied, order and row lineage kept. Nothing is committed here.
 
-Runs in the driver and in executors' tasks alike, so it imports only what tasks have.
+Runs in the driver and in executors' tasks, so it imports only what tasks have.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def carried_schema(metadata: TableMetadata) -> Schema:
 
 @dataclass(frozen=True, kw_only=True)
 class Compaction:
-    """How files are written: into ``spec_id``, up to ``target_file_size_bytes``. ``operation_id`` is part of every name."""
+    """How files are written: into ``spec_id``, up to ``target_file_size_bytes``. ``operation_id`` is part of every file name."""
 
     io: FileIO
     metadata: TableMetadata
@@ -116,7 +116,7 @@ def next_location(provider: LocationProvider, folder: str, suffix: str, file_for
 
 
 def parts_of(group: FileGroup[FileScanTask]) -> list[list[FileScanTask]]:
-    """The group in parts that can be written side by side, each about one output file."""
+    """The group cut into parts of about one output file each, which can be written side by side."""
     if group.expected_files == 1:
         return [list(group.tasks)]
     return pack(group.tasks, _size, group.split_bytes, len(group.tasks))

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def oldest_data_sequence_number(last_number: int, manifests: Iterable[ManifestFile], number_of_added: int | None) -> int:
-    """At most the lowest data sequence number there will be: deletes with a lower one apply to nothing, whatever their partition.
+    """A lower bound of the live files' data sequence numbers after the commit: deletes with a lower number apply to nothing.
 
     ``manifests``: the data manifests that stay or are added whole. ``number_of_added``: the number that added files keep, ``None`` if
     they get the new snapshot's or there are none.
@@ -42,7 +42,7 @@ def oldest_data_sequence_number(last_number: int, manifests: Iterable[ManifestFi
 class DanglingDeletes:
     """A Change that removes the dangling delete files of a branch, as one ``replace`` snapshot.
 
-    What dangles is asked of each version that an attempt builds on, never of one read before.
+    They are looked for in the version each attempt builds on, never in one read before.
     """
 
     def __init__(self, table: Table, branch: str = MAIN) -> None:
@@ -51,12 +51,12 @@ class DanglingDeletes:
         self._attempts: list[SnapshotProducer] = []
 
     def commit(self) -> list[DataFile]:
-        """The files removed; nothing is committed for none."""
+        """The files removed. Without any, nothing is committed."""
         commit(self.table.operations, [self], base=self.table.version)
         return self._removed
 
     def find(self) -> list[DataFile]:
-        """What dangles in the table as it is held."""
+        """The dangling delete files of the version the table object holds."""
         return dangling_deletes(self.table.io, self.table.metadata, self.table.metadata.head(self.branch))
 
     # -- Change --------------------------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ class DanglingDeletes:
 
 
 def dangling_deletes(io: FileIO, metadata: TableMetadata, head: Snapshot | None) -> list[DataFile]:
-    """Delete files of a snapshot that no data file of their partition is old enough for."""
+    """Delete files of a snapshot for which every data file of their partition is too new."""
     if len(metadata.partition_specs) == 1 and metadata.spec.is_unpartitioned:
         return []  # every commit drops them from such a table
     oldest, paths = _data_files(io, metadata, head)

@@ -1,4 +1,4 @@
-"""add_files as an operation: data files that are there already become part of a table, without being copied."""
+"""add_files as an operation: existing data files become part of a table without being copied."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _THREADS = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedFile:
-    """A file to take over, and where it belongs."""
+    """A file to add, and its partition."""
 
     location: str
     file_format: str
@@ -58,10 +58,10 @@ class ImportFiles:
         if names is None:
             names = self.partitions[0].names if self.partitions else ()
         chosen = (self.table.io, self.table.metadata, self.table.name, self.partitions, names, self.partition_filter)
-        found = chosen_files(*chosen, may_be_none=self._is_of_a_table)
+        files = chosen_files(*chosen, may_be_none=self._is_of_a_table)
         if self.check_duplicates:
-            self._check_new(found)
-        return found
+            self._check_new(files)
+        return files
 
     @property
     def _is_of_a_table(self) -> bool:
@@ -113,13 +113,13 @@ def chosen_files(
 
 
 def ensure_name_mapping(table: Table) -> None:
-    """Without one, no one could tell the columns of files that have no field ids. Commits if there is none."""
+    """Commit a name mapping if the table has none: columns of files without field ids are matched by it."""
     if DEFAULT_NAME_MAPPING not in table.properties:
         table.update_properties().set(DEFAULT_NAME_MAPPING, name_mapping_to_json(mapping_for(table.schema))).commit()
 
 
 def read_in_threads(io: FileIO, metadata: TableMetadata, files: Sequence[ImportedFile], parallelism: int) -> list[DataFile]:
-    """The DataFile values of files, in order. Reading is mostly waiting, so it is never done by one thread alone."""
+    """The DataFile values of files, in order, read by several threads: reading footers is mostly waiting."""
     with ThreadPoolExecutor(max(parallelism, min(_THREADS, len(files))), "icesql-import") as pool:
         return list(pool.map(lambda file: read_one(io, metadata, file), files))
 

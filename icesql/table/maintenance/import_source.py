@@ -39,18 +39,18 @@ def source_partitions(io: FileIO, location: str, file_format: str) -> list[Sourc
     Raises InvalidArgumentError where folders disagree on the partition columns.
     """
     root = location.rstrip("/")
-    found: dict[tuple[tuple[str, str], ...], list[str]] = {}
+    partitions: dict[tuple[tuple[str, str], ...], list[str]] = {}
     for info in io.list_files(root):
         *folders, name = info.location[len(root) :].strip("/").split("/")
         values = _values(folders)
         if values is not None and not _is_hidden(name):
-            found.setdefault(values, []).append(info.location)
-    names = {tuple(name for name, _ in values) for values in found}
+            partitions.setdefault(values, []).append(info.location)
+    names = {tuple(name for name, _ in values) for values in partitions}
     if len(names) > 1:
         raise InvalidArgumentError(f"Cannot import files: conflicting partition columns under {location}: {sorted(names)}")
     return [
         SourcePartition(location=_folder(files[0]), values=values, file_format=file_format, files=tuple(sorted(files)))
-        for values, files in sorted(found.items())
+        for values, files in sorted(partitions.items())
     ]
 
 

@@ -1,6 +1,6 @@
-"""Files below a location that no table metadata reaches, compared by path, with schemes and authorities that may be spelled differently.
+"""Files below a location that no table metadata reaches. Paths are compared across different spellings of schemes and authorities.
 
-What is listed is listed before the metadata is read: a file that a commit makes reachable meanwhile is seen as reachable.
+Files are listed before the metadata is read: a file that a commit adds meanwhile is then seen as reachable.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _URI = re.compile(r"^(?:([A-Za-z][A-Za-z0-9+.\-]*):)?(?://([^/]*))?(.*)$", re.DO
 
 
 class PrefixMismatch(str, Enum):
-    """What becomes of listed files that metadata names under another scheme or authority."""
+    """What to do with listed files that metadata names under another scheme or authority."""
 
     ERROR = "ERROR"
     IGNORE = "IGNORE"
@@ -49,7 +49,7 @@ class FileURI:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrefixRules:
-    """Which schemes and authorities are one: each maps to the spelling it is compared under."""
+    """Equal schemes and authorities: each maps to the one spelling that is compared."""
 
     schemes: Mapping[str, str] = field(default_factory=lambda: dict(DEFAULT_SCHEMES))
     authorities: Mapping[str, str] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class PrefixRules:
         return cls(schemes={**DEFAULT_SCHEMES, **_flat(schemes)}, authorities=_flat(authorities), mode=mode)
 
     def uri(self, location: str, canonical: Canonical | None = None) -> FileURI:
-        """Of a local file with ``canonical``: by its real path, whatever links lead to it."""
+        """With ``canonical`` a local file is compared by its real path, with links resolved."""
         real = None if canonical is None else canonical.file(location)
         matched = _URI.match(real if real is not None and real.startswith("file:") else location)
         assert matched is not None
@@ -138,8 +138,8 @@ def units_of(io: FileIO, location: str, depth: int = 2) -> tuple[list[FileInfo],
     canonical = Canonical()
     for _ in range(depth):
         with ThreadPoolExecutor(_LISTING_THREADS, "icesql-list") as pool:
-            for found in pool.map(lambda folder: list(io.list_files(folder, recursive=False)), level):
-                files += found
+            for entries in pool.map(lambda folder: list(io.list_files(folder, recursive=False)), level):
+                files += entries
             names = pool.map(lambda folder: [f"{folder}/{name}" for name in io.list_folders(folder)], level)
             level = [folder for folders in names for folder in folders if not _is_link(folder, canonical)]
     return files, level
@@ -151,11 +151,11 @@ def _is_link(folder: str, canonical: Canonical) -> bool:
 
 def list_in_threads(io: FileIO, folders: Sequence[str]) -> list[FileInfo]:
     with ThreadPoolExecutor(_LISTING_THREADS, "icesql-list") as pool:
-        return [info for found in pool.map(lambda folder: list(io.list_files(folder)), folders) for info in found]
+        return [info for infos in pool.map(lambda folder: list(io.list_files(folder)), folders) for info in infos]
 
 
 def visible(files: Iterable[FileInfo], location: str, partition_names: frozenset[str]) -> Iterator[FileInfo]:
-    """Files that are not hidden: no name on the way begins with ``_`` or ``.``, but for partition folders whose column does."""
+    """Files that are not hidden: no folder or file name begins with ``_`` or ``.``, except folders of partition columns that do."""
     root = len(location.rstrip("/"))
     for info in files:
         parts = info.location[root:].strip("/").split("/")
@@ -178,11 +178,11 @@ def partition_names(table: Table) -> frozenset[str]:
 def removable_orphans(
     table: Table, location: str, candidates: Iterable[str], seen: Iterable[str], rules: PrefixRules
 ) -> tuple[list[str], list[tuple[str, str]]]:
-    """Candidates below the location that nothing reaches and that may go; and (path, reason) of those that nothing reaches but must stay.
+    """Candidates below the location that nothing reaches and that may be removed; and (path, reason) of those that must stay.
 
-    ``seen`` are all files that were listed, of whatever age: metadata files among them tell of other tables. Raises ValidationError where
-    no file of the table lies below the location: what lies there is someone else's; and where the table's own location is not the one that
-    its metadata file was written to: every commit writes it there, so another program has changed it.
+    ``seen`` are all files that were listed, of whatever age: metadata files among them show other tables. Raises ValidationError if
+    no file of the table lies below the location (its files belong to something else), or if the table's location is not the one that
+    its metadata file was written to (every commit writes it there, so another program has changed it).
     """
     _check_own_location(table)
     reached = list(reached_files(table))
@@ -212,7 +212,7 @@ def _check_location(table: Table, location: str, reached: Iterable[str]) -> None
 
 
 def _gate(table: Table, location: str, reached: Iterable[str]) -> RemovalGate:
-    """The table's gate. A location asked for counts if the table lay there: it still reaches metadata there, and no other table is near."""
+    """The table's removal gate. The location asked for counts if table metadata still refers to files there and no other table is near."""
     gate, canonical = removal_gate(table.operations, table.metadata, exact=True), Canonical()
     asked = str(canonical.folder(location))
     folders = {str(canonical.file(path)).rpartition("/")[0] for path in reached}
@@ -223,7 +223,7 @@ def _gate(table: Table, location: str, reached: Iterable[str]) -> RemovalGate:
 
 
 def _folders_of_other_tables(seen: Iterable[str], table: Table, reached: Iterable[str]) -> Iterator[str]:
-    """Canonical folders with metadata files that are not the table's: of tables of whatever catalog."""
+    """Canonical folders with metadata files that are not this table's, whatever catalog they belong to."""
     canonical = Canonical()
     own = {canonical.folder(f"{table.location}/metadata")}
     own.update(str(canonical.file(path)).rpartition("/")[0] for path in reached if path.endswith(_METADATA_NAMES))

@@ -77,7 +77,7 @@ def compute_partition_statistics(table: Table, snapshot: Snapshot) -> PartitionS
     if held is not None:
         return held
     schema = partition_statistics_schema(metadata)
-    rows = table_of_rows(schema, (_row(found) for found in _in_order(partition_statistics(table, snapshot))))
+    rows = table_of_rows(schema, (_row(statistics) for statistics in _in_order(partition_statistics(table, snapshot))))
     file_format = default_format(metadata.properties).lower()
     name = f"partition-stats-{snapshot.snapshot_id}-{uuid.uuid4()}.{file_format}"
     written = write_data_file(table.io, location_provider(metadata).metadata_file(name), file_format, rows, schema)
@@ -89,22 +89,22 @@ def compute_partition_statistics(table: Table, snapshot: Snapshot) -> PartitionS
 
 
 def partition_statistics(table: Table, snapshot: Snapshot) -> list[PartitionStatistics]:
-    """Totals of the live files of a snapshot; entries that say a file was deleted only tell when its partition changed."""
+    """Totals of the live files of a snapshot by partition; deleted entries only update when the partition last changed."""
     metadata = table.metadata
     union = union_partition_type(metadata)
-    found: dict[object, PartitionStatistics] = {}
+    by_partition: dict[object, PartitionStatistics] = {}
     for manifest in manifests_of(table.io, snapshot):
         columns = read_manifest_columns(table.io, manifest, spec=metadata.specs_by_id.get(manifest.partition_spec_id))
         coerce = coercion(metadata.specs_by_id[manifest.partition_spec_id], union)
         live, added_by = columns.live, columns.snapshot_id
         for row in range(len(columns)):
             partition = coerce(columns.partition(row))
-            held = found.setdefault(partition_key(0, partition), PartitionStatistics(partition, manifest.partition_spec_id))
+            held = by_partition.setdefault(partition_key(0, partition), PartitionStatistics(partition, manifest.partition_spec_id))
             held.touched(metadata.snapshots_by_id.get(int(added_by[row])))
             if live[row]:
                 held.spec_id = max(held.spec_id, manifest.partition_spec_id)
                 _add(held, columns, row)
-    return list(found.values())
+    return list(by_partition.values())
 
 
 def _add(held: PartitionStatistics, columns: Any, row: int) -> None:
@@ -126,20 +126,20 @@ def _sortable(value: object) -> Any:
     return 0 if value is None else (value != value, value) if isinstance(value, float) else value
 
 
-def _row(found: PartitionStatistics) -> dict[str, Any]:
-    data, positions, equality, vectors = (found.counts[kind] for kind in ("data", "positions", "equality", "vectors"))
+def _row(statistics: PartitionStatistics) -> dict[str, Any]:
+    data, positions, equality, vectors = (statistics.counts[kind] for kind in ("data", "positions", "equality", "vectors"))
     return {
-        "partition": found.partition,
-        "spec_id": found.spec_id,
+        "partition": statistics.partition,
+        "spec_id": statistics.spec_id,
         "data_record_count": data[0],
         "data_file_count": data[1],
-        "total_data_file_size_in_bytes": found.data_bytes,
+        "total_data_file_size_in_bytes": statistics.data_bytes,
         "position_delete_record_count": positions[0] + vectors[0],
         "position_delete_file_count": positions[1],
         "equality_delete_record_count": equality[0],
         "equality_delete_file_count": equality[1],
         "total_record_count": None,
-        "last_updated_at": found.updated_ms,
-        "last_updated_snapshot_id": found.updated_by,
+        "last_updated_at": statistics.updated_ms,
+        "last_updated_snapshot_id": statistics.updated_by,
         "dv_count": vectors[1],
     }

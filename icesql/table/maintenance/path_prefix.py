@@ -1,4 +1,4 @@
-"""Locations under one prefix moved to another, in values: metadata, snapshots, manifests' files."""
+"""Replaces one path prefix by another in metadata, snapshots and the files of manifests."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class PathPrefix:
             raise InvalidArgumentError(f"Source prefix cannot be the same as target prefix ({self.source})")
 
     def relative(self, path: str) -> str:
-        """What comes after the source prefix. Raises InvalidArgumentError for a path elsewhere."""
+        """The path after the source prefix. Raises InvalidArgumentError for a path elsewhere."""
         root = self.source.rstrip("/")
         if path.rstrip("/") == root:
             return ""
@@ -45,7 +45,7 @@ class PathPrefix:
 
     # -- values ------------------------------------------------------------------------------------------------
     def metadata(self, metadata: TableMetadata) -> TableMetadata:
-        """Every location in the metadata moved; ids, times and numbers stay."""
+        """The metadata with every location moved; ids, times and numbers stay."""
         properties = dict(metadata.properties)
         for key in _PATH_PROPERTIES:
             if properties.get(key, "").startswith(self.source):
@@ -67,7 +67,7 @@ class PathPrefix:
         return replace(snapshot, manifest_list=manifest_list, manifests=tuple(self.moved(path) for path in snapshot.manifests))
 
     def file(self, file: DataFile) -> DataFile:
-        """A data or delete file with its own path moved, the path it is about, and bounds that hold paths."""
+        """A data or delete file with its own path, the path it references, and path bounds moved."""
         about = None if file.referenced_data_file is None else self.moved(file.referenced_data_file)
         moved = replace(file, file_path=self.moved(file.file_path), referenced_data_file=about)
         lower, upper = file.lower_bounds.get(DELETE_FILE_PATH_ID), file.upper_bounds.get(DELETE_FILE_PATH_ID)
@@ -76,7 +76,7 @@ class PathPrefix:
         return replace(moved, lower_bounds=self._bounds(file.lower_bounds), upper_bounds=self._bounds(file.upper_bounds))
 
     def _bounds(self, bounds: Mapping[int, bytes]) -> dict[int, bytes]:
-        found = dict(bounds)
-        path = found[DELETE_FILE_PATH_ID].decode("utf-8")
-        found[DELETE_FILE_PATH_ID] = self.moved(path).encode("utf-8")
-        return found
+        moved = dict(bounds)
+        path = moved[DELETE_FILE_PATH_ID].decode("utf-8")
+        moved[DELETE_FILE_PATH_ID] = self.moved(path).encode("utf-8")
+        return moved

@@ -87,7 +87,7 @@ class RewriteDataFiles:
         return plan_data_files(tasks, self.options, self.metadata.default_spec_id)
 
     def run(self, write: GroupWriter | None = None, progress: GroupProgress | None = None) -> RewriteResult:
-        """Rewrite. ``write`` makes a group's files, by default in Arrow here."""
+        """Rewrite. ``write`` makes a group's files, by default in Arrow in this process."""
         lock = threading.Lock()
 
         def commit(groups: Sequence[Rewritten]) -> None:
@@ -102,7 +102,7 @@ class RewriteDataFiles:
                 removed += len(DanglingDeletes(self.table, self.branch).commit())
         return _result(outcome, removed)
 
-    def rehearse(self) -> RewriteResult:
+    def dry_run(self) -> RewriteResult:
         """What ``run`` is expected to count; the number of new files is an estimate."""
         groups = self.plan.groups
         removed = sum(len(removed_vectors(group)) for group in groups)
@@ -144,7 +144,7 @@ class RewriteDataFiles:
 
 
 def removed_vectors(group: Group) -> list[DataFile]:
-    """Deletion vectors of rewritten files, which nothing needs any more."""
+    """Deletion vectors of rewritten files, which are removed with them."""
     return list({file.key: file for task in group.tasks for file in task.delete_files if file.is_deletion_vector}.values())
 
 

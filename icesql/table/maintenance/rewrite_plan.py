@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from icesql.errors import unknown_case
 from icesql.spec.files import DataFile
 from icesql.table.maintenance.rewrite_options import SPLIT_OVERHEAD_BYTES, JobOrder, RewriteOptions
 from icesql.table.scan.delete_index import PartitionKey, partition_key
@@ -22,7 +23,7 @@ Task = TypeVar("Task")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileGroup(Generic[Task]):
-    """Files that are rewritten together, of one partition; ``reason`` says why."""
+    """Files of one partition that are rewritten together; ``reason`` says why."""
 
     partition: PartitionKey
     tasks: tuple[Task, ...]
@@ -68,7 +69,7 @@ def _file_bytes(task: FileScanTask) -> int:
 
 
 class _SizeCriteria(Generic[Task]):
-    """Files by size; groups by count and bytes. ``None`` = not worth it, else the reason."""
+    """Chooses files by size and groups by count and bytes. A reason of ``None`` means: not worth a rewrite."""
 
     def __init__(self, options: RewriteOptions) -> None:
         self.options = options
@@ -91,8 +92,8 @@ class _DataCriteria(_SizeCriteria[FileScanTask]):
         return super().file_reason(task, size) or self._deletes_reason(task)
 
     def group_reason(self, tasks: Sequence[FileScanTask], size: int) -> str | None:
-        found = super().group_reason(tasks, size)
-        return found or next((reason for task in tasks if (reason := self._deletes_reason(task))), None)
+        size_reason = super().group_reason(tasks, size)
+        return size_reason or next((reason for task in tasks if (reason := self._deletes_reason(task))), None)
 
     def _deletes_reason(self, task: FileScanTask) -> str | None:
         if task.delete_files and len(task.delete_files) >= self.options.delete_file_threshold:
@@ -157,7 +158,7 @@ def _group(key: PartitionKey, tasks: Sequence[Task], total: int, options: Rewrit
 
 
 def expected_output_files(total: int, options: RewriteOptions) -> int:
-    """How many files so many bytes become, without a tiny one at the end."""
+    """The number of files that so many bytes are written to, without a tiny last one."""
     target = options.target_file_size_bytes
     if total < target:
         return 1
@@ -192,7 +193,10 @@ def _ordered(groups: list[FileGroup[Task]], order: JobOrder) -> list[FileGroup[T
             return sorted(groups, key=lambda group: group.input_bytes, reverse=order is JobOrder.BYTES_DESC)
         case JobOrder.FILES_ASC | JobOrder.FILES_DESC:
             return sorted(groups, key=lambda group: len(group.tasks), reverse=order is JobOrder.FILES_DESC)
-    return groups
+        case JobOrder.NONE:
+            return groups
+        case _:
+            raise unknown_case(order)
 
 
 def _told(group_reason: str, file_reasons: Counter[str | None]) -> str:

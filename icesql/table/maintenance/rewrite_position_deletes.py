@@ -1,7 +1,7 @@
-"""rewrite_position_delete_files as an operation: small position delete files put together, dangling positions dropped.
+"""rewrite_position_delete_files as an operation: small position delete files merged, dangling positions dropped.
 
-Version 2 gets position delete files again, one a data file or one a partition (``write.delete.granularity``); in version 3 they become
-deletion vectors. Deletion vectors themselves are never touched.
+In version 2 the result is position delete files, one a data file or one a partition (``write.delete.granularity``); in version 3 deletion
+vectors. Existing deletion vectors are never touched.
 """
 
 from __future__ import annotations
@@ -70,15 +70,15 @@ class RewritePositionDeletes:
 
     @cached_property
     def _entries(self) -> list[tuple[DataFile, int]]:
-        """Live position delete files that are no vectors, with their data sequence numbers."""
-        found = []
+        """Live position delete files other than vectors, with their data sequence numbers."""
+        entries = []
         for manifest in of_content(manifests_of(self.table.io, self.start), ManifestContent.DELETES):
             columns = read_manifest_columns(self.table.io, manifest, spec=self.metadata.specs_by_id.get(manifest.partition_spec_id))
             for row in columns.live.nonzero()[0].tolist():
                 file = columns.data_file(row)
                 if file.content is FileContent.POSITION_DELETES and not file.is_deletion_vector:
-                    found.append((file, max(int(columns.sequence_number[row]), 0)))
-        return found
+                    entries.append((file, max(int(columns.sequence_number[row]), 0)))
+        return entries
 
     @cached_property
     def _sequence_numbers(self) -> dict[str, int]:
@@ -98,7 +98,7 @@ class RewritePositionDeletes:
 
     @cached_property
     def _tasks(self) -> dict[str, FileScanTask]:
-        """Every live data file with the deletes that apply to it: positions of any other file dangle."""
+        """Every live data file with the deletes that apply to it: positions of other files dangle."""
         return {task.data_file.file_path: task for task in self.table.scan().plan_files().tasks}
 
     @cached_property
@@ -118,7 +118,7 @@ class RewritePositionDeletes:
             outcome=outcome,
         )
 
-    def rehearse(self) -> DeleteRewriteResult:
+    def dry_run(self) -> DeleteRewriteResult:
         """What ``run`` is expected to count; the number of new files is exact, their bytes are an estimate."""
         groups = self.plan.groups
         total = sum(group.input_bytes for group in groups)
@@ -132,16 +132,17 @@ class RewritePositionDeletes:
 
     # -- writing ---------------------------------------------------------------------------------------------------
     def _positions(self, group: Group) -> dict[str, Any]:
-        """Positions by path of live data files, of all the group's files.
+        """Deleted positions of all the group's files, by path of live data files.
 
-        Only of data files that the delete file applies to: the new one has the highest number of the group, and would apply to more.
+        Only for data files that the delete file applies to: the new file has the highest sequence number of the group, and would apply to
+        more.
         """
-        found: dict[str, Any] = {}
+        by_path: dict[str, Any] = {}
         for file in group.tasks:
             for path, positions in deleted_positions(self.table.io, file).items():
                 if file.file_path in self._applying.get(path, ()):
-                    found[path] = found[path] | positions if path in found else positions
-        return found
+                    by_path[path] = by_path[path] | positions if path in by_path else positions
+        return by_path
 
     def _write(self, group: Group) -> list[DataFile]:
         outputs = self._outputs(group, self._positions(group))
@@ -153,21 +154,21 @@ class RewritePositionDeletes:
         return written
 
     def _outputs(self, group: Group, positions: Mapping[str, Any]) -> list[Mapping[str, Any] | pa.Table]:
-        """What goes into each new file (version 3: into each vector)."""
+        """The content of each new file (version 3: of each vector)."""
         if self.metadata.format_version >= 3:
-            return [{path: self._all_positions(path, found)} for path, found in positions.items() if not self._has_vector(path)]
+            return [{path: self._all_positions(path, deleted)} for path, deleted in positions.items() if not self._has_vector(path)]
         if self.metadata.properties.get(DELETE_GRANULARITY, "file").lower() == "file":
-            return [{path: found} for path, found in positions.items()]
+            return [{path: deleted} for path, deleted in positions.items()]
         return list(_slices(sorted_positions(positions), group.expected_files)) if positions else []
 
     def _has_vector(self, path: str) -> bool:
         """A vector holds all positions of its data file already."""
         return any(file.is_deletion_vector for file in self._tasks[path].delete_files)
 
-    def _all_positions(self, path: str, found: Any) -> Any:
+    def _all_positions(self, path: str, positions: Any) -> Any:
         """A new vector hides every position delete file of its data file, those of other groups too."""
         others = positions_of(self.table.io, path, self._tasks[path].delete_files)
-        return found if others is None else found | others
+        return positions if others is None else positions | others
 
     def _write_vectors(self, outputs: Sequence[Mapping[str, Any] | pa.Table]) -> list[DataFile]:
         vectors = {path: positions for output in outputs for path, positions in output.items()}

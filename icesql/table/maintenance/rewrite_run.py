@@ -48,7 +48,7 @@ class RewriteRun(Generic[Task]):
     progress: GroupProgress = lambda *counts: None
 
     def run(self, groups: Sequence[FileGroup[Task]]) -> RewriteOutcome[Task]:
-        """With partial progress a failure costs its own group or commit only; without it the first one ends all, and nothing is changed.
+        """With partial progress a failure loses its own group or commit only; without it the first one ends all, and nothing is changed.
 
         Raises the failure; IcesqlError when more commits failed than allowed.
         """
@@ -123,7 +123,7 @@ class RewriteRun(Generic[Task]):
     def _give_up(
         self, pool: ThreadPoolExecutor, futures: Sequence[Future[RewrittenGroup[Task]]], handed_over: Sequence[RewrittenGroup[Task]]
     ) -> None:
-        """Wait for what is being written, and remove what no commit was given."""
+        """Wait for the groups still being written, and remove the files that were not handed to a commit."""
         pool.shutdown(wait=True, cancel_futures=True)
         kept = {id(group) for group in handed_over}
         written = [future.result() for future in futures if _succeeded(future)]

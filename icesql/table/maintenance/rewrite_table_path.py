@@ -1,7 +1,7 @@
-"""rewrite_table_path as an operation: a table's metadata staged with another path prefix, and a list of what to copy where.
+"""rewrite_table_path as an operation: a table's metadata staged under another path prefix, and a list of files to copy.
 
 The table is not touched. Once every pair of the list has been copied, the newest staged metadata file is the table at its new place.
-Position delete files and deletion vectors name data files inside, so they are staged too; all else is copied from where it is.
+Position delete files and deletion vectors contain paths of data files, so they are staged too; all other files are copied as they are.
 """
 
 from __future__ import annotations
@@ -103,18 +103,18 @@ class RewriteTablePath:
         return location
 
     def _version(self, name: str | None) -> str:
-        """The metadata file of that name, among the current one and those of the log."""
+        """The metadata file of that name: the current one, or one of the metadata log."""
         known = [self._current_location(), *(entry.metadata_file for entry in self.table.metadata.metadata_log)]
-        found = next((path for path in known if name == _name(path)), None)
-        if found is None:
+        location = next((path for path in known if name == _name(path)), None)
+        if location is None:
             raise InvalidArgumentError(f"Cannot find provided version file {name} in metadata log.", version=name)
-        return found
+        return location
 
     def _read(self, location: str) -> TableMetadata:
         return self.table.metadata if location == self.table.metadata_location else read_metadata(self.io, location)
 
     def _stage_versions(self, end_location: str, end: TableMetadata, start: TableMetadata | None) -> None:
-        """The end version, and those before it that are still there, back to the start."""
+        """Stage the end version and the versions before it that still exist, back to the start version."""
         self._stage_version(end_location, end)
         seen = set() if start is None else {entry.metadata_file for entry in start.metadata_log}
         stop = self._version(self.start_version) if self.start_version else None
@@ -133,16 +133,16 @@ class RewriteTablePath:
 
     # -- manifests -------------------------------------------------------------------------------------------------
     def _manifests(self, snapshots: Sequence[Snapshot], added_by: set[int] | None) -> list[ManifestFile]:
-        """The distinct manifests of the snapshots that one of ``added_by`` wrote (``None``: all)."""
-        found: dict[str, ManifestFile] = {}
+        """The distinct manifests of the snapshots; with ``added_by`` only those that one of these snapshots wrote."""
+        manifests: dict[str, ManifestFile] = {}
         for snapshot in snapshots:
             for manifest in manifests_of(self.io, snapshot):
                 if added_by is None or manifest.added_snapshot_id in added_by:
-                    found.setdefault(manifest.manifest_path, manifest)
-        return list(found.values())
+                    manifests.setdefault(manifest.manifest_path, manifest)
+        return list(manifests.values())
 
     def _stage_manifest(self, metadata: TableMetadata, manifest: ManifestFile, wanted: set[int] | None) -> ManifestFile:
-        """Write the manifest with moved paths; its list entry at the new place."""
+        """Write the manifest with moved paths; returns its manifest list entry at the new place."""
         spec = metadata.specs_by_id[manifest.partition_spec_id]
         entries = read_manifest(self.io, manifest, metadata.specs_by_id)
         staged = self._staged(manifest.manifest_path)
@@ -189,22 +189,22 @@ class RewriteTablePath:
 
     # -- delete files ----------------------------------------------------------------------------------------------
     def _stage_deletes(self, metadata: TableMetadata, manifests: Iterable[ManifestFile], wanted: set[int] | None) -> None:
-        """Position delete files and vectors, which hold paths of data files."""
-        found: dict[str, DataFile] = {}
+        """Position delete files and vectors, which contain paths of data files."""
+        files: dict[str, DataFile] = {}
         for manifest in manifests:
             if manifest.content is ManifestContent.DELETES:
                 for entry in read_manifest(self.io, manifest, metadata.specs_by_id):
                     is_wanted = entry.is_live and (wanted is None or entry.snapshot_id in wanted)
                     if is_wanted and entry.data_file.content is FileContent.POSITION_DELETES:
-                        found[entry.data_file.file_path] = entry.data_file
-        for path, written in in_parallel(lambda file: (file.file_path, self._stage_delete(metadata, file)), found.values()):
+                        files[entry.data_file.file_path] = entry.data_file
+        for path, written in in_parallel(lambda file: (file.file_path, self._stage_delete(metadata, file)), files.values()):
             self._new_deletes[path] = written
 
     def _stage_delete(self, metadata: TableMetadata, file: DataFile) -> DataFile:
         staged = self._staged(file.file_path)
         if file.is_deletion_vector:
             return replace(file, file_size_in_bytes=self._stage_vectors(file.file_path, staged))
-        positions = {self.prefix.moved(path): found for path, found in read_position_deletes(self.io, file).items()}
+        positions = {self.prefix.moved(path): deleted for path, deleted in read_position_deletes(self.io, file).items()}
         return write_position_deletes(
             self.io, staged, positions, file_format=file.file_format, properties=metadata.properties, spec_id=file.spec_id,
             partition=file.partition,

@@ -32,7 +32,7 @@ _THREADS = 4
 
 @dataclass(frozen=True, kw_only=True)
 class SketchJob:
-    """What tasks need to sketch columns of some files. ``read`` holds them, in structs where they lie in structs."""
+    """What a task needs to sketch columns of some files. ``read``: the schema to read, with nested columns inside their structs."""
 
     io: FileIO
     metadata: TableMetadata
@@ -42,13 +42,13 @@ class SketchJob:
 
     def sketch(self, tasks: Sequence[FileScanTask]) -> dict[int, ThetaSketch]:
         """A sketch by field id of all live rows of the tasks."""
-        found = {column.id: ThetaSketch() for column in self.columns}
+        sketches = {column.id: ThetaSketch() for column in self.columns}
         reader = TaskReader(self.io, self.metadata, self.table_schema, self.read)
         for task in tasks:
             for batch in reader.batches(replace(task, residual=TRUE)):
                 for column in self.columns:
-                    found[column.id] = found[column.id].with_hashes(hashes_of(column.type, _values(batch, self.read, column.id)))
-        return found
+                    sketches[column.id] = sketches[column.id].with_hashes(hashes_of(column.type, _values(batch, self.read, column.id)))
+        return sketches
 
 
 def _values(batch: pa.RecordBatch, schema: Schema, field_id: int) -> pa.Array:
@@ -67,38 +67,38 @@ def sketch_in_threads(job: SketchJob, tasks: Sequence[FileScanTask]) -> dict[int
 
 
 def merged(job: SketchJob, sketches: Sequence[Sketches]) -> dict[int, ThetaSketch]:
-    return {column.id: union(found[column.id] for found in sketches) for column in job.columns}
+    return {column.id: union(sketch[column.id] for sketch in sketches) for column in job.columns}
 
 
 def snapshot_for_statistics(metadata: TableMetadata, snapshot_id: int | None) -> Snapshot | None:
     """The snapshot asked for, the current one by default. Raises NotFoundError ``Snapshot not found``."""
     if snapshot_id is None:
         return metadata.current_snapshot
-    found = metadata.snapshots_by_id.get(snapshot_id)
-    if found is None:
+    snapshot = metadata.snapshots_by_id.get(snapshot_id)
+    if snapshot is None:
         raise NotFoundError(f"Snapshot not found: {snapshot_id}", snapshot_id=snapshot_id)
-    return found
+    return snapshot
 
 
 def columns_for_statistics(schema: Schema, names: Sequence[str] | None) -> list[NestedField]:
     """The named columns, by default all primitive ones. Raises InvalidArgumentError."""
     if names is None:
-        found = [column for column in schema.fields if isinstance(column.type, PrimitiveType)]
-        if not found:
+        primitive = [column for column in schema.fields if isinstance(column.type, PrimitiveType)]
+        if not primitive:
             raise InvalidArgumentError("No columns found to compute stats")
-        return found
+        return primitive
     if not names or any(not name for name in names):
         raise InvalidArgumentError("Columns cannot be null/empty")
     return [_column(schema, name) for name in dict.fromkeys(names)]
 
 
 def _column(schema: Schema, name: str) -> NestedField:
-    found = schema.find(name)
-    if found is None:
+    column = schema.find(name)
+    if column is None:
         raise InvalidArgumentError(f"Can't find column {name} in {schema.as_struct()}", column=name)
-    if not isinstance(found.type, PrimitiveType):
-        raise InvalidArgumentError(f"Can't compute stats on non-primitive type column: {name} ({found.type})", column=name)
-    return found
+    if not isinstance(column.type, PrimitiveType):
+        raise InvalidArgumentError(f"Can't compute stats on non-primitive type column: {name} ({column.type})", column=name)
+    return column
 
 
 def compute_table_statistics(

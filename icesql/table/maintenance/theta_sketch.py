@@ -87,20 +87,19 @@ def hashes_of(type_: Type, values: pa.Array) -> Hashes:
         return _hash_rows(data.reshape(len(distinct), width))
     texts = _variable(type_, distinct)
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
-    found = []
+    hashes = []
     for length in np.unique(lengths).tolist():
         same = [text for text in texts if len(text) == length] if len(texts) < 64 else [texts[i] for i in np.flatnonzero(lengths == length)]
-        found.append(_hash_rows(np.frombuffer(b"".join(same), np.uint8).reshape(len(same), length)))
-    return np.concatenate(found)
+        hashes.append(_hash_rows(np.frombuffer(b"".join(same), np.uint8).reshape(len(same), length)))
+    return np.concatenate(hashes)
 
 
 def _fixed_width(type_: Type, values: pa.Array) -> tuple[int, Any]:
     """(bytes a value, all bytes) of types whose single-value bytes all have one width; ``(0, None)`` for others."""
-    match type_:
-        case BooleanType():
-            return 1, np.asarray(values.to_numpy(zero_copy_only=False), np.uint8)
-        case IntegerType() | DateType():
-            return 4, np.ascontiguousarray(values.cast(pa.int32()).to_numpy(zero_copy_only=False).astype("<i4")).view(np.uint8)
+    if isinstance(type_, BooleanType):
+        return 1, np.asarray(values.to_numpy(zero_copy_only=False), np.uint8)
+    if isinstance(type_, IntegerType | DateType):
+        return 4, np.ascontiguousarray(values.cast(pa.int32()).to_numpy(zero_copy_only=False).astype("<i4")).view(np.uint8)
     kind = values.type
     if pa.types.is_float32(kind):
         return 4, np.ascontiguousarray(values.to_numpy(zero_copy_only=False).astype("<f4")).view(np.uint8)
@@ -117,8 +116,8 @@ def _variable(type_: Type, values: pa.Array) -> list[bytes]:
         from icesql.spec.values.binary import to_bytes
 
         return [to_bytes(type_, value) for value in internal_values(type_, values)]
-    found: list[bytes] = values.cast(pa.large_binary()).to_pylist()
-    return found
+    binary: list[bytes] = values.cast(pa.large_binary()).to_pylist()
+    return binary
 
 
 # -- MurmurHash3 x64 128, many values of one length at a time ------------------------------------------------------------

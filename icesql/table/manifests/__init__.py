@@ -1,1 +1,1 @@
-"""The manifests of a snapshot: found, written, filtered, merged, and where their files go."""
+"""The manifests of a snapshot: looked up, written, filtered, merged, and the locations of their files."""

@@ -87,16 +87,16 @@ def live_entries(io: FileIO, manifest: ManifestFile, specs_by_id: Mapping[int, P
 
 
 def spec_of(metadata: TableMetadata, spec_id: int, noun: str = "manifest", what: object = None) -> PartitionSpec:
-    """Raises ``Cannot find partition spec ...``: CorruptMetadataError for a manifest's, ValidationError for another thing's."""
-    found = metadata.specs_by_id.get(spec_id)
-    if found is None:
+    """Raises ``Cannot find partition spec ...``: CorruptMetadataError for a manifest's spec, ValidationError for another's."""
+    spec = metadata.specs_by_id.get(spec_id)
+    if spec is None:
         kind = CorruptMetadataError if noun == "manifest" else ValidationError
         raise kind(f"Cannot find partition spec {spec_id} for {noun}: {what}", spec_id=spec_id)
-    return found
+    return spec
 
 
 def schema_for_spec(metadata: TableMetadata, spec: PartitionSpec) -> Schema:
-    """The current schema, or the newest that still has every source column of the spec: partition values must not lose their types."""
+    """The current schema, or the newest that has every source column of the spec, so that partition values keep their types."""
     wanted = {source_id for field in spec.fields if not field.transform.is_void for source_id in field.source_ids}
     candidates = (metadata.schema, *sorted(metadata.schemas, key=lambda s: s.schema_id, reverse=True))
     return next((schema for schema in candidates if wanted <= schema.fields_by_id.keys()), metadata.schema)

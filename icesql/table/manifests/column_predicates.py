@@ -1,4 +1,5 @@
-"""Predicates over whole columns of a manifest: the twins of ``icesql.expr.metrics`` and of the row evaluator over partition tuples.
+"""Predicates over whole columns of a manifest: the vectorised forms of ``icesql.expr.metrics`` and of the row evaluator for partition
+tuples.
 
 Every function takes ``rows`` (indices into the manifest) and returns one boolean for each of them.
 """
@@ -13,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from icesql.errors import unknown_case
 from icesql.expr.binding import is_floating
 from icesql.expr.evaluate import value_test
 from icesql.expr.metrics import has_ordered_bounds
@@ -46,13 +48,13 @@ _TRUE_FOR_NAN = frozenset({Op.GT, Op.GT_EQ, Op.NOT_EQ, Op.NOT_IN})
 
 
 def fold(expression: Expression, leaf_mask: LeafMask, count: int) -> Mask:
-    """A NOT-free tree over ``count`` rows, leaf by leaf."""
+    """The mask of a NOT-free tree over ``count`` rows, from the masks of its leaves."""
     match expression:
         case AlwaysTrue():
             return np.ones(count, bool)
         case And(left=left, right=right):
-            found = fold(left, leaf_mask, count)
-            return found & fold(right, leaf_mask, count) if found.any() else found
+            mask = fold(left, leaf_mask, count)
+            return mask & fold(right, leaf_mask, count) if mask.any() else mask
         case Or(left=left, right=right):
             return fold(left, leaf_mask, count) | fold(right, leaf_mask, count)
         case Predicate():
@@ -61,13 +63,15 @@ def fold(expression: Expression, leaf_mask: LeafMask, count: int) -> Mask:
             return np.zeros(count, bool)
         case Not():
             raise with_not(expression)
+        case _:
+            raise unknown_case(expression)
 
 
 # -- partition tuples --------------------------------------------------------------------------------------------
 
 
 def partition_mask(projected: Expression, columns: ManifestColumns, rows: Rows) -> Mask:
-    """Which rows' partition tuples satisfy a tree bound to the partition struct; null counts as no."""
+    """Which rows' partition tuples satisfy a tree bound to the partition struct; null counts as false."""
     partitions = columns.partition_columns
     return fold(projected, lambda leaf: _partition_leaf(leaf, partitions, rows), len(rows))
 
@@ -102,28 +106,30 @@ def _compare_exact(leaf: Predicate, values: npt.NDArray[Any]) -> Mask:
     compare = _COMPARISONS.get(leaf.op)
     if compare is not None:
         return _compared(compare, values, leaf.literal)
-    found = np.isin(values, np.array(leaf.literals, np.int64))
-    return found if leaf.op is Op.IN else ~found
+    if leaf.op not in (Op.IN, Op.NOT_IN):
+        raise AssertionError(f"no comparison of integers: {leaf}")
+    is_member = np.isin(values, np.array(leaf.literals, np.int64))
+    return is_member if leaf.op is Op.IN else ~is_member
 
 
 def _compared(compare: Callable[[Any, Any], Any], values: npt.NDArray[Any], other: Any) -> Mask:
-    """Elementwise, as booleans also where the elements are Python objects."""
-    found: Mask = np.asarray(compare(values, other), bool)
-    return found
+    """Elementwise comparison; always booleans, also where the elements are Python objects."""
+    holds: Mask = np.asarray(compare(values, other), bool)
+    return holds
 
 
 def _each_distinct(leaf: Predicate, term: BoundReference, column: PartitionColumn, rows: Rows) -> Mask:
-    """One evaluation a distinct value."""
+    """The test once for each distinct value."""
     test = value_test(leaf)
     apply = None if term.transform is None else transform_function(term.transform, term.field.type)
     known: dict[Any, bool] = {}
 
     def holds(row: int) -> bool:
         value = column.value(row)
-        found = known.get(value)
-        if found is None:
-            found = known[value] = test(value if apply is None else apply(value)) is True
-        return found
+        result = known.get(value)
+        if result is None:
+            result = known[value] = test(value if apply is None else apply(value)) is True
+        return result
 
     return np.fromiter((holds(row) for row in rows.tolist()), bool, len(rows))
 
@@ -139,7 +145,7 @@ class _Bound:
 
 @dataclass(frozen=True, slots=True)
 class _Stats:
-    """``icesql.expr.field_stats.FieldStats``, an array a fact."""
+    """``icesql.expr.field_stats.FieldStats`` as arrays, one for each fact."""
 
     no_nulls: Mask
     only_nulls: Mask
@@ -163,8 +169,8 @@ def metrics_mask(bound: Expression, schema: Schema, columns: ManifestColumns, ro
             known[term.field.id] = _stats(columns, term.field.id, term.type, rows, nested=term.field.id in schema.parents)
         return _may_match(leaf, known[term.field.id], term.type)
 
-    found: Mask = fold(bound, leaf_mask, len(rows)) & (columns.record_count[rows] != 0)
-    return found
+    mask: Mask = fold(bound, leaf_mask, len(rows)) & (columns.record_count[rows] != 0)
+    return mask
 
 
 def _stats(columns: ManifestColumns, field_id: int, type_: Type, rows: Rows, *, nested: bool) -> _Stats:
@@ -219,7 +225,7 @@ def _object_bounds(part: BytesColumn, type_: Type) -> _Bound:
 
 
 def _sound(lower: _Bound, upper: _Bound) -> tuple[_Bound, _Bound]:
-    """Bounds in the wrong order say nothing."""
+    """Bounds as they may be used: bounds in the wrong order say nothing."""
     crossed = lower.valid & upper.valid & _compared(operator.gt, lower.values, upper.values)
     if not crossed.any():
         return lower, upper
@@ -249,14 +255,16 @@ def _may_match(leaf: Predicate, stats: _Stats, type_: Type) -> Mask:
             return ~stats.only_nans
         case Op.LT | Op.LT_EQ | Op.GT | Op.GT_EQ | Op.EQ | Op.NOT_EQ | Op.IN | Op.NOT_IN | Op.STARTS_WITH | Op.NOT_STARTS_WITH:
             return _value_may_match(leaf, stats, type_)
+        case _:
+            raise unknown_case(leaf.op)
 
 
 def _value_may_match(leaf: Predicate, stats: _Stats, type_: Type) -> Mask:
     literals = [comparable(type_, literal) for literal in leaf.literals]
-    found = _values_may_match(leaf.op, literals, stats.lower, stats.upper) & ~stats.only_nulls_and_nans
+    may_match = _values_may_match(leaf.op, literals, stats.lower, stats.upper) & ~stats.only_nulls_and_nans
     if leaf.op in _TRUE_FOR_NAN:
-        found |= ~stats.no_nans
-    return found & ~stats.only_nulls
+        may_match |= ~stats.no_nans
+    return may_match & ~stats.only_nulls
 
 
 def _values_may_match(op: Op, literals: list[Any], lower: _Bound, upper: _Bound) -> Mask:
@@ -277,6 +285,8 @@ def _values_may_match(op: Op, literals: list[Any], lower: _Bound, upper: _Bound)
             return ~(_starts(literals[0], lower) & _starts(literals[0], upper))
         case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN:
             return np.ones(len(lower.valid), bool)  # bounds say nothing of them
+        case _:
+            raise unknown_case(op)
 
 
 def _unless(bound: _Bound, compare: Callable[[Any, Any], Any], literal: Any) -> Mask:
@@ -285,7 +295,7 @@ def _unless(bound: _Bound, compare: Callable[[Any, Any], Any], literal: Any) -> 
 
 
 def _operand(literal: Any, dtype: np.dtype[Any]) -> Any:
-    """The literal as numpy must see it: left alone it would strip zero bytes from the end of ``bytes``."""
+    """The literal as numpy needs it: by default numpy strips zero bytes from the end of ``bytes``."""
     if dtype.kind != "O":
         return literal
     wrapped = np.empty((), object)
@@ -298,8 +308,8 @@ def _any_within(literals: list[Any], lower: _Bound, upper: _Bound) -> Mask:
     ordered[:] = sorted(literals)
     first = np.where(lower.valid, np.searchsorted(ordered, lower.values, "left"), 0)
     last = np.where(upper.valid, np.searchsorted(ordered, upper.values, "right"), len(ordered))
-    found: Mask = last > first
-    return found
+    overlaps: Mask = last > first
+    return overlaps
 
 
 def _all_one_of(literals: list[Any], lower: _Bound, upper: _Bound) -> Mask:
@@ -315,10 +325,10 @@ def _may_start(prefix: bytes, lower: _Bound, upper: _Bound) -> Mask:
     size = len(prefix)
     below = np.fromiter((value[:size] <= prefix for value in lower.values), bool, len(lower.values))
     above = np.fromiter((value[:size] >= prefix for value in upper.values), bool, len(upper.values))
-    found: Mask = (~lower.valid | below) & (~upper.valid | above)
-    return found
+    may_start: Mask = (~lower.valid | below) & (~upper.valid | above)
+    return may_start
 
 
 def _starts(prefix: bytes, bound: _Bound) -> Mask:
-    found: Mask = bound.valid & np.fromiter((value.startswith(prefix) for value in bound.values), bool, len(bound.values))
-    return found
+    starts: Mask = bound.valid & np.fromiter((value.startswith(prefix) for value in bound.values), bool, len(bound.values))
+    return starts

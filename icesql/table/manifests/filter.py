@@ -31,7 +31,7 @@ PATH_ONLY_SPEC_ID = -1  # a DataFile known by its path alone: no manifest can be
 
 @dataclass(slots=True)
 class Filtered:
-    """Manifests after the removals, in order, and the files that went. ``replaced`` manifests were rewritten."""
+    """Manifests after the removals, in order, and the removed files. ``replaced``: the manifests that were rewritten."""
 
     manifests: list[ManifestFile] = field(default_factory=list)
     removed: list[DataFile] = field(default_factory=list)
@@ -121,7 +121,7 @@ class ManifestFilter:
 
 
 class _Pruning:
-    """Whether a manifest may hold a file that goes, by the manifest list alone."""
+    """Whether a manifest may hold a file to remove, judged by its manifest list entry alone."""
 
     def __init__(self, metadata: TableMetadata, removals: Removals, content: ManifestContent) -> None:
         self._metadata, self._removals, self._content = metadata, removals, content

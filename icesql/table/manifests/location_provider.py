@@ -1,4 +1,4 @@
-"""Where a table's new files go. Spec leaves it open; properties and layout are the reference's."""
+"""Locations of a table's new files. The specification leaves them open; properties and layout are the reference's."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ENTROPY_DIRECTORIES = 3
 
 @dataclass(frozen=True, slots=True)
 class LocationProvider:
-    """Folders of a table. Plain values only, so it travels to tasks."""
+    """Folders of a table. Holds plain values only, so that tasks can receive it."""
 
     location: str
     properties: Mapping[str, str] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class LocationProvider:
 
     @property
     def data_path(self) -> str | None:
-        """The data folder that properties name, if they do."""
+        """The data folder that properties configure, ``None`` without one."""
         return data_path(self.properties)
 
     @property

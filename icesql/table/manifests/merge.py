@@ -1,4 +1,6 @@
-"""Merging small manifests: bins of the target size, per spec, oldest packed first, the newest bin only once enough have piled up."""
+"""Merges small manifests: per spec, in bins of the target size, packed from the oldest on; the newest bin only once it has enough
+manifests.
+"""
 
 from __future__ import annotations
 
@@ -84,7 +86,7 @@ def carried_entries(factory: ManifestFactory, metadata: TableMetadata, manifest:
 
 
 def pack_from_end(manifests: Sequence[ManifestFile], target_size: int) -> list[list[ManifestFile]]:
-    """Bins in order, filled from the last manifest on: so the short bin is the one with the newest."""
+    """Bins in order, filled from the last manifest on, so that a short bin is the one with the newest manifests."""
     bins: list[list[ManifestFile]] = []
     current: list[ManifestFile] = []
     size = 0

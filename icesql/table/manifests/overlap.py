@@ -1,4 +1,4 @@
-"""How well manifests are clustered: how many of them a filter on one partition has to open."""
+"""How well manifests are clustered: how many of them a filter on one partition has to read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of a manifest grouped by partition tuple, a column at a time: one tuple is made a partition, not a file."""
+"""Rows of a manifest grouped by partition tuple, column by column: tuples are made once a partition, not once a file."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def group_rows(columns: ManifestColumns, chosen: Rows) -> tuple[np.ndarray[Any, 
 
 
 def _codes(column: PartitionColumn, chosen: Rows) -> np.ndarray[Any, Any]:
-    """A small number a distinct value; null is -1."""
+    """A small number for each distinct value; null is -1."""
     valid = column.valid[chosen]
     if column.integers is not None:
         codes = _ranks(column.integers[chosen])

@@ -81,13 +81,13 @@ def reachable_files(io: FileIO, metadata: TableMetadata, metadata_location: str 
 
 
 def manifests_by_path(io: FileIO, snapshots: Iterable[Snapshot], repeated: RepeatedManifests | None = None) -> dict[str, ManifestFile]:
-    """The distinct manifests of the snapshots. ``repeated``: what lists read before have shown."""
+    """The distinct manifests of the snapshots by path. ``repeated`` as in ``read_manifest_list``."""
     known = RepeatedManifests() if repeated is None else repeated
-    found: dict[str, ManifestFile] = {}
+    by_path: dict[str, ManifestFile] = {}
     for manifests in in_parallel(lambda snapshot: manifests_of(io, snapshot, known), snapshots):
         for manifest in manifests:
-            found.setdefault(manifest.manifest_path, manifest)
-    return found
+            by_path.setdefault(manifest.manifest_path, manifest)
+    return by_path
 
 
 def manifest_lists(snapshots: Iterable[Snapshot]) -> frozenset[str]:
@@ -117,11 +117,11 @@ def content_files(
         data, positions, equality = (columns.paths(rows & (columns.content == kind)) for kind in kinds)
         return data, positions, equality
 
-    found: tuple[set[str], set[str], set[str]] = (set(), set(), set())
+    kept_paths: tuple[set[str], set[str], set[str]] = (set(), set(), set())
     for paths in in_parallel(read, manifests):
-        for kept, more in zip(found, paths, strict=True):
+        for kept, more in zip(kept_paths, paths, strict=True):
             kept.update(more)
-    return ContentFiles(*map(frozenset, found))
+    return ContentFiles(*map(frozenset, kept_paths))
 
 
 def _metadata_files(io: FileIO, metadata: TableMetadata, metadata_location: str | None) -> Iterator[str]:
@@ -136,7 +136,7 @@ def _metadata_files(io: FileIO, metadata: TableMetadata, metadata_location: str 
 
 
 def in_parallel(function: Callable[[_A], _B], items: Iterable[_A]) -> Iterable[_B]:
-    """The function over the items, in order; several at a time, for stores answer slowly."""
+    """The function applied to the items, in order, by several threads: stores answer slowly."""
     work = list(items)
     if len(work) < 2:
         return [function(item) for item in work]

@@ -1,6 +1,6 @@
-"""Which rows (files) of a decoded manifest go: by file, by partition, by row filter, by age.
+"""Which rows (files) of a decoded manifest are removed: by file, by partition, by row filter, by age.
 
-Works on whole columns; objects are made for hits only.
+Works on whole columns; file objects are made only for the rows removed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Removals:
-    """What goes. Delete manifests also lose deletes older than ``min_sequence_number`` and deletion vectors of ``dangling`` data files."""
+    """The files to remove. Delete manifests also lose deletes older than ``min_sequence_number`` and deletion vectors of ``dangling`` data
+    files.
+    """
 
     files: Mapping[FileKey, DataFile] = field(default_factory=dict)
     partitions: frozenset[PartitionKey] = frozenset()
@@ -52,7 +54,7 @@ class Removals:
 
 
 class RowRemoval:
-    """The removals over manifests of one spec."""
+    """Applies the removals to manifests of one spec."""
 
     def __init__(self, metadata: TableMetadata, spec_id: int, removals: Removals, content: ManifestContent) -> None:
         self._metadata, self._removals = metadata, removals
@@ -69,15 +71,15 @@ class RowRemoval:
 
     def gone(self, columns: ManifestColumns) -> Mask:
         """True for rows that go; never for rows deleted already. Raises ValidationError as the row filter or append-only demand."""
-        found = np.zeros(len(columns), bool)
+        removed = np.zeros(len(columns), bool)
         rows = np.flatnonzero(columns.live)
         for part in (self._listed, self._dropped, self._outdated, self._dangling, self._matching):
             hits = part(columns, rows)
-            found[hits] = True
-        if self._removals.fail_any_delete and found.any():
-            path = self._path(columns.partition(int(np.flatnonzero(found)[0])))
+            removed[hits] = True
+        if self._removals.fail_any_delete and removed.any():
+            path = self._path(columns.partition(int(np.flatnonzero(removed)[0])))
             raise ValidationError(f"Cannot commit file that conflicts with existing partition: {path}", partition=path)
-        return found
+        return removed
 
     def _path(self, partition: tuple[object, ...]) -> str:
         return partition_path(self._spec, schema_for_spec(self._metadata, self._spec), partition)

@@ -1,1 +1,1 @@
-"""Table metadata as a value: made, checked, and changed by folding updates into it."""
+"""Table metadata as a value: creating it, checking it, and folding updates into it."""

@@ -63,7 +63,7 @@ class MetadataBuilder:
         return replace(metadata, last_updated_ms=self._last_updated_ms, snapshot_log=self._valid_log(metadata))
 
     def _not_before_base(self) -> int:
-        """The time, or the base's if the clock has stepped back: readers refuse a table that is older than its own history."""
+        """The time, or the base's if the clock was set back: readers refuse a table older than its own history."""
         return max(_now_ms(), self.base.last_updated_ms)
 
     def _with_snapshots(self) -> TableMetadata:
@@ -73,7 +73,7 @@ class MetadataBuilder:
         return self._metadata
 
     def _valid_log(self, metadata: TableMetadata) -> tuple[SnapshotLogEntry, ...]:
-        """The snapshot log without snapshots that were never visible, and without history older than a removed one."""
+        """The snapshot log without snapshots that were never current, and without the history before a removed one."""
         passed = {i for i in self._intermediate if i != metadata.current_snapshot_id}
         if not passed and not self._removed_snapshots:
             return metadata.snapshot_log
@@ -286,7 +286,7 @@ class MetadataBuilder:
         self._set(last_sequence_number=sequence_number, next_row_id=next_row_id)
 
     def _row_id_after(self, snapshot: Snapshot) -> int | None:
-        """``next-row-id`` once the snapshot's rows have their ids. Spec: "Row Lineage"."""
+        """``next-row-id`` after the snapshot's rows got their ids. Spec: "Row Lineage"."""
         metadata = self._metadata
         if metadata.format_version < 3:
             return metadata.next_row_id

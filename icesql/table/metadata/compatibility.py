@@ -1,4 +1,4 @@
-"""Whether a schema, a partition spec and a sort order can stand together. Raises with the reference's words."""
+"""Whether a schema, a partition spec and a sort order fit together. Error messages are the reference's."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ DEFAULT_VALUES_MIN_FORMAT_VERSION = 3
 
 
 def check_schema_supported(schema: Schema, format_version: int) -> None:
-    """Raises InvalidArgumentError that lists every type and default the format version does not have. Spec: appendix E.
+    """Raises InvalidArgumentError that lists every type and default the format version lacks. Spec: appendix E.
 
-    Raises it for a required field, such as a map's key, of which every value would be null, too. Spec: "Primitive Types".
+    Also raises it for a required field of type unknown, such as a map's key, whose values would all be null. Spec: "Primitive Types".
     """
     problems = []
     for name, field, _ in schema.walk():
@@ -92,8 +92,9 @@ def check_transform(transform: Transform, source: Type) -> None:
 
 
 def check_term(transform: Transform, source: Type, name: str) -> None:
-    """As ``check_transform``, for a column that a change to the spec or the sort order names. Nested types as they are: ``check_spec`` and
-    ``check_sort_order`` say what is wrong with them."""
+    """As ``check_transform``, for a column that a change of the spec or the sort order names. Accepts nested types: ``check_spec`` and
+    ``check_sort_order`` refuse them with messages of their own.
+    """
     if not (transform.is_identity and isinstance(source, _NESTED)) and not can_transform(transform, source):
         raise ValidationError(f"Cannot bind: {transform} cannot transform {source} values from '{name}'", transform=transform, column=name)
 

@@ -67,7 +67,7 @@ def new_metadata(
 
 
 def stored_properties(properties: Mapping[str, str]) -> dict[str, str]:
-    """Properties without the reserved ones, which describe the table and are never stored."""
+    """Properties without the reserved ones, which are taken out when a table is made and never stored."""
     return {key: value for key, value in properties.items() if key not in RESERVED_PROPERTIES}
 
 
@@ -124,13 +124,13 @@ def _replacement_schema(schema: Schema, base: TableMetadata) -> Schema:
 
 
 def _sources(source_ids: tuple[int, ...], original: Schema, fresh: Schema) -> tuple[int, ...]:
-    found = []
+    fresh_ids = []
     for source_id in source_ids:
         name = original.names_by_id.get(source_id)
         if name is None:
             raise NotFoundError(f"Cannot find source column: {source_id}", source_id=source_id)
-        found.append(fresh.ids_by_name[name])
-    return tuple(found)
+        fresh_ids.append(fresh.ids_by_name[name])
+    return tuple(fresh_ids)
 
 
 def _fresh_spec(spec: PartitionSpec, original: Schema, fresh: Schema) -> PartitionSpec:
@@ -144,7 +144,7 @@ def _fresh_spec(spec: PartitionSpec, original: Schema, fresh: Schema) -> Partiti
 
 
 def _replacement_spec(spec: PartitionSpec, original: Schema, fresh: Schema, base: TableMetadata) -> PartitionSpec:
-    """v2: reuse the field ids of known (source, transform) pairs; v1: keep every old field, as void where it is gone."""
+    """Version 2: reuses the field ids of known (source, transform) pairs. Version 1: keeps old fields, as void where they were dropped."""
     wanted = [(_sources(f.source_ids, original, fresh), f.transform, f.name) for f in spec.fields]
     last_id = base.last_partition_id
     known = {(f.source_ids, str(f.transform)): f.field_id for s in base.partition_specs for f in s.fields}

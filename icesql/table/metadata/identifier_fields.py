@@ -15,25 +15,25 @@ def check_identifier_fields(schema: Schema, names: Iterable[str], case_sensitive
 
 
 def _checked(schema: Schema, name: str, case_sensitive: bool) -> int:
-    found = schema.find(name, case_sensitive=case_sensitive)
-    if found is None:
+    column = schema.find(name, case_sensitive=case_sensitive)
+    if column is None:
         raise _refused(name, "not found in current schema or added columns")
-    if not isinstance(found.type, PrimitiveType):
-        raise _refused(found.name, "not a primitive type field")
-    if not found.required:
-        raise _refused(found.name, "not a required field")
-    if isinstance(found.type, (FloatType, DoubleType)):
-        raise _refused(found.name, "must not be float or double field")
-    parent_id = schema.parents.get(found.id)
+    if not isinstance(column.type, PrimitiveType):
+        raise _refused(column.name, "not a primitive type field")
+    if not column.required:
+        raise _refused(column.name, "not a required field")
+    if isinstance(column.type, (FloatType, DoubleType)):
+        raise _refused(column.name, "must not be float or double field")
+    parent_id = schema.parents.get(column.id)
     while parent_id is not None:
         parent = schema.fields_by_id[parent_id]
         shown = f"{parent.id}: {parent.name}: {'required' if parent.required else 'optional'} {parent.type}"
         if not isinstance(parent.type, StructType):
-            raise _refused(found.name, f"must not be nested in {shown}")
+            raise _refused(column.name, f"must not be nested in {shown}")
         if not parent.required:
-            raise _refused(found.name, f"must not be nested in an optional field {shown}")
+            raise _refused(column.name, f"must not be nested in an optional field {shown}")
         parent_id = schema.parents.get(parent_id)
-    return found.id
+    return column.id
 
 
 def _refused(name: str, why: str) -> InvalidArgumentError:

@@ -1,4 +1,4 @@
-"""The requirements of the REST protocol: what must hold of the table a change is folded on."""
+"""The requirements of the REST protocol: what must hold of the table before updates are folded."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from icesql.errors import CommitFailedError
+from icesql.errors import CommitFailedError, unknown_case
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import MAIN
 from icesql.table.metadata import update_values as u
@@ -99,6 +99,8 @@ def _problem(requirement: Requirement, metadata: TableMetadata | None) -> str | 
             return _changed("default partition spec changed", expected, metadata.default_spec_id)
         case AssertDefaultSortOrderId(default_sort_order_id=expected):
             return _changed("default sort order changed", expected, metadata.default_sort_order_id)
+        case _:
+            raise unknown_case(requirement)
 
 
 def _ref_problem(name: str, snapshot_id: int | None, metadata: TableMetadata) -> str | None:
@@ -122,14 +124,16 @@ def _differs(what: str, expected: object, actual: object) -> str:
 
 
 def requirements_for(base: TableMetadata | None, updates: Iterable[u.Update], *, replace: bool = False) -> tuple[Requirement, ...]:
-    """What the reference asks a catalog to check for these updates on ``base`` (``None``: create). ``replace`` leaves refs and ids free."""
+    """The requirements the reference sends with these updates on ``base`` (``None``: create). With ``replace``, refs and ids may have
+    changed.
+    """
     if base is None:
         return (AssertCreate(),)
-    found: dict[Requirement, None] = {AssertTableUuid(base.table_uuid): None}
+    requirements: dict[Requirement, None] = {AssertTableUuid(base.table_uuid): None}
     for update in updates:
         for requirement in _implied(base, update, replace):
-            found.setdefault(requirement)
-    return tuple(found)
+            requirements.setdefault(requirement)
+    return tuple(requirements)
 
 
 def _implied(base: TableMetadata, update: u.Update, replace: bool) -> tuple[Requirement, ...]:
@@ -153,7 +157,26 @@ def _implied(base: TableMetadata, update: u.Update, replace: bool) -> tuple[Requ
             return (AssertDefaultSpecId(base.default_spec_id), *_branches(base))
         case u.RemoveSchemas():
             return (AssertCurrentSchemaId(base.current_schema_id), *_branches(base))
-    return ()
+        case (
+            u.AssignUuid()
+            | u.UpgradeFormatVersion()
+            | u.AddSortOrder()
+            | u.AddSnapshot()
+            | u.RemoveSnapshots()
+            | u.RemoveSnapshotRef()
+            | u.SetLocation()
+            | u.SetProperties()
+            | u.RemoveProperties()
+            | u.SetStatistics()
+            | u.RemoveStatistics()
+            | u.SetPartitionStatistics()
+            | u.RemovePartitionStatistics()
+            | u.AddEncryptionKey()
+            | u.RemoveEncryptionKey()
+        ):
+            return ()
+        case _:
+            raise unknown_case(update)
 
 
 def _branches(base: TableMetadata) -> tuple[Requirement, ...]:

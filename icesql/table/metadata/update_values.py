@@ -83,7 +83,7 @@ class RemoveSnapshots:
 
 @dataclass(frozen=True, slots=True)
 class RemoveSnapshotRef:
-    """``keeps_log``: removing main does not clear the snapshot log. REPLACE TABLE means it so; the REST protocol cannot say it."""
+    """``keeps_log``: removing main keeps the snapshot log, as REPLACE TABLE needs. The REST protocol cannot express it."""
 
     name: str
     keeps_log: bool = False

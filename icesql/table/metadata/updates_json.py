@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from icesql.errors import InvalidArgumentError
+from icesql.errors import InvalidArgumentError, unknown_case
 from icesql.spec.json.faults import (
     JsonFault,
     array_field,
@@ -91,6 +91,8 @@ def _update_fields(update: u.Update) -> Node:
             return {"encryption-key": encrypted_key_to_json(key)}
         case u.RemoveEncryptionKey(key_id=key_id):
             return {"key-id": key_id}
+        case _:
+            raise unknown_case(update)
 
 
 _ACTIONS: dict[type[Any], str] = {
@@ -122,13 +124,13 @@ _ACTIONS: dict[type[Any], str] = {
 
 def update_from_json(node: Any) -> u.Update:
     """Raises InvalidArgumentError for an unknown action, CorruptMetadataError that names the path of a damaged field."""
-    found = as_object(node)
-    action = string_field(found, "action")
+    fields = as_object(node)
+    action = string_field(fields, "action")
     reader = _READERS.get(action)
     if reader is None:
         raise InvalidArgumentError(f"Cannot convert metadata update action to json: {action}", action=action)
     with within(action):
-        return reader(found)
+        return reader(fields)
 
 
 def _schema(node: Node) -> Schema:
@@ -146,10 +148,10 @@ def _texts(node: Node, *keys: str) -> tuple[str, ...]:
 
 def _properties(node: Node) -> dict[str, str]:
     key = "updates" if node.get("updates") is not None else "updated"  # the older name
-    found = as_object(required(node, key))
-    if not all(isinstance(value, str) for value in found.values()):
+    properties = as_object(required(node, key))
+    if not all(isinstance(value, str) for value in properties.values()):
         raise JsonFault("expected strings", key)
-    return dict(found)
+    return dict(properties)
 
 
 def _without(node: Node, *keys: str) -> Node:
@@ -202,17 +204,19 @@ def requirement_to_json(requirement: r.Requirement) -> Node:
             return {"type": "assert-default-spec-id", "default-spec-id": number}
         case r.AssertDefaultSortOrderId(default_sort_order_id=number):
             return {"type": "assert-default-sort-order-id", "default-sort-order-id": number}
+        case _:
+            raise unknown_case(requirement)
 
 
 def requirement_from_json(node: Any) -> r.Requirement:
     """Raises InvalidArgumentError for an unknown type, CorruptMetadataError that names the path of a damaged field."""
-    found = as_object(node)
-    kind = string_field(found, "type")
+    fields = as_object(node)
+    kind = string_field(fields, "type")
     reader = _REQUIREMENTS.get(kind)
     if reader is None:
         raise InvalidArgumentError(f"Cannot convert update requirement to json: {kind}", type=kind)
     with within(kind):
-        return reader(found)
+        return reader(fields)
 
 
 def _ref(node: Node) -> r.Requirement:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from icesql.table.metadata_tables.base import MetadataScan, MetadataTable, TimeTravel
+from icesql.table.metadata_tables.base import MetadataScan, MetadataTable, TimeTravelSupport
 from icesql.table.metadata_tables.file_columns import entries_schema
 from icesql.table.metadata_tables.file_scan import all_manifests, entries_table
 
@@ -13,4 +13,4 @@ def rows(scan: MetadataScan) -> pa.Table:
     return entries_table(scan, all_manifests(scan))
 
 
-TABLE = MetadataTable("all_entries", entries_schema, rows, TimeTravel.REFUSED)
+TABLE = MetadataTable("all_entries", entries_schema, rows, TimeTravelSupport.REFUSED)

@@ -11,7 +11,7 @@ from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema
 from icesql.spec.types import BinaryType, IntegerType, LongType, StringType
 from icesql.table.manifests.access import manifests_of
-from icesql.table.metadata_tables.base import MetadataScan, MetadataTable, TimeTravel, column, table_of_rows
+from icesql.table.metadata_tables.base import MetadataScan, MetadataTable, TimeTravelSupport, column, table_of_rows
 from icesql.table.metadata_tables.manifest_rows import manifest_row, summaries_column
 
 SCHEMA = Schema(
@@ -48,4 +48,4 @@ def _rows(scan: MetadataScan) -> Iterator[dict[str, Any]]:
             yield {**manifest_row(scan.metadata, manifest, nan_required=True), "reference_snapshot_id": snapshot.snapshot_id}
 
 
-TABLE = MetadataTable("all_manifests", schema, rows, TimeTravel.REFUSED)
+TABLE = MetadataTable("all_manifests", schema, rows, TimeTravelSupport.REFUSED)

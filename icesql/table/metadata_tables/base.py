@@ -1,4 +1,4 @@
-"""What a metadata table is: a name, a schema that follows the table's, and a function that yields its rows as Arrow."""
+"""A metadata table is a name, a schema derived from the table's, and a function that yields its rows as Arrow."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from icesql.spec.types import NestedField, Type
 from icesql.table.scan.snapshot_selection import Selected
 
 
-class TimeTravel(Enum):
-    """What a metadata table does when a snapshot is asked for."""
+class TimeTravelSupport(Enum):
+    """How a metadata table answers a read of a given snapshot."""
 
     YES = "shows that snapshot"
     IGNORED = "shows the table's log whatever is asked"
@@ -29,8 +29,9 @@ class TimeTravel(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetadataScan:
-    """What rows are asked of a metadata table. ``schema`` holds the columns to yield; ``filter`` is bound to them and only a hint:
-    rows that fail it may be yielded."""
+    """A read of a metadata table. ``schema``: the columns to yield. ``filter`` is bound to them and only a hint: rows that fail it
+    may be yielded.
+    """
 
     io: FileIO
     metadata: TableMetadata
@@ -57,7 +58,7 @@ class MetadataTable:
     name: str
     schema: SchemaOf
     rows: RowsOf
-    time_travel: TimeTravel
+    time_travel: TimeTravelSupport
 
 
 def column(field_id: int, name: str, type_: Type, *, required: bool = False, doc: str | None = None) -> NestedField:
@@ -65,7 +66,7 @@ def column(field_id: int, name: str, type_: Type, *, required: bool = False, doc
 
 
 def table_of_rows(schema: Schema, rows: Iterable[Mapping[str, Any]]) -> pa.Table:
-    """An Arrow table of the schema's columns from rows of internal values by column name (more names do no harm)."""
+    """An Arrow table of the schema's columns from rows of internal values by column name. Other names are ignored."""
     held = list(rows)
     arrays = [pa.array([to_arrow_value(field.type, row[field.name]) for row in held], arrow_type(field.type)) for field in schema.fields]
     return table_of_arrays(schema, arrays)

@@ -1,4 +1,4 @@
-"""The columns that describe a file, shared by ``files``, ``entries`` and their kin. Spec: "Manifests", the ``data_file`` struct."""
+"""The columns that describe a file, shared by ``files``, ``entries`` and the like. Spec: "Manifests", the ``data_file`` struct."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ _AFTER_PARTITION = (
 
 
 def file_columns(metadata: TableMetadata) -> tuple[NestedField, ...]:
-    """Without ``partition`` where no spec of the table has a field."""
+    """The columns of ``files``; without ``partition`` if no spec of the table has a field."""
     partition = partition_column(metadata)
     return (*_BEFORE_PARTITION, *(() if partition is None else (partition,)), *_AFTER_PARTITION)
 
@@ -89,7 +89,7 @@ def partition_column(metadata: TableMetadata) -> NestedField | None:
 
 
 def readable_metrics(metadata: TableMetadata) -> NestedField:
-    """One struct a leaf column of the current schema, under its dotted name, sorted by name."""
+    """A struct for each leaf column of the current schema, under its dotted name, sorted by name."""
     ids = count(_READABLE_ID + 1)
     fields = tuple(
         column(next(ids), name, StructType(tuple(_metrics(ids, type_))), doc=f"Metrics for column {name}")
@@ -105,12 +105,12 @@ def _metrics(ids: Iterator[int], type_: Type) -> Iterator[NestedField]:
 
 def readable_leaves(schema: Schema) -> list[tuple[str, int, PrimitiveType]]:
     """(dotted name, field id, type) of the leaves that have metrics, by name."""
-    found = [
+    leaves = [
         (name, field.id, field.type)
         for name, field, _ in schema.walk()
         if isinstance(field.type, PrimitiveType) and not isinstance(field.type, (VariantType, UnknownType))
     ]
-    return sorted(found, key=lambda leaf: leaf[0])
+    return sorted(leaves, key=lambda leaf: leaf[0])
 
 
 def files_schema(metadata: TableMetadata) -> Schema:

@@ -1,4 +1,4 @@
-"""Rows about files, from manifests decoded into columns. File values are made only for what columns do not hold."""
+"""Rows about files, from manifests decoded into columns. File objects are made only for what the columns lack."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class FileRows:
         return struct_array([self.array(field) for field in fields], fields)
 
     def integers(self, values: np.ndarray[Any, Any], type_: pa.DataType) -> pa.Array:
-        """-1 stands for null."""
+        """An integer column; -1 in it means null."""
         chosen = values[self.rows]
         return pa.array(chosen, pa.int64(), mask=chosen < 0).cast(type_)
 
@@ -98,12 +98,12 @@ _LIGHT: dict[str, Callable[[FileRows], pa.Array]] = {
 
 
 def is_light(name: str) -> bool:
-    """True for columns that need no whole file value."""
+    """True for columns that are computed without file objects."""
     return name in _LIGHT or name == "partition"
 
 
 def _map(file: DataFile, metric: Any) -> Any:
-    """A file of which nothing was measured has null maps, not empty ones; of position deletes no values are counted."""
+    """A metrics map. A file without metrics has null maps, not empty ones; value counts of position deletes are null."""
     measured = file.value_counts or (file.column_sizes and file.content is not FileContent.POSITION_DELETES)
     return list(metric.items()) if metric or measured else None
 
@@ -150,7 +150,7 @@ def _partition_values(column: PartitionColumn, rows: Rows, type_: Type) -> pa.Ar
 
 
 def readable_array(schema: Schema, files: Sequence[DataFile], struct: StructType) -> pa.Array:
-    """``readable_metrics``, for the columns and parts of them that ``struct`` has."""
+    """``readable_metrics``, for those of its columns and metrics that ``struct`` has."""
     leaves = {name: (field_id, type_) for name, field_id, type_ in readable_leaves(schema)}
     arrays = []
     for field in struct.fields:

@@ -1,4 +1,4 @@
-"""Manifests to rows of the file tables: which manifests and rows, and what a filter on partitions leaves out early."""
+"""The rows of the file tables: which manifests and entries are read, and what a filter on partitions skips early."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def snapshot_manifests(scan: MetadataScan, contents: Iterable[ManifestContent] =
 def all_manifests(scan: MetadataScan, contents: Iterable[ManifestContent] = EVERY_CONTENT) -> list[ManifestFile]:
     """Manifests of every snapshot of the table, each path once."""
     wanted = set(contents)
-    found: dict[str, ManifestFile] = {}
+    manifests: dict[str, ManifestFile] = {}
     for snapshot in scan.metadata.snapshots:
         for manifest in manifests_of(scan.io, snapshot):
             if manifest.content in wanted:
-                found.setdefault(manifest.manifest_path, manifest)
-    return list(found.values())
+                manifests.setdefault(manifest.manifest_path, manifest)
+    return list(manifests.values())
 
 
 def columns_of(scan: MetadataScan, manifests: Iterable[ManifestFile]) -> Iterator[ManifestColumns]:
@@ -51,12 +51,12 @@ def columns_of(scan: MetadataScan, manifests: Iterable[ManifestFile]) -> Iterato
 
 
 def files_table(scan: MetadataScan, manifests: Iterable[ManifestFile], choose: RowChoice = live_rows) -> pa.Table:
-    """A row a file, in the columns of the scan."""
+    """A row for each file, in the columns of the scan."""
     return _tables(scan, manifests, choose)
 
 
 def entries_table(scan: MetadataScan, manifests: Iterable[ManifestFile], choose: RowChoice = all_rows) -> pa.Table:
-    """A row an entry, deleted ones too."""
+    """A row for each entry, deleted ones too."""
     return _tables(scan, manifests, choose)
 
 
@@ -81,7 +81,7 @@ def _arrays(part: FileRows, schema: Schema) -> list[pa.Array]:
 
 
 def _early_filter(scan: MetadataScan) -> tuple[Expression, Schema]:
-    """The conjuncts over columns that cost no whole file values, and those columns."""
+    """The conjuncts over columns that need no file objects, and those columns."""
     light = [field for top in scan.schema.fields if (field := _light_part(top)) is not None]
     ids = Schema(tuple(light)).fields_by_id.keys()
     parts = [part for part in conjuncts(scan.filter) if referenced_ids(part) <= ids]

@@ -1,4 +1,4 @@
-"""``history``: what was current on main, and when."""
+"""``history``: which snapshots were current on main, and when."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pyarrow as pa
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema
 from icesql.spec.types import BooleanType, LongType, TimestamptzType
-from icesql.table.metadata_tables.base import MetadataScan, MetadataTable, TimeTravel, column, table_of_rows
+from icesql.table.metadata_tables.base import MetadataScan, MetadataTable, TimeTravelSupport, column, table_of_rows
 
 SCHEMA = Schema(
     (
@@ -41,4 +41,4 @@ def rows(scan: MetadataScan) -> pa.Table:
     )
 
 
-TABLE = MetadataTable("history", schema, rows, TimeTravel.IGNORED)
+TABLE = MetadataTable("history", schema, rows, TimeTravelSupport.IGNORED)

@@ -51,14 +51,14 @@ def _summaries(metadata: TableMetadata, manifest: ManifestFile, nan_required: bo
     if spec is None or manifest.partitions is None:
         return []
     schema, fields = schema_for_spec(metadata, spec), spec.fields
-    found: list[tuple[object, ...]] = []
+    rows: list[tuple[object, ...]] = []
     for field, summary in zip(fields, manifest.partitions, strict=False):
         source = schema.find(field.source_id)
         source_type: Type = UnknownType() if source is None else source.type
         result = UnknownType() if source is None else spec.partition_type(schema).fields[fields.index(field)].type
         nan = bool(summary.contains_nan) if nan_required else summary.contains_nan
-        found.append((summary.contains_null, nan, *_shown(field.transform, source_type, result, summary)))
-    return found
+        rows.append((summary.contains_null, nan, *_shown(field.transform, source_type, result, summary)))
+    return rows
 
 
 def _shown(transform: Any, source: Type, result: Type, summary: FieldSummary) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema
 from icesql.spec.types import IntegerType, LongType, StringType
 from icesql.table.manifests.access import with_counts
-from icesql.table.metadata_tables.base import MetadataScan, MetadataTable, TimeTravel, column, table_of_rows
+from icesql.table.metadata_tables.base import MetadataScan, MetadataTable, TimeTravelSupport, column, table_of_rows
 from icesql.table.metadata_tables.file_scan import snapshot_manifests
 from icesql.table.metadata_tables.manifest_rows import manifest_row, summaries_column
 
@@ -39,4 +39,4 @@ def rows(scan: MetadataScan) -> pa.Table:
     return table_of_rows(scan.schema, (manifest_row(scan.metadata, manifest) for manifest in counted))
 
 
-TABLE = MetadataTable("manifests", schema, rows, TimeTravel.YES)
+TABLE = MetadataTable("manifests", schema, rows, TimeTravelSupport.YES)

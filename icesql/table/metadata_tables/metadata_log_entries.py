@@ -1,4 +1,4 @@
-"""``metadata_log_entries``: the metadata files the table still names, the current one last, and what was latest on main then."""
+"""``metadata_log_entries``: the metadata files of the log, the current one last, with the snapshot that was latest on main then."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pyarrow as pa
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema
 from icesql.spec.types import IntegerType, LongType, StringType, TimestamptzType
-from icesql.table.metadata_tables.base import MetadataScan, MetadataTable, TimeTravel, column, table_of_rows
+from icesql.table.metadata_tables.base import MetadataScan, MetadataTable, TimeTravelSupport, column, table_of_rows
 
 SCHEMA = Schema(
     (
@@ -49,4 +49,4 @@ def _row(metadata: TableMetadata, timestamp_ms: int, file: str) -> dict[str, Any
     }
 
 
-TABLE = MetadataTable("metadata_log_entries", schema, rows, TimeTravel.IGNORED)
+TABLE = MetadataTable("metadata_log_entries", schema, rows, TimeTravelSupport.IGNORED)

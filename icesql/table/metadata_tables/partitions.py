@@ -1,4 +1,4 @@
-"""``partitions``: totals of each partition of a snapshot, grouped a column at a time."""
+"""``partitions``: totals of each partition of a snapshot, computed by column."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from icesql.spec.types import IntegerType, LongType, StructType, TimestamptzType
 from icesql.table.manifests.column_predicates import Rows
 from icesql.table.manifests.partition_groups import group_rows
 from icesql.table.metadata.partition_types import coercion, union_partition_type
-from icesql.table.metadata_tables.base import MetadataScan, MetadataTable, TimeTravel, column, table_of_rows
+from icesql.table.metadata_tables.base import MetadataScan, MetadataTable, TimeTravelSupport, column, table_of_rows
 from icesql.table.metadata_tables.file_columns import partition_column
 from icesql.table.metadata_tables.file_scan import columns_of, snapshot_manifests
 from icesql.table.scan.delete_index import partition_key
@@ -77,21 +77,21 @@ def _row(totals: PartitionTotals) -> dict[str, Any]:
 
 
 def partition_totals(scan: MetadataScan) -> list[PartitionTotals]:
-    """Live files of the selected snapshot by partition tuple in the union struct; the spec is that of the latest update.
+    """Totals of the selected snapshot's live files by partition tuple in the union struct; the spec is that of the latest update.
 
-    Tuples of specs with different numbers of the union's fields are told apart: no partition is not the partition of null.
+    Unpartitioned files and those of a null partition have the same tuple; the number of fields of their specs tells them apart.
     """
     union = union_partition_type(scan.metadata)
-    found: dict[object, PartitionTotals] = {}
+    totals: dict[object, PartitionTotals] = {}
     for columns in columns_of(scan, snapshot_manifests(scan)):
         chosen = live_rows(columns)
         if len(chosen):
-            _add_manifest(found, scan.metadata, columns, chosen, union)
-    return list(found.values())
+            _add_manifest(totals, scan.metadata, columns, chosen, union)
+    return list(totals.values())
 
 
 def _add_manifest(
-    found: dict[object, PartitionTotals], metadata: TableMetadata, columns: ManifestColumns, chosen: Rows, union: StructType
+    by_partition: dict[object, PartitionTotals], metadata: TableMetadata, columns: ManifestColumns, chosen: Rows, union: StructType
 ) -> None:
     groups, first = group_rows(columns, chosen)
     count = len(first)
@@ -109,7 +109,7 @@ def _add_manifest(
     coerce, width = coercion(spec, union), len({field.id for field in union.fields} & {field.field_id for field in spec.fields})
     for group in range(count):
         partition = coerce(columns.partition(int(chosen[first[group]])))
-        held = found.setdefault(partition_key(width, partition), PartitionTotals(partition, spec_id, [0, 0, 0], [0, 0, 0]))
+        held = by_partition.setdefault(partition_key(width, partition), PartitionTotals(partition, spec_id, [0, 0, 0], [0, 0, 0]))
         for kind in FileContent:
             held.records[kind] += int(totals[kind][0][group])
             held.files[kind] += int(totals[kind][1][group])
@@ -120,7 +120,7 @@ def _add_manifest(
 
 
 def _sum(groups: np.ndarray[Any, Any], values: np.ndarray[Any, Any], count: int) -> np.ndarray[Any, Any]:
-    """Exact integer sums a group (``bincount`` with weights would go through floats)."""
+    """Exact integer sums by group (``bincount`` with weights would compute in floats)."""
     sums = np.zeros(count, np.int64)
     np.add.at(sums, groups, values)
     return sums
@@ -140,4 +140,4 @@ def _latest(
     return moments, by
 
 
-TABLE = MetadataTable("partitions", schema, rows, TimeTravel.YES)
+TABLE = MetadataTable("partitions", schema, rows, TimeTravelSupport.YES)

@@ -15,7 +15,7 @@ from icesql.spec.types import IntegerType, LongType, NestedField, StringType, St
 from icesql.table.metadata_tables.base import (
     MetadataScan,
     MetadataTable,
-    TimeTravel,
+    TimeTravelSupport,
     arrow_type,
     column,
     empty_table,
@@ -89,4 +89,4 @@ def _array(field: NestedField, file: DataFile, path: str, positions: np.ndarray[
     return constant_array(field.type, constant, len(positions))
 
 
-TABLE = MetadataTable("position_deletes", schema, rows, TimeTravel.YES)
+TABLE = MetadataTable("position_deletes", schema, rows, TimeTravelSupport.YES)

@@ -7,7 +7,7 @@ import pyarrow as pa
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema
 from icesql.spec.types import IntegerType, LongType, StringType
-from icesql.table.metadata_tables.base import MetadataScan, MetadataTable, TimeTravel, column, table_of_rows
+from icesql.table.metadata_tables.base import MetadataScan, MetadataTable, TimeTravelSupport, column, table_of_rows
 
 SCHEMA = Schema(
     (
@@ -42,4 +42,4 @@ def rows(scan: MetadataScan) -> pa.Table:
     )
 
 
-TABLE = MetadataTable("refs", schema, rows, TimeTravel.IGNORED)
+TABLE = MetadataTable("refs", schema, rows, TimeTravelSupport.IGNORED)

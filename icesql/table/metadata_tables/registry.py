@@ -32,7 +32,7 @@ from icesql.table.metadata_tables import (
     refs,
     snapshots,
 )
-from icesql.table.metadata_tables.base import MetadataScan, MetadataTable, TimeTravel
+from icesql.table.metadata_tables.base import MetadataScan, MetadataTable, TimeTravelSupport
 from icesql.table.scan.narrowing import narrow_table
 from icesql.table.scan.projection_schema import select_columns, with_columns
 from icesql.table.scan.snapshot_selection import Selected, select_snapshot
@@ -61,11 +61,11 @@ METADATA_TABLES: dict[str, MetadataTable] = {
 
 
 def metadata_table(name: str) -> MetadataTable:
-    """The metadata table of that name, in any case. Raises NotFoundError that names the nearest."""
-    found = METADATA_TABLES.get(name.lower())
-    if found is None:
+    """The metadata table of that name, ignoring case. Raises NotFoundError that names the nearest."""
+    definition = METADATA_TABLES.get(name.lower())
+    if definition is None:
         raise NotFoundError(f"Cannot find metadata table: {name}.{nearest(name, METADATA_TABLES)}", name=name)
-    return found
+    return definition
 
 
 def metadata_table_schema(name: str, metadata: TableMetadata) -> Schema:
@@ -104,15 +104,15 @@ def scan_metadata_table(
 
 
 def _readable(schema: Schema, whole: Schema) -> Schema:
-    """Rows without columns cannot be counted: the first column stands in."""
+    """The schema to read: the first column where none is asked for, so that rows can be counted."""
     return schema if schema.fields else Schema(whole.fields[:1])
 
 
 def _selected(
     table: MetadataTable, metadata: TableMetadata, snapshot_id: int | None, ref: str | None, timestamp_ms: int | None
 ) -> Selected:
-    if (snapshot_id, ref, timestamp_ms) == (None, None, None) or table.time_travel is TimeTravel.IGNORED:
+    if (snapshot_id, ref, timestamp_ms) == (None, None, None) or table.time_travel is TimeTravelSupport.IGNORED:
         return Selected(metadata.current_snapshot, metadata.schema)
-    if table.time_travel is TimeTravel.REFUSED:
+    if table.time_travel is TimeTravelSupport.REFUSED:
         raise UnsupportedError(f"Cannot select snapshot in table: {table.name.upper()}")
     return select_snapshot(metadata, snapshot_id=snapshot_id, ref=ref, timestamp_ms=timestamp_ms)

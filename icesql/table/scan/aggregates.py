@@ -57,11 +57,11 @@ class Aggregate:
 
 
 class _Unknown(Exception):
-    """Metadata does not tell."""
+    """Metadata cannot give the value."""
 
 
 def aggregate_from_metadata(scan: TableScan, aggregates: Sequence[Aggregate]) -> tuple[object, ...] | None:
-    """One value each (internal form; ``None`` for MIN and MAX of no values), or ``None`` where metadata cannot tell all of them.
+    """One value for each aggregate (internal form; ``None`` for MIN and MAX of no values), or ``None`` if metadata lacks one of them.
 
     NaN is the largest value. Raises NotFoundError for an unknown column.
     """
@@ -94,7 +94,7 @@ def _value(scan: TableScan, aggregate: Aggregate, field: NestedField | None, fil
     nested = field.id in scan.table_schema.parents
     if aggregate.function is AggregateFunction.COUNT:
         return sum(_present(file, field, nested) for file in files)
-    extremes = [found for file in files if (found := _extreme(file, field, nested, aggregate.function)) is not None]
+    extremes = [extreme for file in files if (extreme := _extreme(file, field, nested, aggregate.function)) is not None]
     if not extremes:
         return None
     return (min if aggregate.function is AggregateFunction.MIN else max)(extremes, key=_order)
@@ -105,7 +105,7 @@ def _order(value: Any) -> tuple[bool, Any]:
 
 
 def _present(file: DataFile, field: NestedField, nested: bool) -> int:
-    """Values that are not null."""
+    """The number of values that are not null."""
     values, nulls = file.value_counts.get(field.id), file.null_value_counts.get(field.id)
     if values is None or nulls is None or (not nested and values != file.record_count):
         raise _Unknown
@@ -125,10 +125,10 @@ def _extreme(file: DataFile, field: NestedField, nested: bool, function: Aggrega
         return float("nan")
     lower, upper = (_decoded(bounds.get(field.id), field) for bounds in (file.lower_bounds, file.upper_bounds))
     lower, upper = sound_bounds(lower, upper)
-    found = lower if function is AggregateFunction.MIN else upper
-    if found is None:
+    bound = lower if function is AggregateFunction.MIN else upper
+    if bound is None:
         raise _Unknown
-    return found
+    return bound
 
 
 def _decoded(data: bytes | None, field: NestedField) -> Any:
@@ -136,7 +136,7 @@ def _decoded(data: bytes | None, field: NestedField) -> Any:
 
 
 def count_rows(scan: TableScan) -> int:
-    """How many rows the scan returns: from metadata where exact, else by reading as few columns as possible."""
+    """The number of rows the scan returns: from metadata where that is exact, else by reading as few columns as possible."""
     known = aggregate_from_metadata(scan, (Aggregate(AggregateFunction.COUNT_STAR),))
     if known is not None:
         assert isinstance(known[0], int)

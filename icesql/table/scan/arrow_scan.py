@@ -65,7 +65,7 @@ def _limited(scan: TableScan, limit: int) -> pa.Table:
 
 
 def scan_to_batches(scan: TableScan) -> Iterator[pa.RecordBatch]:
-    """The same a batch at a time; files are read as they are asked for. ``limit`` is not applied."""
+    """As ``scan_to_arrow``, one batch at a time; files are read when their batches are asked for. ``limit`` is not applied."""
     reader = TaskReader.of(scan)
     for task in scan.plan_files().tasks:
         yield from reader.batches(task)
@@ -134,7 +134,7 @@ class TaskReader:
             yield self._in_order(task, batch, read, gone)
 
     def _in_order(self, task: FileScanTask, batch: pa.RecordBatch, read: Schema, gone: np.ndarray[Any, Any] | None) -> pa.RecordBatch:
-        """The wanted columns, with those made here, in their order."""
+        """The wanted columns in their order, constants and computed ones added."""
         plain = Schema(tuple(field for field in self.wanted.fields if field.id not in _MADE_HERE))
         narrowed = narrow_table(pa.Table.from_batches([batch]), read, plain, with_ids=True).combine_chunks() if plain.fields else None
         columns = {} if narrowed is None else {field.id: narrowed.column(place) for place, field in enumerate(plain.fields)}

@@ -1,13 +1,13 @@
-"""What changed between snapshots, row by row: inserts and deletes, over copy-on-write and merge-on-read alike.
+"""What changed between snapshots, row by row: inserts and deletes, with copy-on-write and merge-on-read alike.
 
-A snapshot's changes are found by comparing which rows it shows with which rows its parent showed:
+The changes of a snapshot are the difference between its rows and its parent's:
 
-    file added by the snapshot                 rows its own deletes do not hit           INSERT
-    file removed by the snapshot               rows that were not deleted before         DELETE
-    file kept, with other deletes than before  rows hit now and not before               DELETE
-                                               rows hit before and not any more          INSERT
+    file added by the snapshot                 rows its own deletes do not delete           INSERT
+    file removed by the snapshot               rows that were not deleted before            DELETE
+    file kept, with other deletes than before  rows deleted now and not before              DELETE
+                                               rows deleted before and not any more         INSERT
 
-Snapshots that only rewrite (operation ``replace``) change no row and are passed over.
+Snapshots that only rewrite files (operation ``replace``) change no row and are skipped.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from icesql.table.manifests.column_predicates import Rows
 from icesql.table.scan.delete_index import DeleteIndex
 from icesql.table.scan.incremental import added_rows, manifests_written_by, removed_rows
 from icesql.table.scan.narrowing import narrow_table
-from icesql.table.scan.planning import PlanContext, Planner, RowChoice, live_rows
+from icesql.table.scan.planning import ManifestPlanner, PlanContext, RowChoice, live_rows
 from icesql.table.scan.projection_schema import select_columns, with_columns
 from icesql.table.scan.snapshot_ranges import SnapshotRange
 from icesql.table.scan.tasks import FileScanTask
@@ -58,7 +58,7 @@ class ChangeType(str, Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangelogTask:
-    """Changed rows of one data file: those that no file of ``task.delete_files`` deletes and, if given, one of ``only_hit_by`` does."""
+    """Changed rows of one data file: those that no file of ``task.delete_files`` deletes and, if given, one of ``only_hit_by`` deletes."""
 
     change: ChangeType
     ordinal: int
@@ -73,7 +73,7 @@ class ChangelogTask:
 
 @dataclass(frozen=True)
 class ChangelogScan:
-    """The ``changes`` of a table after ``range.after`` up to and with ``range.to``, under the table's current schema.
+    """The ``changes`` of a table after ``range.after`` up to and including ``range.to``, under the table's current schema.
 
     The filter may name the change columns too. Ordinals count the snapshots that change rows, from 0, oldest first.
     """
@@ -137,7 +137,7 @@ class _SnapshotChanges:
         self.own = np.array([snapshot.snapshot_id], np.int64)
 
     def _decided(self, leaf: Predicate) -> Expression:
-        """Leaves over change columns: known for the snapshot, but for the type, which is tested row by row."""
+        """The filter with leaves over change columns decided, except for the change type, which is tested row by row."""
         assert isinstance(leaf.term, BoundReference)
         known = {CHANGE_ORDINAL.id: self.ordinal, COMMIT_SNAPSHOT_ID.id: self.snapshot.snapshot_id}
         if leaf.term.field.id == CHANGE_TYPE.id:
@@ -157,7 +157,7 @@ class _SnapshotChanges:
 
     def _files(self, manifests: Sequence[ManifestFile], choose: RowChoice) -> Iterator[tuple[DataFile, int]]:
         """(data file, data sequence number) of chosen entries that may hold matching rows."""
-        planner = Planner(self.context, choose)
+        planner = ManifestPlanner(self.context, choose)
         chosen = [m for m in manifests if planner.may_match(m)]
         for planned in planner.scan_manifests(chosen, has_deletes=True):
             for row in planned.rows.tolist():
@@ -182,7 +182,7 @@ class _SnapshotChanges:
 
     def deletes_of(self, snapshot: Snapshot | None) -> DeleteIndex:
         manifests = of_content(manifests_of(self.scan.io, snapshot), ManifestContent.DELETES)
-        planner = Planner(self.context)
+        planner = ManifestPlanner(self.context)
         return planner.delete_index(planner.select_manifests(manifests, count_skipped=False))
 
     def _task(

@@ -26,12 +26,12 @@ PartitionKey: TypeAlias = tuple[int, tuple[object, ...]]
 
 
 def partition_key(spec_id: int, partition: tuple[object, ...]) -> PartitionKey:
-    """Tuples that hold NaN or a zero of either sign compare like equal partitions."""
+    """A key under which equal partitions meet: tuples with NaN, or zeros of either sign, compare equal."""
     return spec_id, tuple("NaN" if isinstance(v, float) and v != v else v for v in partition)
 
 
 class _Group:
-    """Delete files in the order of their sequence numbers."""
+    """Delete files sorted by sequence number."""
 
     __slots__ = ("_entries", "_files", "_numbers")
 
@@ -61,12 +61,12 @@ class _Group:
 
 
 class DeleteIndex:
-    """Live delete files of a snapshot, looked up by data file. Thread safe once ``for_file`` is used from one thread first."""
+    """Live delete files of a snapshot, looked up by data file. Thread safe once ``for_file`` was called from one thread."""
 
     def __init__(self, entries: Iterable[ManifestEntry], *, is_global: Callable[[int], bool], types: Mapping[int, Type]) -> None:
-        """``is_global(spec_id)``: the spec is unpartitioned. ``types``: of all columns, by field id, for the bounds of equality deletes.
+        """``is_global(spec_id)``: the spec is unpartitioned. ``types``: of all columns, by field id, to decode bounds of equality deletes.
 
-        Raises ValidationError for two deletion vectors of one data file, CorruptMetadataError for one of none.
+        Raises ValidationError for two deletion vectors of one data file, CorruptMetadataError for a vector that references no file.
         """
         self._is_global, self._types = is_global, types
         self._equality_everywhere = _Group()
@@ -112,16 +112,16 @@ class DeleteIndex:
 
     @property
     def names_every_file(self) -> bool:
-        """True if each delete file names the one data file it applies to."""
+        """True if each delete file references the one data file it applies to."""
         return not (self._equality or self._positions or self._equality_everywhere.since(0))
 
     @property
     def named_files(self) -> frozenset[str]:
-        """Data files that deletion vectors and scoped position delete files name."""
+        """Data files that deletion vectors and file-scoped position delete files reference."""
         return frozenset((*self._vectors, *self._positions_by_path))
 
     def changed_from(self, other: DeleteIndex) -> list[DeleteIndex]:
-        """Indexes of the delete files that only one of the two has: those of this one, those of the other."""
+        """The delete files that only one of two indexes has: those of this index, and those of the other."""
         own, others = {file.key for file in self.files}, {file.key for file in other.files}
         return [
             DeleteIndex((e for e in index.entries if e.data_file.key in keys), is_global=self._is_global, types=self._types)
@@ -136,22 +136,22 @@ class DeleteIndex:
     def candidates(self, path: str, spec_id: int, partition: tuple[object, ...], sequence_number: int) -> list[DataFile]:
         """Delete files that apply by the rules on paths, partitions and sequence numbers."""
         key = partition_key(spec_id, partition)
-        found = self._equality_everywhere.after(sequence_number)
+        applying = self._equality_everywhere.after(sequence_number)
         if (group := self._equality.get(key)) is not None:
-            found = found + group.after(sequence_number)
+            applying = applying + group.after(sequence_number)
         vector = self._vectors.get(path)
         if vector is not None:
-            return [*found, _checked_vector(vector, path, sequence_number)]
+            return [*applying, _checked_vector(vector, path, sequence_number)]
         if (group := self._positions.get(key)) is not None:
-            found = found + [file for file in group.since(sequence_number) if _path_in_bounds(file, path)]
+            applying = applying + [file for file in group.since(sequence_number) if _path_in_bounds(file, path)]
         if (group := self._positions_by_path.get(path)) is not None:
-            found = found + group.since(sequence_number)
-        return found
+            applying = applying + group.since(sequence_number)
+        return applying
 
     def for_file(self, file: DataFile, sequence_number: int) -> tuple[DataFile, ...]:
         """Delete files that apply to a data file; equality deletes whose bounds exclude all its rows are left out."""
-        found = self.candidates(file.file_path, file.spec_id, file.partition, sequence_number)
-        return tuple(d for d in found if d.content is not FileContent.EQUALITY_DELETES or self._may_hit(d, file))
+        candidates = self.candidates(file.file_path, file.spec_id, file.partition, sequence_number)
+        return tuple(d for d in candidates if d.content is not FileContent.EQUALITY_DELETES or self._may_hit(d, file))
 
     def _may_hit(self, delete: DataFile, data: DataFile) -> bool:
         """False only if no row of ``data`` can equal a row of ``delete`` on the equality columns."""

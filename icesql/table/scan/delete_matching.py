@@ -15,7 +15,7 @@ DELETE_FILE_PATH_ID = 2147483546  # the reserved file_path column of position de
 
 
 def may_apply(delete: DataFile, data: DataFile, metadata: TableMetadata) -> bool:
-    """Sequence numbers are the caller's matter."""
+    """Whether the delete file may delete rows of the data file. The caller compares sequence numbers."""
     if delete.content is FileContent.EQUALITY_DELETES:
         return _equality_applies(delete, data, metadata)
     referenced = referenced_path(delete)

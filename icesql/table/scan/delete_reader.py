@@ -34,7 +34,7 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class EqualityDeletes:
-    """Deleted rows of one set of columns. Null equals null, NaN equals NaN."""
+    """The deleted values of one set of columns. Null equals null, NaN equals NaN."""
 
     ids: tuple[int, ...]
     rows: pa.Table
@@ -44,15 +44,15 @@ class EqualityDeletes:
     def mask(self, batch: pa.RecordBatch, schema: Schema) -> Mask:
         columns = [column_of(batch, schema, field_id) for field_id in self.ids]
         if not self.keys:
-            found = pc.is_in(columns[0], value_set=self.rows.column(0).combine_chunks())
-            return np.asarray(found.to_numpy(zero_copy_only=False), bool)
+            deleted = pc.is_in(columns[0], value_set=self.rows.column(0).combine_chunks())
+            return np.asarray(deleted.to_numpy(zero_copy_only=False), bool)
         fields = [schema.fields_by_id[field_id] for field_id in self.ids]
         rows = zip(*(_keys(field, column) for field, column in zip(fields, columns, strict=True)), strict=True)
         return np.fromiter((row in self.keys for row in rows), bool, batch.num_rows)
 
 
 def _keys(field: NestedField, column: Any) -> list[object]:
-    """Values that are equal where the specification says so: NaN has one form, zero one sign."""
+    """Values in a form in which those that the specification calls equal are equal: one NaN, one zero."""
     values = internal_values(field.type, column)
     if is_floating(field.type):
         return ["NaN" if value is not None and value != value else value for value in values]
@@ -61,7 +61,7 @@ def _keys(field: NestedField, column: Any) -> list[object]:
 
 @dataclass(frozen=True, slots=True)
 class TaskDeletes:
-    """What is deleted of one data file."""
+    """What is deleted from one data file."""
 
     positions: npt.NDArray[np.int64] | None
     equality: tuple[EqualityDeletes, ...]
@@ -71,14 +71,14 @@ class TaskDeletes:
         return frozenset(i for deletes in self.equality for i in deletes.ids)
 
     def mask(self, batch: pa.RecordBatch, schema: Schema) -> Mask | None:
-        """Which rows of a batch are deleted; ``None`` if nothing can be. Needs ``_pos`` in ``schema`` for positions."""
+        """Which rows of a batch are deleted; ``None`` if none can be. Positions need ``_pos`` in ``schema``."""
         gone: Mask | None = None
         if self.positions is not None:
             place = next(i for i, field in enumerate(schema.fields) if field.id == POS.id)
             gone = np.isin(batch.column(place).to_numpy(), self.positions, assume_unique=True)
         for deletes in self.equality:
-            found = deletes.mask(batch, schema)
-            gone = found if gone is None else gone | found
+            hits = deletes.mask(batch, schema)
+            gone = hits if gone is None else gone | hits
         return gone
 
     def misses(self, batch: pa.RecordBatch, schema: Schema) -> Mask:
@@ -107,13 +107,13 @@ class DeleteReader:
 
     def _positions_of(self, task: FileScanTask) -> npt.NDArray[np.int64] | None:
         path = task.data_file.file_path
-        found: BitMap64 | None = None
+        merged: BitMap64 | None = None
         for file in task.delete_files:
             if file.content is FileContent.POSITION_DELETES:
                 positions = self._read_positions(file).get(path)
                 if positions is not None:
-                    found = positions if found is None else found | positions
-        return np.array(found, np.int64) if found else None
+                    merged = positions if merged is None else merged | positions
+        return np.array(merged, np.int64) if merged else None
 
     def _read_positions(self, file: DataFile) -> dict[str, BitMap64]:
         with self._lock:
@@ -149,9 +149,9 @@ class DeleteReader:
 
 
 def every_column(metadata: TableMetadata) -> Schema:
-    """The table's columns and those it had once, under the newest definition: delete files may compare dropped columns."""
-    found: dict[int, NestedField] = {}
+    """The table's columns and all former ones, in their newest definition: delete files may compare dropped columns."""
+    columns: dict[int, NestedField] = {}
     for schema in (*sorted(metadata.schemas, key=lambda s: s.schema_id), metadata.schema):
         for field in schema.fields:
-            found[field.id] = field
-    return Schema(tuple(found.values()))
+            columns[field.id] = field
+    return Schema(tuple(columns.values()))

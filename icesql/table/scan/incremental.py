@@ -1,4 +1,4 @@
-"""Rows that appends added between two snapshots. Snapshots of other operations are passed over."""
+"""Rows that appends added between two snapshots. Snapshots of other operations are skipped."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from icesql.table.scan.tasks import CombinedScanTask
 
 @dataclass(frozen=True)
 class IncrementalAppendScan:
-    """A read of what appends added after ``range.after`` up to and with ``range.to``, under the current schema. No deletes apply."""
+    """A read of what appends added after ``range.after`` up to and including ``range.to``, under the current schema. No deletes apply."""
 
     io: FileIO
     metadata: TableMetadata
@@ -76,8 +76,8 @@ class IncrementalAppendScan:
         """The added rows, in the order of the snapshots."""
         from icesql.io.arrow.types import to_arrow_schema
 
-        found = pa.Table.from_batches(list(self.to_batches()), to_arrow_schema(self.schema))
-        return found if self.limit is None else found.slice(0, self.limit)
+        rows = pa.Table.from_batches(list(self.to_batches()), to_arrow_schema(self.schema))
+        return rows if self.limit is None else rows.slice(0, self.limit)
 
     def to_batches(self) -> Iterator[pa.RecordBatch]:
         from icesql.table.scan.arrow_scan import TaskReader
@@ -88,7 +88,7 @@ class IncrementalAppendScan:
 
 
 def manifests_written_by(io: FileIO, snapshot: Snapshot, content: ManifestContent) -> list[ManifestFile]:
-    """The manifests a snapshot added: what it changed is in them and nowhere else."""
+    """The manifests a snapshot added: its changes are in them and nowhere else."""
     return [m for m in manifests_of(io, snapshot) if m.content is content and m.added_snapshot_id == snapshot.snapshot_id]
 
 

@@ -1,4 +1,4 @@
-"""The metadata columns of one table: row lineage needs a version, ``_partition`` is of the table's own fields."""
+"""The metadata columns of one table: row lineage depends on the format version, ``_partition`` on the table's specs."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def metadata_column(metadata: TableMetadata, name: str, *, case_sensitive: bool 
     key = name if case_sensitive else name.lower()
     if key == PARTITION:
         return partition_column(metadata)
-    found = _PLAIN.get(key)
-    return None if found in LINEAGE and metadata.format_version < 3 else found
+    column = _PLAIN.get(key)
+    return None if column in LINEAGE and metadata.format_version < 3 else column
 
 
 def partition_column(metadata: TableMetadata) -> NestedField:
-    """``_partition``: a struct of every partition field any spec of the table had."""
+    """``_partition``: a struct of every partition field that any spec of the table had."""
     return NestedField(
         PARTITION_ID, PARTITION, StructType(union_partition_type(metadata).fields), False, "Partition to which a row belongs to"
     )

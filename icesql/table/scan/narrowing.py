@@ -1,4 +1,4 @@
-"""Arrow data of some columns cut down to fewer, also inside structs. What was read for a filter alone goes here."""
+"""Arrow data reduced to fewer columns, also inside structs, after a filter was tested on the others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from icesql.spec.types import NestedField, StructType
 
 
 def narrow_table(data: pa.Table, have: Schema, want: Schema, *, with_ids: bool = False) -> pa.Table:
-    """The columns of ``want``, all of which ``have`` (the schema of ``data``) holds whole or in part."""
+    """The columns of ``want``; ``have`` (the schema of ``data``) holds all of them, whole or in part."""
     places = {field.id: place for place, field in enumerate(have.fields)}
     arrays = [narrow(data.column(places[field.id]), have.fields[places[field.id]], field, with_ids=with_ids) for field in want.fields]
     schema = to_arrow_schema(want, with_ids=with_ids)
@@ -22,7 +22,7 @@ def narrow_table(data: pa.Table, have: Schema, want: Schema, *, with_ids: bool =
 
 
 def narrow(array: Any, have: NestedField, want: NestedField, *, with_ids: bool = False) -> Any:
-    """A column with the parts of ``want`` only."""
+    """A column with the fields of ``want`` only."""
     if have.type == want.type or not (isinstance(have.type, StructType) and isinstance(want.type, StructType)):
         return array
     if isinstance(array, pa.ChunkedArray):

@@ -32,12 +32,12 @@ def never_null(io: FileIO, metadata: TableMetadata, snapshot: Snapshot | None, s
     manifests = [m for m in of_content(manifests_of(io, snapshot), ManifestContent.DATA) if m.has_live_files]
     if not optional or not _is_worth_it(manifests):
         return frozenset()
-    found = frozenset(optional)
+    columns = frozenset(optional)
     for manifest in manifests:
-        found &= _of_manifest(io, metadata, manifest, optional)
-        if not found:
+        columns &= _of_manifest(io, metadata, manifest, optional)
+        if not columns:
             break
-    return found
+    return columns
 
 
 def _is_worth_it(manifests: Sequence[ManifestFile]) -> bool:

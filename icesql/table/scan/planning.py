@@ -40,7 +40,7 @@ NO_LIVE_FILES = "no live files"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanContext:
-    """What one planning works with. ``filter`` is bound to ``schema`` and free of NOT."""
+    """The inputs of one planning. ``filter`` is bound to ``schema`` and free of NOT."""
 
     metadata: TableMetadata
     io: FileIO
@@ -59,7 +59,7 @@ class PlannedManifest:
 
 
 class _Conjunct:
-    """One part of the filter with its projections, made once a partition spec."""
+    """One conjunct of the filter with its projections, made once a partition spec."""
 
     def __init__(self, expression: Expression, context: PlanContext) -> None:
         self.expression, self.text, self._context = expression, describe(expression), context
@@ -84,7 +84,7 @@ class _Conjunct:
 
 @dataclass(slots=True)
 class _Tally:
-    """Counts that grow while planning, by predicate."""
+    """Counts by predicate, added up during planning."""
 
     counts: dict[str, list[int]] = field(default_factory=dict)
 
@@ -115,8 +115,8 @@ def live_rows(columns: ManifestColumns) -> Rows:
     return np.flatnonzero(columns.live)
 
 
-class Planner:
-    """Plans one set of manifests; use once. ``choose`` says which entries are looked at at all."""
+class ManifestPlanner:
+    """Plans one set of manifests; for one use. ``choose`` selects the entries to consider."""
 
     def __init__(self, context: PlanContext, choose: RowChoice = live_rows) -> None:
         self.context, self.choose = context, choose
@@ -135,7 +135,7 @@ class Planner:
         return [manifest for manifest in manifests if self._may_hold(manifest, count_skipped)]
 
     def may_match(self, manifest: ManifestFile) -> bool:
-        """True unless its partition summaries exclude the filter, whatever the status of its entries."""
+        """True unless the manifest's partition summaries exclude the filter, whatever the status of its entries."""
         return self._excluded_by(manifest) is None
 
     def _excluded_by(self, manifest: ManifestFile) -> str | None:
@@ -199,7 +199,7 @@ class Planner:
         return rows[mask]
 
     def _until_limit(self, manifests: Sequence[ManifestFile], limit: int) -> list[PlannedManifest]:
-        found: list[PlannedManifest] = []
+        chosen: list[PlannedManifest] = []
         certain = 0
         for manifest in manifests:
             if certain >= limit:
@@ -210,8 +210,8 @@ class Planner:
             rows = planned.rows[: int(enough[0]) + 1] if len(enough) else planned.rows
             certain += int(counts.sum())
             if len(rows):
-                found.append(PlannedManifest(planned.columns, rows))
-        return found
+                chosen.append(PlannedManifest(planned.columns, rows))
+        return chosen
 
     def _all_rows_match(self, planned: PlannedManifest) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         spec = self.spec(planned.columns.manifest)
@@ -222,7 +222,7 @@ class Planner:
 
     # -- deletes ---------------------------------------------------------------------------------------------------
     def delete_index(self, manifests: Sequence[ManifestFile]) -> DeleteIndex:
-        """Live delete files of the manifests, but for those in partitions that no matching row lies in."""
+        """Live delete files of the manifests, except in partitions that hold no matching row."""
         specs = self.context.metadata.specs_by_id
 
         def entries() -> Iterator[ManifestEntry]:
@@ -255,7 +255,9 @@ def plan_snapshot(context: PlanContext, snapshot: Snapshot | None) -> PlannedFil
 
 
 def _check_numbers(metadata: TableMetadata, snapshot: Snapshot | None, manifests: Sequence[ManifestFile]) -> None:
-    """Deletes of a later time than the table's would take rows that are still to come. Spec: "Sequence Numbers"."""
+    """Raises for delete manifests with a sequence number above the table's: they would delete rows still to be added. Spec: "Sequence
+    Numbers".
+    """
     newest = max(manifests, key=lambda manifest: manifest.sequence_number, default=None)
     if snapshot is None or newest is None or newest.sequence_number <= metadata.last_sequence_number:
         return
@@ -272,9 +274,9 @@ def plan_manifests(
     started: float | None = None,
     choose: RowChoice = live_rows,
 ) -> PlannedFiles:
-    """The same over manifests that are known already, and the entries of them that ``choose`` picks."""
+    """As ``plan_snapshot``, for the given manifests and the entries of them that ``choose`` selects."""
     started = time.perf_counter() if started is None else started
-    planner = Planner(context, choose)
+    planner = ManifestPlanner(context, choose)
     data = [manifest for manifest in manifests if manifest.content is ManifestContent.DATA]
     deletes = [manifest for manifest in manifests if manifest.content is ManifestContent.DELETES]
     chosen = planner.select_manifests(data)
@@ -327,7 +329,7 @@ def total_live_files(manifests: Iterable[ManifestFile]) -> int | None:
 
 def field_types(metadata: TableMetadata) -> dict[int, Type]:
     """Type of every column any schema of the table had, the newest one where it changed."""
-    found: dict[int, Type] = {}
+    types: dict[int, Type] = {}
     for schema in (*sorted(metadata.schemas, key=lambda s: s.schema_id), metadata.schema):
-        found.update({field_id: column.type for field_id, column in schema.fields_by_id.items()})
-    return found
+        types.update({field_id: column.type for field_id, column in schema.fields_by_id.items()})
+    return types

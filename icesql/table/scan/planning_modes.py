@@ -1,4 +1,4 @@
-"""Where files are planned: ``auto``, ``local`` and ``distributed`` are one thing here, which the driver does; other names are refused."""
+"""The settings for where files are planned. ``auto``, ``local`` and ``distributed`` all mean the driver here; other names are refused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MODES = ("auto", "local", "distributed")
 
 
 def check_modes(properties: Mapping[str, str], setting: Callable[[str], str | None]) -> None:
-    """Raises InvalidArgumentError for a mode, of the settings (asked by key) or else of the properties, that Iceberg does not know."""
+    """Raises InvalidArgumentError for a mode that Iceberg does not know, read from the settings (by key) or else from the properties."""
     for key in (DATA_PLANNING_MODE, DELETE_PLANNING_MODE):
         mode = setting(f"spark.sql.iceberg.{key.removeprefix('read.')}") or properties.get(key, "auto")
         if mode.lower() not in _MODES:

@@ -1,4 +1,4 @@
-"""Deleted positions of data files, whatever form they are written in."""
+"""Deleted positions of data files, from position delete files and deletion vectors."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def deleted_positions(io: FileIO, file: DataFile, data_path: str | None = None) 
 
 def positions_of(io: FileIO, data_path: str, deletes: Iterable[DataFile]) -> BitMap64 | None:
     """All positions of one data file that its position deletes remove, ``None`` for none."""
-    found: BitMap64 | None = None
+    merged: BitMap64 | None = None
     for delete in deletes:
         if delete.content is FileContent.POSITION_DELETES:
             positions = deleted_positions(io, delete, data_path).get(data_path)
             if positions is not None:
-                found = positions if found is None else found | positions
-    return found if found else None
+                merged = positions if merged is None else merged | positions
+    return merged if merged else None

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from icesql.errors import NotFoundError, nearest
+from icesql.errors import NotFoundError, nearest, unknown_case
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema
-from icesql.spec.types import ListType, MapType, NestedField, StructType, Type
+from icesql.spec.types import ListType, MapType, NestedField, PrimitiveType, StructType, Type
 from icesql.table.scan.metadata_columns import NAMES, metadata_column
 
 
 def select_columns(schema: Schema, names: Iterable[str] | None, metadata: TableMetadata, *, case_sensitive: bool = True) -> Schema:
-    """Columns in the order asked for; ``None`` means all of the table's own. A dotted name selects a nested field, inside its structs.
+    """The columns in the order asked for; ``None`` means all of the table's own. A dotted name selects a nested field, inside its structs.
 
-    Metadata columns are found by name where the table has no column of that name. Raises NotFoundError that names the nearest.
+    A metadata column is selected by name if the table has no column of that name. Raises NotFoundError that names the nearest.
     """
     if names is None:
         return schema
@@ -43,7 +43,7 @@ def _top_level(schema: Schema, field_id: int) -> NestedField:
 
 
 def _prune(field: NestedField, wanted: set[int]) -> NestedField | None:
-    """The field with the wanted parts only; whole if it is wanted itself, or is no column of the table's."""
+    """The field with the wanted parts only; whole if it is wanted itself, or is no column of the table."""
     if field.id in wanted or field.name in NAMES:
         return field
     type_ = _prune_type(field.type, wanted)
@@ -65,11 +65,14 @@ def _prune_type(type_: Type, wanted: set[int]) -> Type | None:
                 return type_
             value = _prune(type_.value_field, wanted)
             return None if value is None else MapType(type_.key_id, type_.key, type_.value_id, value.type, type_.value_required)
-    return None
+        case PrimitiveType():
+            return None
+        case _:
+            raise unknown_case(type_)
 
 
 def with_columns(schema: Schema, field_ids: Iterable[int], source: Schema) -> Schema:
-    """``schema`` with the top-level columns of further field ids of ``source``, where it lacks them; whole, so that they are read once."""
+    """``schema`` and the top-level columns of ``source`` that contain further field ids, whole, so that each is read once."""
     fields = {field.id: field for field in schema.fields}
     for field_id in field_ids:
         if field_id in schema.fields_by_id or field_id not in source.fields_by_id:

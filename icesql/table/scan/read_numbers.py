@@ -1,4 +1,4 @@
-"""Sizes that Iceberg asks of a read, for readers that make splits and batches of their own: what is no size is refused all the same."""
+"""Checks sizes that read options and properties give. icesql splits and batches by its own rules, but refuses what Iceberg refuses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from icesql.table.scan.splits import SPLIT_SIZE_BYTES, split_options
 
 
 def check_splits(properties: Mapping[str, str], options: Mapping[str, str] | None = None) -> None:
-    """``read.split.*`` of a table, or the options in their place; a property must be a number even then.
+    """Check ``read.split.*`` of a table, or the options that replace them; the property must be a number even then.
 
     Raises InvalidArgumentError, ValidationError.
     """
@@ -28,7 +28,7 @@ def check_splits(properties: Mapping[str, str], options: Mapping[str, str] | Non
 
 
 def check_metadata_splits(properties: Mapping[str, str], metadata_table: str = "all_manifests") -> None:
-    """As ``check_splits`` for a metadata table, whose splits have a size of their own; procedures that look for files read one, in Iceberg.
+    """As ``check_splits`` for a metadata table, whose split size is another property; Iceberg's procedures that search for files read one.
 
     Raises InvalidArgumentError, ValidationError.
     """

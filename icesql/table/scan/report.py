@@ -1,4 +1,4 @@
-"""What planning looked at and left out, and why: shown by EXPLAIN, logged, and asked for by ``Session.last_report``."""
+"""What planning read and skipped, and why: shown by EXPLAIN, logged, and kept as ``Session.last_report``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """What one predicate (SQL text) left out. ``bytes`` is 0 for manifests, whose files' sizes are not known unopened."""
+    """What one predicate (SQL text) skipped. ``bytes`` is 0 for manifests: the sizes of an unread manifest's files are not known."""
 
     predicate: str
     count: int
@@ -16,7 +16,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScanReport:
-    """Counts of one planning. Totals are of the snapshot; each skipped thing is counted once, for the first predicate that excludes it.
+    """Counts of one planning. Totals are the snapshot's; each skipped item is counted once, for the first predicate that excludes it.
 
     ``files_in_skipped_manifests`` and ``files_total`` are ``None`` where a v1 writer left the counts out.
     """
@@ -55,11 +55,11 @@ class ScanReport:
 
     @property
     def bytes_skipped(self) -> int:
-        """Of files in manifests that were read; files of skipped manifests are not counted."""
+        """Bytes of skipped files in manifests that were read; files of skipped manifests are not counted."""
         return sum(skip.bytes for skip in (*self.files_skipped_by_partition, *self.files_skipped_by_metrics))
 
     def lines(self) -> list[str]:
-        """Text, one fact a line."""
+        """The report as text, one fact a line."""
         total = "unknown" if self.files_total is None else f"{self.files_total:,}"
         shown = [
             f"table: {self.table_name}, snapshot: {self.snapshot_id}, schema: {self.schema_id}",

@@ -29,18 +29,18 @@ class SnapshotRange:
         if self.is_empty or self.to is None:
             return []
         metadata.snapshot(self.to)
-        found: list[Snapshot] = []
+        snapshots: list[Snapshot] = []
         for snapshot in metadata.ancestors(self.to):
             if snapshot.snapshot_id == self.after:
-                return found[::-1]
-            found.append(snapshot)
-        if self.after is not None and found[-1].parent_snapshot_id != self.after:
+                return snapshots[::-1]
+            snapshots.append(snapshot)
+        if self.after is not None and snapshots[-1].parent_snapshot_id != self.after:
             raise _not_before(self.after, self.to)
-        return found[::-1]
+        return snapshots[::-1]
 
 
 def append_range(metadata: TableMetadata, options: Mapping[str, str]) -> SnapshotRange | None:
-    """What read options ask of an incremental append scan; ``None`` if they ask for no such scan. Raises InvalidArgumentError."""
+    """The range of an incremental append scan, by its read options; ``None`` without them. Raises InvalidArgumentError."""
     start, end = _number(options, START_ID), _number(options, END_ID)
     if START_TIME in options or END_TIME in options:
         raise InvalidArgumentError(
@@ -54,7 +54,7 @@ def append_range(metadata: TableMetadata, options: Mapping[str, str]) -> Snapsho
 
 
 def changelog_range(metadata: TableMetadata, options: Mapping[str, str]) -> SnapshotRange:
-    """What read options ask of a changelog: snapshot ids or times in milliseconds, each side at most one.
+    """The range of a changelog, by its read options: snapshot ids or times in milliseconds, each side at most one.
 
     Raises InvalidArgumentError, NotFoundError.
     """
@@ -73,7 +73,7 @@ def changelog_range(metadata: TableMetadata, options: Mapping[str, str]) -> Snap
 
 
 def _between_ids(start: int, to: int | None) -> SnapshotRange:
-    """Of two snapshots that are one and the same nothing is meant: they must be in order, where an end time may leave nothing before it."""
+    """The range between two snapshots; empty if they are the same. Ids must be in order, though an end time may precede the start."""
     if start == to:
         raise _not_before(start, to)
     return SnapshotRange(start, to)
@@ -84,7 +84,7 @@ def _not_before(start: int, to: int) -> InvalidArgumentError:
 
 
 def _before(metadata: TableMetadata, timestamp_ms: int) -> int | None:
-    """The snapshot that a range from a time on excludes: one of that very time, else the parent of the first after it."""
+    """The snapshot that a range starting at a time excludes: the one of exactly that time, else the parent of the first one after it."""
     oldest: Snapshot | None = None
     for snapshot in metadata.ancestors(metadata.current_snapshot_id):
         if snapshot.timestamp_ms == timestamp_ms:

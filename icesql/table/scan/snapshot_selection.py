@@ -34,21 +34,21 @@ def select_snapshot(
         snapshot = snapshot_as_of(metadata, timestamp_ms)
         return Selected(snapshot, metadata.schema_of(snapshot))
     if ref is not None and ref != MAIN:
-        found = metadata.ref(ref)
-        snapshot = metadata.snapshot(found.snapshot_id)
-        return Selected(snapshot, metadata.schema if found.is_branch else metadata.schema_of(snapshot))
+        reference = metadata.ref(ref)
+        snapshot = metadata.snapshot(reference.snapshot_id)
+        return Selected(snapshot, metadata.schema if reference.is_branch else metadata.schema_of(snapshot))
     return Selected(metadata.current_snapshot, metadata.schema)
 
 
 def snapshot_as_of(metadata: TableMetadata, timestamp_ms: int) -> Snapshot:
     """What was current on main at that time, by the snapshot log. Raises NotFoundError ``Cannot find a snapshot older than ...``."""
-    found = None
+    snapshot_id = None
     for entry in metadata.snapshot_log:
         if entry.timestamp_ms <= timestamp_ms:
-            found = entry.snapshot_id
-    if found is None:
+            snapshot_id = entry.snapshot_id
+    if snapshot_id is None:
         raise NotFoundError(f"Cannot find a snapshot older than {_moment(timestamp_ms)}", timestamp_ms=timestamp_ms)
-    return metadata.snapshot(found)
+    return metadata.snapshot(snapshot_id)
 
 
 def _moment(timestamp_ms: int) -> str:

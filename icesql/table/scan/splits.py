@@ -1,4 +1,4 @@
-"""Large files split at row groups, small ones combined, so that tasks read about as much each. Java: ``TableScanUtil``, ``BinPacking``."""
+"""Large files split at row groups and small ones combined, so that tasks read similar amounts. Java: ``TableScanUtil``, ``BinPacking``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SPLITTABLE = frozenset({"parquet", "orc", "avro"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitOptions:
-    """``target_size_bytes`` a task aims at; ``open_file_cost_bytes`` a file counts at least; bins looked at before one is closed."""
+    """``target_size_bytes``: what a task aims at. ``open_file_cost_bytes``: what a file counts at least. ``lookback``: open bins to try."""
 
     target_size_bytes: int = SPLIT_SIZE_BYTES
     lookback: int = LOOKBACK
@@ -100,7 +100,7 @@ def combine(tasks: Iterable[FileScanTask], options: SplitOptions) -> list[Combin
 
 
 def _merged(tasks: list[FileScanTask]) -> tuple[FileScanTask, ...]:
-    """Neighbouring pieces of one file become one piece again."""
+    """Adjacent pieces of one file, joined."""
     merged: list[FileScanTask] = []
     for task in tasks:
         last = merged[-1] if merged else None

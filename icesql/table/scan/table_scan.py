@@ -1,4 +1,4 @@
-"""A read of a table as a value: which snapshot, which rows, which columns. ``plan_files`` finds the files, ``to_arrow`` reads them."""
+"""A read of a table as a value: which snapshot, rows and columns. ``plan_files`` finds the files, ``to_arrow`` reads them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class TableScan:
     """A scan of one version of a table; frozen, and cheap until planned.
 
     ``filter`` may be unbound. ``select``: column names (also dotted, also metadata columns), ``None`` for all. At most one of
-    ``snapshot_id``, ``ref`` (branch or tag) and ``timestamp_ms`` is given. ``limit``: any so many rows are enough.
+    ``snapshot_id``, ``ref`` (branch or tag) and ``timestamp_ms`` is given. ``limit``: any that many rows are enough.
     ``options``: read options (``split-size``, ``lookback``, ``file-open-cost``).
     """
 
@@ -61,7 +61,7 @@ class TableScan:
 
     @property
     def snapshot(self) -> Snapshot | None:
-        """What is read, ``None`` for an empty table."""
+        """The snapshot to read, ``None`` for an empty table."""
         return self.selected.snapshot
 
     @property
@@ -90,7 +90,7 @@ class TableScan:
         return ScanPlan(self.context, plan_snapshot(self.context, self.snapshot))
 
     def plan_combined(self) -> list[CombinedScanTask]:
-        """The same as tasks of about ``read.split.target-size`` bytes: large files cut at row groups, small ones together."""
+        """The files as tasks of about ``read.split.target-size`` bytes: large files cut at row groups, small ones together."""
         return plan_combined(self.plan_files().tasks, split_options(self.metadata.properties, self.options))
 
     def to_arrow(self) -> pa.Table:
@@ -100,7 +100,7 @@ class TableScan:
         return scan_to_arrow(self)
 
     def to_batches(self) -> Iterator[pa.RecordBatch]:
-        """The same, a batch at a time."""
+        """As ``to_arrow``, one batch at a time."""
         from icesql.table.scan.arrow_scan import scan_to_batches
 
         return scan_to_batches(self)
@@ -126,7 +126,7 @@ class ScanPlan:
 
     @property
     def count(self) -> int:
-        """Data files."""
+        """The number of data files."""
         return sum(len(part.rows) for part in self.manifests)
 
     @cached_property
@@ -178,21 +178,21 @@ class ScanPlan:
         numbers = columns.sequence_number[part.rows].tolist()
         partitions = partition_tuples(columns, part.rows)
         for row, path, partition, number in zip(part.rows.tolist(), columns.paths(part.rows), partitions, numbers, strict=True):
-            found = self.deletes.candidates(path, spec_id, partition, number)
-            if any(delete.equality_ids for delete in found):
+            candidates = self.deletes.candidates(path, spec_id, partition, number)
+            if any(delete.equality_ids for delete in candidates):
                 yield self.deletes.for_file(columns.data_file(row), number)
             else:
-                yield tuple(found)
+                yield tuple(candidates)
 
     def residual(self, spec_id: int, partition: Sequence[object]) -> Expression:
-        """What rows of a file in that partition must still be tested with, bound to the scan's schema."""
+        """The part of the filter that rows of files in that partition must still be tested with, bound to the scan's schema."""
         if spec_id not in self._residuals:
             spec = spec_of(self.context.metadata, spec_id)
             self._residuals[spec_id] = residual_function(spec, self.context.schema, self.context.filter)
         return self._residuals[spec_id](partition)
 
     def each_file(self) -> Iterator[PlannedFile]:
-        """The data files with their deletes, but without metrics and residuals: what ``tasks`` gives, at a twentieth of the cost."""
+        """The data files with their deletes, but without metrics and residuals: much cheaper than ``tasks``."""
         deletes = iter(self.delete_files)
         for part in self.manifests:
             yield from _planned_files(part, deletes)
@@ -205,7 +205,7 @@ class ScanPlan:
 
     @property
     def tasks(self) -> Iterator[FileScanTask]:
-        """One task a data file, made as it is asked for."""
+        """One task for each data file, made as it is asked for."""
         deletes = iter(self.delete_files)
         for part in self.manifests:
             for row in part.rows.tolist():
@@ -265,7 +265,7 @@ def _planned_files(part: PlannedManifest, deletes: Iterator[tuple[DataFile, ...]
 
 def _or_none(numbers: Rows) -> list[int | None]:
     """Numbers with ``None`` for -1."""
-    found: list[int | None] = numbers.tolist()
+    values: list[int | None] = numbers.tolist()
     for place in np.flatnonzero(numbers < 0).tolist():
-        found[place] = None
-    return found
+        values[place] = None
+    return values

@@ -1,4 +1,4 @@
-"""What a scan asks a reader to do, as values."""
+"""The tasks of a scan, as values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from icesql.spec.files import DataFile, FileContent
 
 
 class ScannedFile(Protocol):
-    """What a ``PlannedFile`` and a ``FileScanTask`` both tell of a data file and of what is deleted of it."""
+    """What ``PlannedFile`` and ``FileScanTask`` have in common: a data file and the deletes that apply to it."""
 
     @property
     def file_path(self) -> str: ...
@@ -72,7 +72,7 @@ class FileScanTask:
 
     @property
     def file_size_in_bytes(self) -> int:
-        """Of the whole file."""
+        """The size of the whole file."""
         return self.data_file.file_size_in_bytes
 
     @property
@@ -89,7 +89,7 @@ class FileScanTask:
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of the data file this task reads, and of all delete files it has to read."""
+        """The bytes this task reads of the data file, and of all its delete files."""
         own = self.data_file.file_size_in_bytes if self.length is None else self.length
         return own + sum(delete_size_bytes(file) for file in self.delete_files)
 
@@ -99,7 +99,7 @@ class FileScanTask:
 
 
 def delete_size_bytes(file: DataFile) -> int:
-    """Bytes to read of a delete file: of a deletion vector its blob alone."""
+    """The bytes to read of a delete file; of a deletion vector only its blob."""
     if file.content is FileContent.POSITION_DELETES and file.content_size_in_bytes is not None:
         return file.content_size_in_bytes
     return file.file_size_in_bytes
@@ -107,7 +107,7 @@ def delete_size_bytes(file: DataFile) -> int:
 
 @dataclass(frozen=True, slots=True)
 class CombinedScanTask:
-    """Tasks that one worker reads one after another."""
+    """Tasks that one worker reads in turn."""
 
     tasks: tuple[FileScanTask, ...]
 

@@ -47,7 +47,7 @@ def _check_partition(file: DataFile, types: tuple[Type, ...], noun: str) -> None
 
 
 def _is_of(type_: Type, value: object) -> bool:
-    """Values are in internal form; what cannot be written as a bound of the type is not of it."""
+    """Whether a value in internal form is one of the type: it is, if it can be written as a bound of the type."""
     try:
         to_bytes(type_, value)
     except (IcesqlError, TypeError, ValueError, AttributeError, ArithmeticError, struct.error):

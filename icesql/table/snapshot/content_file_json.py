@@ -1,7 +1,7 @@
 """Data and delete files as the REST protocol writes them: partition as a list of values, metrics as keys and values side by side.
 
-Bounds are typed single values, so the table's schema is needed to read them. Two keys go beyond the protocol: ``referenced-data-file``,
-without which deletion vectors could not be told, and bounds of delete files.
+Bounds are typed single values, so reading them needs the table's schema. Two keys go beyond the protocol: ``referenced-data-file``, without
+which deletion vectors could not be recognised, and bounds of delete files.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _partition_types(spec_id: int, metadata: TableMetadata) -> list[Type]:
 
 
 def _type_of(field_id: int, metadata: TableMetadata) -> Type | None:
-    """Of the current schema, else of any that had the field."""
+    """The field's type in the current schema, else in any schema that had the field."""
     for schema in (metadata.schema, *metadata.schemas):
         field = schema.find(field_id)
         if field is not None:
@@ -88,33 +88,33 @@ def _bounds_to_json(bounds: Mapping[int, bytes], metadata: TableMetadata) -> Nod
 
 def content_file_from_json(node: Any, metadata: TableMetadata) -> DataFile:
     """Raises CorruptMetadataError that names the path, ValidationError for a spec or partition that the table does not have."""
-    found = as_object(node)
-    content = _CONTENT_OF.get(string_field(found, "content"))
+    fields = as_object(node)
+    content = _CONTENT_OF.get(string_field(fields, "content"))
     if content is None:
-        raise JsonFault(f"unknown content: {found['content']}", "content")
-    spec_id = int_field(found, "spec-id")
+        raise JsonFault(f"unknown content: {fields['content']}", "content")
+    spec_id = int_field(fields, "spec-id")
     return DataFile(
         content=content,
-        file_path=string_field(found, "file-path"),
-        file_format=string_field(found, "file-format").lower(),
+        file_path=string_field(fields, "file-path"),
+        file_format=string_field(fields, "file-format").lower(),
         spec_id=spec_id,
-        partition=_partition(found, spec_id, metadata),
-        record_count=_not_negative(found, "record-count"),
-        file_size_in_bytes=_not_negative(found, "file-size-in-bytes"),
-        column_sizes=_counts(found, "column-sizes"),
-        value_counts=_counts(found, "value-counts"),
-        null_value_counts=_counts(found, "null-value-counts"),
-        nan_value_counts=_counts(found, "nan-value-counts"),
-        lower_bounds=_bounds(found, "lower-bounds", metadata),
-        upper_bounds=_bounds(found, "upper-bounds", metadata),
-        key_metadata=_optional(found, "key-metadata", lambda n, k: bytes.fromhex(string_field(n, k))),
-        split_offsets=tuple(long_array(found, "split-offsets")) if found.get("split-offsets") is not None else (),
-        equality_ids=tuple(int_array(found, "equality-ids")) if found.get("equality-ids") is not None else (),
-        referenced_data_file=_optional(found, "referenced-data-file", string_field),
-        sort_order_id=_optional(found, "sort-order-id", int_field),
-        first_row_id=_optional(found, "first-row-id", long_field),
-        content_offset=_optional(found, "content-offset", long_field),
-        content_size_in_bytes=_optional(found, "content-size-in-bytes", long_field),
+        partition=_partition(fields, spec_id, metadata),
+        record_count=_not_negative(fields, "record-count"),
+        file_size_in_bytes=_not_negative(fields, "file-size-in-bytes"),
+        column_sizes=_counts(fields, "column-sizes"),
+        value_counts=_counts(fields, "value-counts"),
+        null_value_counts=_counts(fields, "null-value-counts"),
+        nan_value_counts=_counts(fields, "nan-value-counts"),
+        lower_bounds=_bounds(fields, "lower-bounds", metadata),
+        upper_bounds=_bounds(fields, "upper-bounds", metadata),
+        key_metadata=_optional(fields, "key-metadata", lambda n, k: bytes.fromhex(string_field(n, k))),
+        split_offsets=tuple(long_array(fields, "split-offsets")) if fields.get("split-offsets") is not None else (),
+        equality_ids=tuple(int_array(fields, "equality-ids")) if fields.get("equality-ids") is not None else (),
+        referenced_data_file=_optional(fields, "referenced-data-file", string_field),
+        sort_order_id=_optional(fields, "sort-order-id", int_field),
+        first_row_id=_optional(fields, "first-row-id", long_field),
+        content_offset=_optional(fields, "content-offset", long_field),
+        content_size_in_bytes=_optional(fields, "content-size-in-bytes", long_field),
     )
 
 
@@ -161,11 +161,11 @@ def _counts(node: Node, key: str) -> dict[int, int]:
 
 
 def _bounds(node: Node, key: str, metadata: TableMetadata) -> dict[int, bytes]:
-    found: dict[int, bytes] = {}
+    bounds: dict[int, bytes] = {}
     for field_id, value in _pairs(node, key):
         type_ = _type_of(field_id, metadata)
         if type_ is None:
             raise JsonFault(f"unknown field id: {field_id}", f"{key}.keys")
         with within(f"{key}.values"):
-            found[field_id] = to_bytes(type_, from_json(type_, value))
-    return found
+            bounds[field_id] = to_bytes(type_, from_json(type_, value))
+    return bounds

@@ -1,4 +1,4 @@
-"""Whether data files are in a table already: a file that is in it twice shows its rows twice."""
+"""Whether data files are in a table already: a file that is listed twice returns its rows twice."""
 
 from __future__ import annotations
 

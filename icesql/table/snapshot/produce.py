@@ -1,6 +1,6 @@
 """ProduceSnapshot: every write to a table as one value.
 
-A writer says which files come and go and what must still be true; ``icesql.table.snapshot.producer`` builds the snapshot.
+A writer says which files are added and removed and what must still be true; ``icesql.table.snapshot.producer`` builds the snapshot.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from icesql.errors import UnsupportedError
+from icesql.errors import UnsupportedError, unknown_case
 from icesql.expr.expr_json import expression_from_json, expression_to_json
 from icesql.expr.tree import FALSE, TRUE, AlwaysFalse, AlwaysTrue, Expression
 from icesql.spec.files import DataFile
@@ -79,31 +79,31 @@ def _file_to_json(file: DataFile, change: ProduceSnapshot, metadata: TableMetada
 
 def produce_from_json(node: Any, metadata: TableMetadata) -> ProduceSnapshot:
     """Raises CorruptMetadataError that names the path, ValidationError for specs the table does not have."""
-    found = as_object(node)
-    files = {key: _files(found, key, metadata) for key in _FILES}
+    fields = as_object(node)
+    files = {key: _files(fields, key, metadata) for key in _FILES}
     data, deletes, removed_data, removed_deletes = (tuple(file for file, _ in files[key]) for key in _FILES)
-    flags = {key: _flag(found, key, default) for key, default in _FLAGS.items()}
-    has_match = found.get("added-files-match-filter") is not None
+    flags = {key: _flag(fields, key, default) for key, default in _FLAGS.items()}
+    has_match = fields.get("added-files-match-filter") is not None
     return ProduceSnapshot(
-        action=_action(found),
-        branch=string_field(found, "branch") if found.get("branch") is not None else MAIN,
+        action=_action(fields),
+        branch=string_field(fields, "branch") if fields.get("branch") is not None else MAIN,
         stage_only=flags["stage-only"],
-        base_snapshot_id=_optional_long(found, "base-snapshot-id"),
+        base_snapshot_id=_optional_long(fields, "base-snapshot-id"),
         add_data_files=data,
         add_delete_files=deletes,
         remove_data_files=removed_data,
         remove_delete_files=removed_deletes,
-        drop_partitions=_partitions(found, "drop-partitions", metadata) or frozenset(),
-        delete_row_filter=_filter(found, "delete-row-filter", FALSE, metadata.schema),
+        drop_partitions=_partitions(fields, "drop-partitions", metadata) or frozenset(),
+        delete_row_filter=_filter(fields, "delete-row-filter", FALSE, metadata.schema),
         case_sensitive=flags["case-sensitive"],
-        data_sequence_number=_optional_long(found, "data-sequence-number"),
+        data_sequence_number=_optional_long(fields, "data-sequence-number"),
         delete_sequence_numbers={file.key: number for file, number in files["add-delete-files"] if number is not None},
         merge_manifests=flags["merge-manifests"],
         fail_missing_deletes=flags["fail-missing-deletes"],
         fail_any_delete=flags["fail-any-delete"],
-        added_files_match_filter=_filter(found, "added-files-match-filter", TRUE, metadata.schema) if has_match else None,
-        summary=_summary(found),
-        validations=_validations(found, metadata),
+        added_files_match_filter=_filter(fields, "added-files-match-filter", TRUE, metadata.schema) if has_match else None,
+        summary=_summary(fields),
+        validations=_validations(fields, metadata),
     )
 
 
@@ -131,11 +131,11 @@ def _flag(node: Node, key: str, default: bool) -> bool:
 def _files(node: Node, key: str, metadata: TableMetadata) -> list[tuple[DataFile, int | None]]:
     if node.get(key) is None:
         return []
-    found = []
+    files = []
     for path, item in each(array_field(node, key), key):
         with within(path):
-            found.append((content_file_from_json(item, metadata), _optional_long(as_object(item), "data-sequence-number")))
-    return found
+            files.append((content_file_from_json(item, metadata), _optional_long(as_object(item), "data-sequence-number")))
+    return files
 
 
 def _filter(node: Node, key: str, default: Expression, schema: Schema) -> Expression:
@@ -154,26 +154,26 @@ def _summary(node: Node) -> dict[str, str]:
 
 # -- partitions ----------------------------------------------------------------------------------------------------
 def _partitions_to_json(partitions: PartitionKeys, metadata: TableMetadata) -> list[Node]:
-    found = []
+    nodes = []
     for spec_id, partition in sorted(partitions, key=repr):
         spec = spec_of(metadata, spec_id)
         fields = spec.partition_type(schema_for_spec(metadata, spec)).fields
-        found.append({"spec-id": spec_id, "partition": [to_json(f.type, v) for f, v in zip(fields, partition, strict=True)]})
-    return found
+        nodes.append({"spec-id": spec_id, "partition": [to_json(f.type, v) for f, v in zip(fields, partition, strict=True)]})
+    return nodes
 
 
 def _partitions(node: Node, key: str, metadata: TableMetadata) -> PartitionKeys | None:
     if node.get(key) is None:
         return None
-    found = set()
+    partitions = set()
     for path, item in each(array_field(node, key), key):
         with within(path):
             spec = spec_of(metadata, int_field(as_object(item), "spec-id"))
             fields, values = spec.partition_type(schema_for_spec(metadata, spec)).fields, array_field(item, "partition")
             if len(fields) != len(values):
                 raise JsonFault(f"expected {len(fields)} values, got {len(values)}", "partition")
-            found.add((spec.spec_id, tuple(from_json(f.type, v) for f, v in zip(fields, values, strict=True))))
-    return frozenset(found)
+            partitions.add((spec.spec_id, tuple(from_json(f.type, v) for f, v in zip(fields, values, strict=True))))
+    return frozenset(partitions)
 
 
 # -- validations ---------------------------------------------------------------------------------------------------
@@ -199,6 +199,8 @@ def _validation_to_json(validation: CommitValidation, metadata: TableMetadata) -
             node["file-paths"] = sorted(paths)
             if validation.ignore_equality_deletes:
                 node["ignore-equality-deletes"] = True
+        case _:
+            raise unknown_case(validation)
     return node
 
 
@@ -216,6 +218,8 @@ def _type_of(validation: CommitValidation) -> str:
             return "not-allowed-new-deletes-for-data-files"
         case NotAllowedKnownDataFiles():
             return "not-allowed-known-data-files"
+        case _:
+            raise unknown_case(validation)
 
 
 def _validations(node: Node, metadata: TableMetadata) -> tuple[CommitValidation, ...]:
@@ -223,11 +227,11 @@ def _validations(node: Node, metadata: TableMetadata) -> tuple[CommitValidation,
     if held is None:
         return ()
     items = held if isinstance(held, list) else [held]  # the proposal's text says list, its schema one object
-    found = []
+    validations = []
     for path, item in each(items, "commit-validations"):
         with within(path):
-            found.append(_validation(as_object(item), metadata))
-    return tuple(found)
+            validations.append(_validation(as_object(item), metadata))
+    return tuple(validations)
 
 
 def _validation(node: Node, metadata: TableMetadata) -> CommitValidation:
@@ -251,7 +255,8 @@ def _validation(node: Node, metadata: TableMetadata) -> CommitValidation:
             return NotAllowedNewDeletesForDataFiles(file_paths=_paths(node), filter=filter_, ignore_equality_deletes=ignore)
         case "not-allowed-known-data-files":
             return NotAllowedKnownDataFiles(file_paths=_paths(node))
-    raise JsonFault(f"unknown validation: {kind}", "type")
+        case _:
+            raise JsonFault(f"unknown validation: {kind}", "type")
 
 
 def _paths(node: Node) -> frozenset[str]:
@@ -263,11 +268,11 @@ def _paths(node: Node) -> frozenset[str]:
 
 def _operations(node: Node) -> frozenset[Operation]:
     items = array_field(node, "allowed-remove-operations") if node.get("allowed-remove-operations") is not None else []
-    found = set()
+    operations = set()
     for item in items:
         name = {"rewrite": "replace"}.get(str(item).lower(), str(item).lower())  # the proposal calls it both
         try:
-            found.add(Operation(name))
+            operations.add(Operation(name))
         except ValueError:
             raise JsonFault(f"unknown operation: {item!r}", "allowed-remove-operations") from None
-    return frozenset(found)
+    return frozenset(operations)

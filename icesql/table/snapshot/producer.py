@@ -1,6 +1,7 @@
 """From ProduceSnapshot to a snapshot: validate, write manifests and their list, and ask for the swap. One instance serves one commit.
 
-What an attempt wrote is kept for the next: manifests of added files for good, filtered and merged ones as long as their sources stand.
+What an attempt wrote is reused by the next: manifests of added files always, filtered and merged ones as long as their sources are
+unchanged.
 """
 
 from __future__ import annotations
@@ -47,9 +48,9 @@ class _Contents:
 
 
 class SnapshotProducer:
-    """The Change that carries out a ProduceSnapshot. ``snapshot_id`` is fixed from the start, over all attempts.
+    """The Change that carries out a ProduceSnapshot. ``snapshot_id`` is the same for all attempts.
 
-    ``owns_files``: the files it adds were written for this commit alone, and go with it if it fails for certain.
+    ``owns_files``: the files it adds were written for this commit alone, and are removed if it fails for certain.
     """
 
     def __init__(
@@ -95,7 +96,7 @@ class SnapshotProducer:
             raise AlreadyCommittedError(f"Cannot commit: snapshot id is taken: {self.snapshot_id}", snapshot_id=self.snapshot_id)
 
     def committed(self, metadata: TableMetadata) -> None:
-        """Remove manifests and lists that only losing attempts wrote; nothing if the snapshot is not in sight."""
+        """Remove manifests and lists that only losing attempts wrote; nothing if the snapshot cannot be seen in the metadata."""
         self._is_committed = True
         snapshot = metadata.snapshots_by_id.get(self.snapshot_id)
         if snapshot is None:
@@ -117,7 +118,7 @@ class SnapshotProducer:
 
     # -- checks --------------------------------------------------------------------------------------------------
     def _check_target(self, metadata: TableMetadata) -> None:
-        """A branch that is not there yet is made; one that was there when the write began, and is not any more, was dropped."""
+        """A branch that does not exist yet is made; one that existed when the write began, and no longer does, was dropped."""
         branch = self.change.branch
         ref = metadata.refs.get(branch)
         if ref is not None and not ref.is_branch:
@@ -191,7 +192,7 @@ class SnapshotProducer:
         return data, self._filters[ManifestContent.DELETES].apply(metadata, delete_manifests, delete_removals)
 
     def _delete_removals(self, metadata: TableMetadata, data: Filtered, removals: Removals) -> Removals:
-        """Listed delete files go; with data also go those that apply to nothing any more (``dangling_deletes`` has the rule)."""
+        """The delete files to remove: those listed, and with removed data files also the dangling ones (see ``dangling_deletes``)."""
         listed = {file.key: file for file in self.change.remove_delete_files}
         if not self.change.merge_manifests and not listed and removals.is_empty:  # a fast append leaves everything as it is
             return Removals()
@@ -209,8 +210,8 @@ class SnapshotProducer:
     def _check_missing(self, data: Filtered, deletes: Filtered) -> None:
         if not self.change.fail_missing_deletes:
             return
-        found = data.removed_keys() | deletes.removed_keys()
-        wanted = [f for f in (*self.change.remove_data_files, *self.change.remove_delete_files) if f.key not in found]
+        removed = data.removed_keys() | deletes.removed_keys()
+        wanted = [f for f in (*self.change.remove_data_files, *self.change.remove_delete_files) if f.key not in removed]
         if wanted:
             paths = ", ".join(sorted(file.file_path for file in wanted))
             raise ValidationError(f"Missing required files to delete: {paths}", file_paths=paths)
@@ -226,7 +227,7 @@ class SnapshotProducer:
         return summary
 
     def _arranged(self, metadata: TableMetadata, data: Filtered, deletes: Filtered) -> tuple[list[ManifestFile], int]:
-        """All manifests of the snapshot, data before deletes, and how many old ones were rewritten."""
+        """All manifests of the snapshot, data before deletes, and the number of old ones that were rewritten."""
         change = self.change
         gone = {manifest.manifest_path for manifest in change.remove_manifests}
         missing = gone - {manifest.manifest_path for filtered in (data, deletes) for manifest in filtered.manifests}
@@ -247,7 +248,7 @@ class SnapshotProducer:
         return result, replaced
 
     def _new_manifests(self, metadata: TableMetadata, content: ManifestContent) -> list[ManifestFile]:
-        """Manifests of the added files, one run of them a spec; written once, and again only after a format upgrade."""
+        """Manifests of the added files, for each spec; written once, and again only after a format upgrade."""
         files = self._data_files if content is ManifestContent.DATA else self._delete_files
         key = (metadata.format_version, content)
         if key not in self._added:
@@ -317,5 +318,5 @@ def _distinct(files: Iterable[DataFile]) -> tuple[DataFile, ...]:
 
 
 def _countable(io: FileIO, metadata: TableMetadata, manifests: Sequence[ManifestFile]) -> list[ManifestFile]:
-    """With counts, which lists since version 2 require and early v1 writers left out."""
+    """The manifest with counts, which lists require since version 2 and early v1 writers left out."""
     return [with_counts(io, manifest, metadata.specs_by_id) for manifest in manifests] if metadata.format_version > 1 else list(manifests)

@@ -19,7 +19,7 @@ Self = TypeVar("Self", bound="SnapshotUpdate")
 
 @checked
 class SnapshotUpdate:
-    """Base of the builders. A builder without operations only yields ``change()``; with them it is also a Change and can ``commit``."""
+    """Base of the builders. Without operations it only yields ``change()``; with them it is also a Change and can ``commit``."""
 
     def __init__(self, operations: TableOperations | None = None, base: TableVersion | None = None) -> None:
         self._operations, self._base = operations, base
@@ -39,7 +39,7 @@ class SnapshotUpdate:
         return {"branch": self._branch, "stage_only": self._stage_only, "summary": dict(self._summary)}
 
     def set(self: Self, key: str, value: str) -> Self:
-        """A property of the snapshot's summary."""
+        """Set a property of the snapshot's summary."""
         self._summary[key] = value
         return self
 
@@ -58,7 +58,7 @@ class SnapshotUpdate:
         return self
 
     def owning_files(self: Self) -> Self:
-        """The files it adds were written for it alone: if the commit fails for certain, or its transaction is given up, they go too."""
+        """The added files were written for this commit alone: if it fails for certain, or is abandoned, they are removed."""
         self._owns_files = True
         return self
 

@@ -81,19 +81,19 @@ class UpdateMetrics:
         self._add(f"{rows_prefix}-position-deletes", file.record_count)
 
     def as_text(self) -> dict[str, str]:
-        """Only what is above zero."""
+        """The counts above zero, as text."""
         return {key: str(self.counts[key]) for key in _ORDER if self.counts.get(key, 0) > 0}
 
 
 def _size(file: DataFile) -> int:
-    """A deletion vector counts as its own blob, for one Puffin file holds many."""
+    """The size that is counted: of a deletion vector its own blob, since one Puffin file holds many."""
     if file.is_deletion_vector and file.content_size_in_bytes is not None:
         return file.content_size_in_bytes
     return file.file_size_in_bytes
 
 
 class SummaryBuilder:
-    """Collects the files of a snapshot. Without ``trusted`` it says nothing of partitions."""
+    """Collects the files of a snapshot. Unless ``trusted``, the summary leaves partitions out."""
 
     def __init__(self, metadata: TableMetadata, *, trusted: bool = True) -> None:
         self._metadata, self._trusted = metadata, trusted
@@ -125,10 +125,10 @@ class SummaryBuilder:
         if path is None:
             spec = self._metadata.specs_by_id[file.spec_id]
             path = self._paths[key] = partition_path(spec, schema_for_spec(self._metadata, spec), file.partition) if spec.fields else ""
-        found = self._partitions.get(path)
-        if found is None:
-            found = self._partitions[path] = UpdateMetrics()
-        return found
+        metrics = self._partitions.get(path)
+        if metrics is None:
+            metrics = self._partitions[path] = UpdateMetrics()
+        return metrics
 
     def count(self, key: str) -> int:
         return self._metrics.counts.get(key, 0)

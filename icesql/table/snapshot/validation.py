@@ -1,6 +1,6 @@
-"""Commit validations: did anything happen since the writer's base that makes its change wrong? Words and walks are the reference's.
+"""Commit validations: did a commit since the writer's base make its change wrong? Messages and order are the reference's.
 
-A walk goes from the branch's head back to the base snapshot and looks only at manifests that the snapshots on the way added.
+A validation walks from the branch's head back to the base snapshot and reads only manifests that the snapshots on the way added.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from icesql.errors import ValidationError
+from icesql.errors import ValidationError, unknown_case
 from icesql.expr.describe import describe
 from icesql.expr.manifests import manifest_evaluator
 from icesql.expr.metrics import inclusive_metrics
@@ -71,21 +71,24 @@ class Validator:
                     self._no_new_deletes_for(validation)
                 case NotAllowedKnownDataFiles(file_paths=paths):
                     self._no_known_data_files(paths)
+                case _:
+                    raise unknown_case(validation)
 
     # -- the walk ------------------------------------------------------------------------------------------------
     def _since_base(self) -> list[Snapshot]:
         """Snapshots after the base, newest first. Raises ValidationError if the chain does not lead to the base."""
-        base_id, found = self.change.base_snapshot_id, []
+        base_id, snapshots = self.change.base_snapshot_id, []
         for snapshot in self.metadata.ancestors(None if self.head is None else self.head.snapshot_id):
             if snapshot.snapshot_id == base_id:
                 break
-            found.append(snapshot)
-        if found and found[-1].parent_snapshot_id != base_id:
+            snapshots.append(snapshot)
+        if snapshots and snapshots[-1].parent_snapshot_id != base_id:
+            oldest = snapshots[-1].snapshot_id
             raise ValidationError(
-                f"Cannot determine history between starting snapshot {_text(base_id)} and the last known ancestor {found[-1].snapshot_id}",
+                f"Cannot determine history between starting snapshot {_text(base_id)} and the last known ancestor {oldest}",
                 base_snapshot_id=base_id,
             )
-        return found
+        return snapshots
 
     def _history(self, operations: frozenset[Operation], content: ManifestContent) -> tuple[list[ManifestFile], set[int]]:
         """Manifests that snapshots with one of the operations added since the base, and those snapshots' ids."""
@@ -105,7 +108,7 @@ class Validator:
         return known
 
     def _matching(self, manifests: Iterable[ManifestFile], filter_: Expression, partitions: _Partitions | None) -> Iterator[ManifestEntry]:
-        """Entries that the filter or the partitions do not exclude."""
+        """Entries that neither the filter nor the partitions exclude."""
         tests = _FileTests(self.metadata, filter_, partitions, self.change.case_sensitive)
         for manifest in manifests:
             if tests.may_hold(manifest):
@@ -187,15 +190,16 @@ class Validator:
                 raise ValidationError(f"Cannot commit, found {kind} for replaced data file: {hit}", file_path=hit)
 
     def _no_known_data_files(self, paths: frozenset[str]) -> None:
-        """Looks at the whole table, not only at what came since the base: a rollback may have brought a file back."""
+        """Reads the whole table, not only commits since the base: a rollback may have brought a file back."""
         live = live_data_paths(self.io, self.metadata, self.head)
         known = sorted(paths & {one_spelling(path) for path in live})
         if known:
             raise already_in_table(known)
 
     def _check_applies_after_rewrite(self, delete: DataFile) -> None:
-        """Rewritten rows that keep their sequence number are reached by new equality deletes as before, unless they change partition:
-        then a delete of the old partition would lose them, and one of the new partition would take them."""
+        """New equality deletes still apply to rewritten rows, which keep their sequence number, unless the rows change partition: then a
+        delete of the old partition would miss them, and one of the new partition would delete them.
+        """
         change = self.change
         files = (*change.remove_data_files, *change.add_data_files)
         if spec_of(self.metadata, delete.spec_id).is_unpartitioned or len({file.spec_id for file in files}) == 1:
@@ -207,7 +211,7 @@ class Validator:
             )
 
     def _check_new_deletion_vectors(self) -> None:
-        """Two deletion vectors of one data file may not both stand. Spec: "Deletion Vectors"."""
+        """A data file may have one deletion vector only. Spec: "Deletion Vectors"."""
         ours = {f.referenced_data_file: f for f in self.change.add_delete_files if f.is_deletion_vector}
         if not ours:
             return
@@ -240,7 +244,7 @@ def describe_partitions(metadata: TableMetadata, partitions: Iterable[tuple[int,
 
 
 class _FileTests:
-    """Inclusive tests of files, by spec: never False for a file that may hold a matching row."""
+    """Inclusive tests of files, by spec: never false for a file that may hold a matching row."""
 
     def __init__(self, metadata: TableMetadata, filter_: Expression, partitions: _Partitions | None, case_sensitive: bool) -> None:
         self._metadata, self._filter, self._partitions, self._case_sensitive = metadata, filter_, partitions, case_sensitive

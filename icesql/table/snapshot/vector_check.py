@@ -1,4 +1,4 @@
-"""At most one deletion vector a data file. Spec: "Deletion Vectors"."""
+"""Checks that a data file has at most one deletion vector. Spec: "Deletion Vectors"."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from icesql.table.snapshot.produce import ProduceSnapshot
 
 
 class VectorCheck:
-    """Of one change: its vectors may not stand beside others for the same data files. Manifests found free of them are not read again."""
+    """The check of one change's vectors. Manifests without vectors for its data files are not read again."""
 
     def __init__(self, io: FileIO, change: ProduceSnapshot) -> None:
         self._io = io
@@ -26,9 +26,9 @@ class VectorCheck:
         self._free: set[str] = set()
 
     def check(self, metadata: TableMetadata, kept: Iterable[ManifestFile]) -> None:
-        """``kept``: the delete manifests that stay, without what the change removes.
+        """``kept``: the delete manifests that stay, without the files the change removes.
 
-        Raises InvalidArgumentError where the change itself adds two vectors for one file, ValidationError where one would stay.
+        Raises InvalidArgumentError if the change itself adds two vectors for one file, ValidationError if an older one would stay.
         """
         if not self._vectors:
             return

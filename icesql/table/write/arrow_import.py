@@ -1,4 +1,4 @@
-"""Existing data files as members of a table: metrics from their footers, partition values from their folders or their bounds."""
+"""Existing data files as files of a table: metrics from their footers, partition values from their folders or their bounds."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def imported_files(io: FileIO, metadata: TableMetadata, locations: Sequence[str]
 
 
 def name_mapping(metadata: TableMetadata) -> NameMapping:
-    """How columns of files without field ids are found: the table's mapping, else by their current names."""
+    """The mapping that matches columns of files without field ids: the table's, else by current names."""
     configured = metadata.properties.get(DEFAULT_NAME_MAPPING)
     return mapping_for(metadata.schema) if configured is None else name_mapping_from_json(configured)
 
@@ -63,7 +63,7 @@ def _named_folders(location: str) -> dict[str, str]:
 
 
 def _partition_value(field: PartitionField, schema: Schema, file: DataFile, folders: dict[str, str]) -> object:
-    """From the folder that bears the field's name, else from bounds that leave only one value."""
+    """From the folder named after the field, else from bounds that allow only one value."""
     source = schema.field(field.source_id)
     if field.transform.is_void:
         return None
@@ -98,7 +98,7 @@ def _check_columns(io: FileIO, metadata: TableMetadata, location: str, mapping: 
 
 
 def _check_type(field: NestedField, file_type: object, format_version: int, location: str) -> None:
-    """Whether the file's type can be read as the column's; of nested types the shape."""
+    """Whether the file's type can be read as the column's; of nested types only the shape is compared."""
     given = from_arrow_type(file_type)
     nested = (StructType, ListType, MapType)
     if isinstance(field.type, nested) or isinstance(given, nested):

@@ -1,4 +1,4 @@
-"""Arrow rows on their way into a table: fitted to the schema by name, and split by the partitions of a spec."""
+"""Arrow rows prepared for a table: fitted to the schema by name, and split by the partitions of a spec."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _column(array: Any, field: NestedField, length: int, path: str, present: pa.
 
 
 def _has_null(array: Any, present: pa.Array | None) -> bool:
-    """A null that is not merely below a null parent."""
+    """True for a null that is not merely below a null parent."""
     if array.null_count == 0 or present is None:
         return bool(array.null_count)
     return bool(pc.any(pc.and_(array.is_null(), present)).as_py())
@@ -76,7 +76,8 @@ def _array(array: Any, wanted: Type, path: str) -> Any:
             return _list(array, wanted, path)
         case MapType() if pa.types.is_map(array.type):
             return _map(array, wanted, path)
-    return _leaf(array, wanted, path)
+        case _:
+            return _leaf(array, wanted, path)
 
 
 def _struct(array: pa.StructArray, wanted: StructType, path: str) -> pa.Array:
@@ -124,7 +125,7 @@ def _leaf(array: pa.Array, wanted: Type, path: str) -> pa.Array:
 
 
 def _is_fit(given: pa.DataType, target: pa.DataType) -> bool:
-    """Same family of types. What a family member cannot hold, the cast refuses value by value."""
+    """Whether both types are of one family. Values that a type cannot hold are refused by the cast."""
     types = pa.types
     if given == target or is_uuid(given):
         return bool(given == target or target == pa.binary(16))
@@ -153,7 +154,7 @@ def _misfit(problem: str) -> ValidationError:
 
 # -- splitting ---------------------------------------------------------------------------------------------------------
 def by_partition(rows: pa.Table, schema: Schema, spec: PartitionSpec) -> Iterator[tuple[tuple[object, ...], pa.Table]]:
-    """(partition tuple, its rows in their order) of fitted rows, one a partition."""
+    """(partition tuple, its rows in their order) of fitted rows, one pair for each partition."""
     if not spec.fields or rows.num_rows == 0:
         if rows.num_rows:
             yield (), rows
@@ -171,9 +172,9 @@ def by_partition(rows: pa.Table, schema: Schema, spec: PartitionSpec) -> Iterato
 
 
 def _partition_values(rows: pa.Table, schema: Schema, field: PartitionField) -> tuple[list[Any], Any]:
-    """The distinct values of a partition field, and for each row the place of its value among them.
+    """The distinct values of a partition field, and for each row the index of its value.
 
-    The transform runs once a distinct source value.
+    The transform runs once for each distinct source value.
     """
     source = schema.field(field.source_id)
     encoded = _source_column(rows, schema, field.source_id).combine_chunks().dictionary_encode(null_encoding="encode")
@@ -188,7 +189,7 @@ def _partition_values(rows: pa.Table, schema: Schema, field: PartitionField) -> 
 
 
 def _source_column(rows: pa.Table, schema: Schema, field_id: int) -> pa.ChunkedArray:
-    """The column of a field that may lie in structs; a null struct gives null."""
+    """The column of a field, which may lie in structs; a null struct gives null."""
     path = [field_id]
     while path[0] in schema.parents:
         path.insert(0, schema.parents[path[0]])

@@ -1,4 +1,4 @@
-"""Writing without Spark: append, overwrite and delete of Arrow tables, and taking existing files in. Each is one commit."""
+"""Writing without Spark: append, overwrite and delete of Arrow tables, and adding existing files. Each is one commit."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def append(table: Table, rows: pa.Table, *, branch: str, summary: Mapping[str, s
 
 
 def overwrite(table: Table, rows: pa.Table, where: Expression, *, branch: str, summary: Mapping[str, str]) -> TableVersion:
-    """Files all of whose rows match go, files some of whose rows match are rewritten without them, and the rows are added."""
+    """Removes files all of whose rows match, rewrites files with some matching rows, and adds the rows."""
     change = _change(table, where, branch)
     with removed_if_it_fails(table.io) as added:
         added += write_rows(table.io, table.metadata, rows)
@@ -100,7 +100,7 @@ def _readable(table: Table, branch: str) -> str | None:
 # -- what a filter touches ---------------------------------------------------------------------------------------------
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """Files that go, and the rows of theirs that stay."""
+    """Files to remove, and those of their rows that stay."""
 
     base_snapshot_id: int | None
     removed: list[DataFile]
@@ -132,7 +132,7 @@ def _carried(metadata: TableMetadata) -> Schema:
 
 
 def _staying(reader: TaskReader, where: Expression, task: FileScanTask) -> pa.Table | None:
-    """The file's rows for which the filter is false or null; ``None`` if that is all of them."""
+    """The file's rows for which the filter is false or null; ``None`` if all of them are."""
     rows = reader.table(replace(task, residual=TRUE))
     matches = row_mask(rows, reader.wanted, where)
     return rows.filter(pc.invert(matches)) if pc.any(matches).as_py() else None
@@ -152,9 +152,9 @@ def _commit_rewrite(
 
 # -- files -------------------------------------------------------------------------------------------------------------
 def write_rows(io: FileIO, metadata: TableMetadata, rows: pa.Table, *, schema: Schema | None = None) -> list[DataFile]:
-    """Write rows to new data files of the current spec, one or more a partition. If one fails, those written are removed.
+    """Write rows to new data files of the current spec, one or more for each partition. If one fails, all are removed.
 
-    ``schema``: the table's with metadata columns that the rows carry along (row lineage), the table's own without it.
+    ``schema``: of the rows: the table's, with the metadata columns that rewritten rows keep (row lineage).
     """
     columns = metadata.schema if schema is None else schema
     fit = fitted(rows, columns)

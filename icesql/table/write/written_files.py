@@ -1,6 +1,6 @@
-"""Files that were written for a commit to come: until it begins, whoever writes them answers for them.
+"""Files written for a later commit: until the commit begins, their writer removes them on failure.
 
-Once it begins the commit does, if the builder owns its files (``SnapshotUpdate.owning_files``).
+From then on the commit does, if the builder owns its files (``SnapshotUpdate.owning_files``).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from icesql.spec.files import DataFile
 
 @contextmanager
 def removed_if_it_fails(io: FileIO) -> Iterator[list[DataFile]]:
-    """A list for the files that the block writes. If the block raises, whatever is in it is removed. No commit belongs in the block."""
+    """A list for the files that the block writes. If the block raises, all files in it are removed. The block must not commit."""
     written: list[DataFile] = []
     try:
         yield written
@@ -24,7 +24,7 @@ def removed_if_it_fails(io: FileIO) -> Iterator[list[DataFile]]:
 
 
 def remove_files(io: FileIO, files: Iterable[DataFile]) -> None:
-    """Remove data and delete files; those that are gone or cannot be removed are left. Several vectors may share one file."""
+    """Remove data and delete files; files that are gone or cannot be removed are skipped. Several vectors may share one file."""
     locations = sorted({file.file_path for file in files})
     if locations:
         io.delete_many(locations)

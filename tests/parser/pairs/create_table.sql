@@ -20,7 +20,7 @@ CreateTable(table=t, columns=(ColumnDefinition(path=('id'), type=int, type_text=
 
 create table t (id int) using parquet stored as orc
 
-Other(references=[t (target)], error=SqlError('[INVALID_STATEMENT_OR_CLAUSE] The statement or clause: CREATE TABLE ... USING ... STORED AS ORC is not valid. (line 1, column 52)'))
+Other(references=[t (target)], error=SqlError('[INVALID_STATEMENT_OR_CLAUSE] The statement or clause: CREATE TABLE ... USING ... STORED AS ORC is not valid. SQLSTATE: 42601 (line 1, column 52)'))
 
 create table t (id int) partitioned by (p string comment 'hive', q int)
 

@@ -80,11 +80,11 @@ Merge(target=t, source='q', condition='t.id = q.id', clauses=(MergeClause(kind=m
 
 merge into t using u on true
 
-Other(references=[t (target), u], error=SqlError('[MERGE_WITHOUT_WHEN] There must be at least one WHEN clause in a MERGE statement. (line 1, column 29)'))
+Other(references=[t (target), u], error=SqlError('[MERGE_WITHOUT_WHEN] There must be at least one WHEN clause in a MERGE statement. SQLSTATE: 42601 (line 1, column 29)'))
 
 merge into t using u on a when matched then delete when matched then update set *
 
-Other(references=[t (target), u], error=SqlError('[NON_LAST_MATCHED_CLAUSE_OMIT_CONDITION] When there are more than one MATCHED clauses in a MERGE statement, only the last MATCHED clause can omit the condition. (line 1, column 27)'))
+Other(references=[t (target), u], error=SqlError('[NON_LAST_MATCHED_CLAUSE_OMIT_CONDITION] When there are more than one MATCHED clauses in a MERGE statement, only the last MATCHED clause can omit the condition. SQLSTATE: 42613 (line 1, column 27)'))
 
 merge into t using u on a when not matched then insert (x, y) values (1)
 

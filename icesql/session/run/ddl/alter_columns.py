@@ -16,6 +16,7 @@ from icesql.session.run.ddl.column_defaults import defaults_allowed
 from icesql.session.run.ddl.schemas import default_value
 from icesql.session.run.ddl.type_changes import check_type_change
 from icesql.session.sql_errors import column_exists, quoted
+from icesql.spark_errors import spark_message
 from icesql.spec.schema import Schema
 from icesql.spec.types import ListType, MapType, NestedField, StructType, Type, children
 from icesql.table.changes.update_schema import UpdateSchema
@@ -72,7 +73,7 @@ class Columns:
             matches = [field for field in children(holder) if self.key(field.name) == self.key(part)]
             if len(matches) > 1:
                 count = f"is ambiguous and has {len(matches)} matches"
-                raise SqlError(f"[AMBIGUOUS_COLUMN_OR_FIELD] Column or field {quoted(path)} {count}. SQLSTATE: 42702")
+                raise SqlError(spark_message("AMBIGUOUS_COLUMN_OR_FIELD", f"Column or field {quoted(path)} {count}."))
             found = matches[0] if matches else None
             if found is None:
                 raise self._missing(path, place, names, holder)
@@ -92,8 +93,11 @@ class Columns:
         """Names the table's columns and ``near``, quoted names of fields."""
         known = [*(quoted([field.name]) for field in self.schema.fields), *near]
         return UnresolvedColumnError(
-            f"[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column, variable, or function parameter with name {quoted(path)} cannot be resolved. "
-            f"Did you mean one of the following? [{', '.join(known)}]. SQLSTATE: 42703"
+            spark_message(
+                "UNRESOLVED_COLUMN.WITH_SUGGESTION",
+                f"A column, variable, or function parameter with name {quoted(path)} cannot be resolved. "
+                f"Did you mean one of the following? [{', '.join(known)}].",
+            )
         )
 
     def siblings(self, parent: Sequence[str]) -> tuple[NestedField, ...]:
@@ -101,7 +105,7 @@ class Columns:
 
 
 def not_a_struct(path: Sequence[str], above: Sequence[str]) -> SqlError:
-    return SqlError(f"[INVALID_FIELD_NAME] Field name {quoted(path)} is invalid: {quoted(above)} is not a struct. SQLSTATE: 42000")
+    return SqlError(spark_message("INVALID_FIELD_NAME", f"Field name {quoted(path)} is invalid: {quoted(above)} is not a struct."))
 
 
 def _refuse_defaults(session: SessionState, columns: Sequence[s.ColumnDefinition]) -> None:
@@ -126,8 +130,10 @@ def _add(update: UpdateSchema, known: Columns, columns: Sequence[s.ColumnDefinit
             raise column_exists(column.path)
         if key[-1] in taken:
             raise SqlError(
-                f"[FIELD_ALREADY_EXISTS] Cannot add column, because {quoted(column.path)} already exists in {known.schema.as_struct()}. "
-                f"SQLSTATE: 42710"
+                spark_message(
+                    "FIELD_ALREADY_EXISTS",
+                    f"Cannot add column, because {quoted(column.path)} already exists in {known.schema.as_struct()}.",
+                )
             )
         if column.required:
             raise ValidationError(f"Unsupported table change: Incompatible change: cannot add required column: {column.name}")
@@ -159,8 +165,11 @@ def _check_place(known: Columns, column: s.ColumnDefinition, added: Iterable[tup
     after = known.key(column.position.after)
     if after not in {known.key(field.name) for field in siblings} and known.keys((*above, column.position.after)) not in added:
         raise SqlError(
-            f"[FIELD_NOT_FOUND] Cannot place {quoted(column.path)}: No such struct field {quoted([column.position.after])} in "
-            f"{', '.join(field.name for field in siblings)}.{nearest(column.position.after, [f.name for f in siblings])} SQLSTATE: 42704"
+            spark_message(
+                "FIELD_NOT_FOUND",
+                f"Cannot place {quoted(column.path)}: No such struct field {quoted([column.position.after])} in "
+                f"{', '.join(field.name for field in siblings)}.{nearest(column.position.after, [f.name for f in siblings])}",
+            )
         )
 
 
@@ -226,8 +235,9 @@ def _rename(update: UpdateSchema, known: Columns, statement: s.RenameColumn) -> 
     if known.key(statement.new_name) in siblings:
         target = (*statement.column[:-1], statement.new_name)
         raise SqlError(
-            f"[FIELD_ALREADY_EXISTS] Cannot rename column, because {quoted(target)} already exists in {known.schema.as_struct()}. "
-            "SQLSTATE: 42710"
+            spark_message(
+                "FIELD_ALREADY_EXISTS", f"Cannot rename column, because {quoted(target)} already exists in {known.schema.as_struct()}."
+            )
         )
     update.rename_column(name, statement.new_name)
 
@@ -239,8 +249,10 @@ def _change(session: SessionState, update: UpdateSchema, known: Columns, changes
         name, field = known.resolve(change.column)
         if name in seen:
             raise SqlError(
-                f"[NOT_SUPPORTED_CHANGE_SAME_COLUMN] ALTER TABLE ALTER/CHANGE COLUMN is not supported for changing the same "
-                f"column twice: {name}. SQLSTATE: 0A000"
+                spark_message(
+                    "NOT_SUPPORTED_CHANGE_SAME_COLUMN",
+                    f"ALTER TABLE ALTER/CHANGE COLUMN is not supported for changing the same column twice: {name}.",
+                )
             )
         seen.add(name)
         if change.type is not None:

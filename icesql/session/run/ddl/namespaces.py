@@ -17,6 +17,7 @@ from icesql.session.run.show.patterns import matches
 from icesql.session.sql_errors import schema_exists, schema_not_found
 from icesql.session.state.catalogs import SPARK_CATALOG
 from icesql.spark.jvm.spark_session import qualified_path
+from icesql.spark_errors import spark_message
 
 if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
@@ -55,8 +56,10 @@ def _refuse_reserved(keys: Iterable[str]) -> None:
     for key in keys:
         if key in _RESERVED:
             raise InvalidArgumentError(
-                f"[UNSUPPORTED_FEATURE.SET_NAMESPACE_PROPERTY] The feature is not supported: {key} is a reserved namespace property, "
-                f"{_RESERVED[key]}. SQLSTATE: 0A000"
+                spark_message(
+                    "UNSUPPORTED_FEATURE.SET_NAMESPACE_PROPERTY",
+                    f"The feature is not supported: {key} is a reserved namespace property, {_RESERVED[key]}.",
+                )
             )
 
 

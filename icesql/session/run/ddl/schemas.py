@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from icesql.errors import NotFoundError, SqlError, UnsupportedError, ValidationError, nearest
 from icesql.parser.statements.ddl import ColumnDefinition, SortTerm, TransformTerm
 from icesql.session.sql_errors import column_exists
+from icesql.spark_errors import spark_message
 from icesql.spec.partitioning import PARTITION_FIELD_ID_START, PartitionField, PartitionSpec
 from icesql.spec.schema import Schema
 from icesql.spec.sorting import SortField, SortOrder
@@ -27,8 +28,11 @@ def table_schema(columns: Sequence[ColumnDefinition], *, case_sensitive: bool = 
         _refuse_doubled_fields(column.name, column.type, key)
         if column.generated_text is not None:
             raise UnsupportedError(
-                f"[UNSUPPORTED_FEATURE.TABLE_OPERATION] The feature is not supported: Table does not support "
-                f"{'identity' if _is_identity(column.generated_text) else 'generated'} columns: {column.name}. SQLSTATE: 0A000"
+                spark_message(
+                    "UNSUPPORTED_FEATURE.TABLE_OPERATION",
+                    f"The feature is not supported: Table does not support "
+                    f"{'identity' if _is_identity(column.generated_text) else 'generated'} columns: {column.name}.",
+                )
             )
     first = 1 + max((_highest_id(column) for column in columns), default=0)
     return Schema(tuple(_field(column, first + index) for index, column in enumerate(columns)))

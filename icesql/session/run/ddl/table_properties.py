@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from icesql.errors import InvalidArgumentError, SqlError
 from icesql.parser.statements.ddl import CreateTable
 from icesql.spark.jvm.queries import only_constant
+from icesql.spark_errors import spark_message
 from icesql.spec.properties import DEFAULT_FILE_FORMAT
 
 if TYPE_CHECKING:
@@ -70,8 +71,10 @@ def _constant_text(session: SessionState, key: str, expression: str) -> str:
     from pyspark.errors import PySparkException
 
     refused = SqlError(
-        f"[INVALID_SQL_SYNTAX.OPTION_IS_INVALID] Invalid SQL syntax: option or property key {key} is invalid; only constant expressions "
-        f"are supported: {expression}. SQLSTATE: 42000"
+        spark_message(
+            "INVALID_SQL_SYNTAX.OPTION_IS_INVALID",
+            f"Invalid SQL syntax: option or property key {key} is invalid; only constant expressions are supported: {expression}.",
+        )
     )
     try:
         value = only_constant(session.spark_sql(f"SELECT {expression}"))
@@ -93,8 +96,10 @@ def refuse_reserved(keys: Iterable[str]) -> None:
     for key in keys:
         if key in _RESERVED:
             raise InvalidArgumentError(
-                f"[UNSUPPORTED_FEATURE.SET_TABLE_PROPERTY] The feature is not supported: {key} is a reserved table property, "
-                f"{_RESERVED[key]}. SQLSTATE: 0A000"
+                spark_message(
+                    "UNSUPPORTED_FEATURE.SET_TABLE_PROPERTY",
+                    f"The feature is not supported: {key} is a reserved table property, {_RESERVED[key]}.",
+                )
             )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from icesql.errors import UnsupportedError
 from icesql.session.resolve.resolved import Readable
 from icesql.session.sql_errors import quoted
+from icesql.spark_errors import spark_message
 from icesql.spec.promotion import can_promote
 from icesql.spec.types import ListType, MapType, NestedField, StructType, Type, children
 
@@ -33,15 +34,20 @@ def check_type_change(session: SessionState, found: Readable, name: str, field: 
     if type(wanted) in _NESTED:
         condition, advice = _NESTED[type(wanted)]
         raise UnsupportedError(
-            f"[CANNOT_UPDATE_FIELD.{condition}] Cannot update {quoted(found.parts)} field {column} type: {advice.format(column)} "
-            f"SQLSTATE: 0A000"
+            spark_message(
+                f"CANNOT_UPDATE_FIELD.{condition}",
+                f"Cannot update {quoted(found.parts)} field {column} type: {advice.format(column)}",
+            )
         )
     refused = _refused_by_spark(session, field.type, text)
     if refused is None:
         raise UnsupportedError(f"Unsupported table change: Cannot change column type: {name}: {field.type} -> {wanted}")
     raise UnsupportedError(
-        f"[NOT_SUPPORTED_CHANGE_COLUMN] ALTER TABLE ALTER/CHANGE COLUMN is not supported for changing {quoted(found.parts)}'s column "
-        f'{column} with type "{refused[0]}" to {column} with type "{refused[1]}". SQLSTATE: 0A000'
+        spark_message(
+            "NOT_SUPPORTED_CHANGE_COLUMN",
+            f"ALTER TABLE ALTER/CHANGE COLUMN is not supported for changing {quoted(found.parts)}'s column "
+            f'{column} with type "{refused[0]}" to {column} with type "{refused[1]}".',
+        )
     )
 
 
@@ -49,17 +55,13 @@ def _refused_by_spark(session: SessionState, old: Type, text: str) -> tuple[str,
     """Both types in SQL if Spark refuses the change, which it does unless no value can be lost; ``None`` if Iceberg is the first to."""
     from pyspark.errors import PySparkException
 
-    from icesql.spark.jvm.bridge import bridge_of
+    from icesql.spark.jvm.queries import narrowing_to
     from icesql.spark.jvm.types import to_spark_type
 
-    bridge = bridge_of(session.spark)
     try:
-        one, other = bridge.jvm_type(to_spark_type(old)), bridge.types.DataType.fromDDL(text)
+        return narrowing_to(session.spark, to_spark_type(old), text)
     except (PySparkException, UnsupportedError):  # a type that Iceberg has and Spark has not
         return None
-    if bridge.jvm.org.apache.spark.sql.catalyst.expressions.Cast.canUpCast(one, other):
-        return None
-    return str(one.sql()), str(other.sql())
 
 
 def _same_shape(one: Type, other: Type) -> bool:

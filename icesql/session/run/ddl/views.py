@@ -22,6 +22,7 @@ from icesql.session.sql_errors import quoted, schema_not_found, view_not_found
 from icesql.session.state.names import Address
 from icesql.session.views.temporary_needs import refuse_temporary
 from icesql.session.views.temporary_views import OverTable
+from icesql.spark_errors import spark_message
 from icesql.spec.assign_ids import assign_view_ids
 from icesql.spec.properties import DEFAULT_FILE_FORMAT
 from icesql.spec.views import SqlRepresentation, ViewMetadata, ViewVersion, new_view, replace_version
@@ -117,14 +118,15 @@ def _create_stored(session: SessionState, statement: s.CreateView, address: Addr
         if statement.if_not_exists:
             return session.nothing
         raise AlreadyExistsError(
-            f"[TABLE_OR_VIEW_ALREADY_EXISTS] Cannot create view {address.dotted} because a table of that name already exists. "
-            f"SQLSTATE: 42P07"
+            spark_message(
+                "TABLE_OR_VIEW_ALREADY_EXISTS", f"Cannot create view {address.dotted} because a table of that name already exists."
+            )
         )
     if existing is not None and statement.if_not_exists:
         return session.nothing
     if existing is not None and not statement.replace:
         raise AlreadyExistsError(
-            f"[TABLE_OR_VIEW_ALREADY_EXISTS] Cannot create view {quoted(address.parts)} because it already exists. SQLSTATE: 42P07"
+            spark_message("TABLE_OR_VIEW_ALREADY_EXISTS", f"Cannot create view {quoted(address.parts)} because it already exists.")
         )
     refuse_temporary(session, statement, address)
     text = statement.query.of(statement.text)
@@ -157,8 +159,10 @@ def _schema(session: SessionState, statement: s.CreateView, schema: Any) -> Sche
     if given and len(given) != len(schema.fields):
         kind = "NOT_ENOUGH_DATA_COLUMNS" if len(given) > len(schema.fields) else "TOO_MANY_DATA_COLUMNS"
         raise SqlError(
-            f"[CREATE_VIEW_COLUMN_ARITY_MISMATCH.{kind}] Cannot create view {quoted(statement.view.parts)}: view columns and "
-            f"query columns differ in number. SQLSTATE: 21S01"
+            spark_message(
+                f"CREATE_VIEW_COLUMN_ARITY_MISMATCH.{kind}",
+                f"Cannot create view {quoted(statement.view.parts)}: view columns and query columns differ in number.",
+            )
         )
     names = [column.name for column in given] or list(schema.names)
     refuse_doubled(names, str if session.is_case_sensitive else str.lower)
@@ -224,7 +228,7 @@ def _drop(session: SessionState, statement: s.DropView) -> Any:
         address.catalog.drop_view(address.identifier)
     elif address.catalog.table_exists(address.identifier) and not statement.if_exists:
         raise SqlError(
-            f"[EXPECT_VIEW_NOT_TABLE.NO_ALTERNATIVE] 'DROP VIEW' expects a view but {quoted(address.parts)} is a table. SQLSTATE: 42809"
+            spark_message("EXPECT_VIEW_NOT_TABLE.NO_ALTERNATIVE", f"'DROP VIEW' expects a view but {quoted(address.parts)} is a table.")
         )
     elif not statement.if_exists:
         raise view_not_found(address.parts)

@@ -21,6 +21,7 @@ from icesql.session.sql_errors import quoted
 from icesql.session.views.targets import insert_target
 from icesql.spark.write.data_files import WriteSettings, write_frame
 from icesql.spark.write.store_assignment import assigned_frame
+from icesql.spark_errors import spark_message
 from icesql.spec.files import DataFile
 from icesql.spec.schema import Schema
 from icesql.spec.types import NestedField, TimestamptzType, Type
@@ -40,8 +41,10 @@ def run_insert(session: SessionState, statement: s.Insert, args: Any = None) -> 
         return run_query(session, statement.text, statement.references, args)
     if statement.if_not_exists:
         raise UnsupportedError(
-            f"[UNSUPPORTED_FEATURE.INSERT_PARTITION_SPEC_IF_NOT_EXISTS] INSERT INTO {quoted(target.found.address.parts)} with IF "
-            f"NOT EXISTS in the PARTITION spec. SQLSTATE: 0A000"
+            spark_message(
+                "UNSUPPORTED_FEATURE.INSERT_PARTITION_SPEC_IF_NOT_EXISTS",
+                f"INSERT INTO {quoted(target.found.address.parts)} with IF NOT EXISTS in the PARTITION spec.",
+            )
         )
     if statement.mode is not s.InsertMode.APPEND:
         isolation_level(target)
@@ -96,11 +99,14 @@ def _static_partition(session: SessionState, statement: s.Insert, target: WriteT
         name = known.get(key(partition.column))
         if name is None:
             raise SqlError(
-                f"[NON_PARTITION_COLUMN] PARTITION clause cannot contain the non-partition column: {quoted([partition.column])}."
-                f"{nearest(partition.column, names)} SQLSTATE: 42000"
+                spark_message(
+                    "NON_PARTITION_COLUMN",
+                    f"PARTITION clause cannot contain the non-partition column: {quoted([partition.column])}."
+                    f"{nearest(partition.column, names)}",
+                )
             )
         if name in seen:
-            raise SqlError(f"[DUPLICATE_KEY] Found duplicate keys {quoted([name])}. SQLSTATE: 23505")
+            raise SqlError(spark_message("DUPLICATE_KEY", f"Found duplicate keys {quoted([name])}."))
         seen.add(name)
         if partition.value is not None:
             static[name] = partition.value
@@ -113,8 +119,10 @@ def _static_partition(session: SessionState, statement: s.Insert, target: WriteT
 
 def _both_static_and_given(name: str) -> SqlError:
     return SqlError(
-        f"[STATIC_PARTITION_COLUMN_IN_INSERT_COLUMN_LIST] Static partition column {quoted([name])} is also specified in the column list. "
-        "SQLSTATE: 42713"
+        spark_message(
+            "STATIC_PARTITION_COLUMN_IN_INSERT_COLUMN_LIST",
+            f"Static partition column {quoted([name])} is also specified in the column list.",
+        )
     )
 
 

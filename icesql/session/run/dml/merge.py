@@ -19,6 +19,7 @@ from icesql.spark.row_level.assignments import Assignment
 from icesql.spark.row_level.merge import merge_rows
 from icesql.spark.row_level.merge_clauses import Action, Clause, Kind
 from icesql.spark.row_level.target import Target
+from icesql.spark_errors import spark_message
 from icesql.spec.properties import SPARK_WRITE_AUTO_SCHEMA_EVOLUTION
 from icesql.spec.schema import Schema
 
@@ -65,8 +66,11 @@ def _check_clauses(clauses: Sequence[s.MergeClause]) -> None:
         same = [clause for clause in clauses if clause.kind is kind]
         if any(clause.condition is None for clause in same[:-1]):
             raise SqlError(
-                f"[{code}] When there are more than one {kind.value.upper()} clauses in a MERGE statement, only the last "
-                f"{kind.value.upper()} clause can omit the condition. SQLSTATE: 42613"
+                spark_message(
+                    code,
+                    f"When there are more than one {kind.value.upper()} clauses in a MERGE statement, only the last "
+                    f"{kind.value.upper()} clause can omit the condition.",
+                )
             )
 
 
@@ -81,8 +85,10 @@ def _check_conditions(statement: s.Merge) -> None:
 
 def subquery_in_condition(place: str, text: str) -> SqlError:
     return SqlError(
-        f"[UNSUPPORTED_MERGE_CONDITION.SUBQUERY] MERGE operation contains unsupported {place} condition. "
-        f"Subqueries are not allowed: {text}. SQLSTATE: 42K0E"
+        spark_message(
+            "UNSUPPORTED_MERGE_CONDITION.SUBQUERY",
+            f"MERGE operation contains unsupported {place} condition. Subqueries are not allowed: {text}.",
+        )
     )
 
 
@@ -182,9 +188,12 @@ def _all_columns(names: Qualifiers, source: str, columns: Sequence[str], *, keep
             yield Assignment(column=(field.name,), value=f"{quote(source)}.{quote(name)}")
         elif not keeps_missing:
             raise SqlError(
-                f"[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column, variable, or function parameter with name {quote(field.name)} "
-                f"cannot be resolved in the source."
-                f"{nearest(field.name, columns)} SQLSTATE: 42703"
+                spark_message(
+                    "UNRESOLVED_COLUMN.WITH_SUGGESTION",
+                    f"A column, variable, or function parameter with name {quote(field.name)} "
+                    f"cannot be resolved in the source."
+                    f"{nearest(field.name, columns)}",
+                )
             )
 
 

@@ -17,14 +17,15 @@ from icesql.parser.parse import parse
 from icesql.parser.text.parameters import bind_parameters
 from icesql.session.run.query.immediate import immediate_text
 from icesql.session.run.query.script_reads import ScriptReads
+from icesql.spark_errors import spark_message
 
 if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
     from icesql.spark.jvm.scripting import Script
 
-_BY_PLACE = (
-    "[UNSUPPORTED_FEATURE.SQL_SCRIPTING_WITH_POSITIONAL_PARAMETERS] The feature is not supported: Positional parameters are not supported "
-    "with SQL Scripting. SQLSTATE: 0A000"
+_BY_PLACE = spark_message(
+    "UNSUPPORTED_FEATURE.SQL_SCRIPTING_WITH_POSITIONAL_PARAMETERS",
+    "The feature is not supported: Positional parameters are not supported with SQL Scripting.",
 )
 _BLANK = r"(?:\s|--[^\n]*\n|/\*.*?\*/)"
 _NAME = r"(?:`(?:[^`]|``)+`|\w+)"

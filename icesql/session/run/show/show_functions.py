@@ -11,6 +11,7 @@ from icesql.session.rewrite.system_functions import SYSTEM
 from icesql.session.run.show.patterns import matches
 from icesql.session.sql_errors import schema_not_found
 from icesql.spark.functions.system_functions import FUNCTIONS
+from icesql.spark_errors import spark_message
 
 if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
@@ -25,7 +26,7 @@ def show_functions(session: SessionState, statement: s.ShowFunctions | s.Describ
         catalog = session.names.address(statement.function.parts)
         assert catalog is not None
         raise UnsupportedError(
-            f"[MISSING_CATALOG_ABILITY.FUNCTIONS] Catalog {catalog.catalog.name} does not support functions. SQLSTATE: 0A000"
+            spark_message("MISSING_CATALOG_ABILITY.FUNCTIONS", f"Catalog {catalog.catalog.name} does not support functions.")
         )
     where = session.names.namespace(None if statement.namespace is None else statement.namespace.parts)
     if where is None:

@@ -26,6 +26,7 @@ from icesql.session.run.show.patterns import matches
 from icesql.session.run.show.show_create import create_table_text
 from icesql.session.sql_errors import no_partition_management, not_for_v2, quoted
 from icesql.spark.jvm.queries import default_size
+from icesql.spark_errors import spark_message
 from icesql.spec.metadata_columns import DELETED, FILE, LINEAGE, PARTITION, POS, SPEC_ID
 from icesql.spec.types import StructType
 
@@ -173,8 +174,11 @@ def _column_parts(session: SessionState, statement: s.ShowColumns) -> tuple[str,
     key = str if session.is_case_sensitive else str.lower
     if address is not None and tuple(map(key, inner)) != tuple(map(key, namespace.parts)):
         raise SqlError(
-            f"[SHOW_COLUMNS_WITH_CONFLICT_NAMESPACE] SHOW COLUMNS with conflicting namespaces: {quoted(namespace.parts)} != "
-            f"{quoted(inner)}: name the table with its catalog and namespace instead. SQLSTATE: 42K05"
+            spark_message(
+                "SHOW_COLUMNS_WITH_CONFLICT_NAMESPACE",
+                f"SHOW COLUMNS with conflicting namespaces: {quoted(namespace.parts)} != "
+                f"{quoted(inner)}: name the table with its catalog and namespace instead.",
+            )
         )
     return parts
 

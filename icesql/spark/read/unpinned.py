@@ -1,13 +1,12 @@
-"""DataFrames that follow their table: each run shows the newest version, as with Spark 4.1, though the frame was made of an older one.
+"""Unpinned reads: DataFrames that show the table's newest version each time they run, as Spark 4.1 does, not the one they were made of.
 
-A plan asks which version it is to read while Spark optimises it (``asked_plans``):
+Two driver callbacks (``icesql.spark.jvm.driver_callbacks``) tell a plan what to read while Spark optimises it:
 
-    Filter(__table_version = <number>)    reaches the file index with the other filters over constants, so the files are of that version
-                                          however late Spark asks for them; nothing of it is left in what runs
-    one of several sides                  with a test for deleted rows or without, and with columns known to hold no null or without
+    Filter(__table_version = <number>)    The number of the version. The filter reaches the file index with the others over constants, so
+                                          the index knows which version's files to give, however late Spark asks; nothing of it runs.
+    a union of which one side is chosen   The sides differ in whether they test for deleted rows, and in which columns are never null.
 
-A version that no side can read (equality deletes, files for the second path) is not followed: the frame goes on to show the last one
-that it could.
+A version that no side can read (equality deletes, files for the fallback reader) is left out: the frame shows the last one that it could.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
@@ -27,6 +26,8 @@ from icesql.expr.tree import Expression
 from icesql.io.lru import LruCache
 from icesql.spark.jvm.bridge import bridge_of
 from icesql.spark.jvm.driver_callbacks import Question, number_asked, one_of
+from icesql.spark.jvm.handles import JavaObject
+from icesql.spark.jvm.plans import analysed_plan, with_last_column_equal
 from icesql.spark.read.changed_tables import check_same_table
 from icesql.spark.read.columns import VERSION, ReadColumns
 from icesql.spark.read.file_index import FileSet
@@ -51,8 +52,8 @@ _numbers = itertools.count(1 << 32)
 _MODES = (DELETE_MODE, UPDATE_MODE, MERGE_MODE)
 
 
-def can_follow(read: Read) -> bool:
-    """Whether the read is of relations that can show other versions as well."""
+def can_be_unpinned(read: Read) -> bool:
+    """Whether other versions of the table may be read through the same relations."""
     return not read.is_foreign and not read.is_mixed and FileContent.EQUALITY_DELETES not in read.delete_kinds
 
 
@@ -95,7 +96,7 @@ def _may_get_deletes(metadata: TableMetadata) -> bool:
 
 
 class _Version:
-    """What a plan that reads this version asks for."""
+    """One version of the table, and the files that a plan of it asks for."""
 
     def __init__(self, read: Read, number: int, side: _Side) -> None:
         self.read, self.number, self.side = read, number, side
@@ -105,11 +106,11 @@ class _Version:
         return self.read.answers(None, self.side.columns(self.read), self.number)
 
 
-class Following:
-    """A frame that follows a branch, in the columns of ``read``, which is of ``version`` and ``can_follow``.
+class UnpinnedRead:
+    """A frame of what a branch holds when the frame runs, in the columns of ``read``, which is of ``version`` and ``can_be_unpinned``.
 
-    Running it raises SqlError where the table is another by then, or lacks one of the columns, NotFoundError where it or the branch is
-    gone. Thread safe: Spark asks from any of its threads.
+    Running it raises SqlError where another table has the name by then or a column is missing, NotFoundError where the table or the
+    branch is. Thread safe: Spark calls from any of its threads.
     """
 
     def __init__(self, read: Read, version: TableVersion, branch: str, newest: Newest) -> None:
@@ -119,12 +120,12 @@ class Following:
         self._numbers: dict[tuple[str | None, str | None], int] = {}
         self._versions: LruCache[int, _Version] = LruCache(_KEPT)
         self._remembered: dict[int, tuple[TableVersion, _Side]] = {}  # the last versions by number, oldest first
-        self._shown(version)
+        self._latest(version)
 
     def is_best_for(self, version: TableVersion) -> bool:
-        """Whether a frame made of this version now would be no better. The table must have the same columns as ``read``."""
+        """Whether a new unpinned read of this version would have the same sides. The table must have the same columns as ``read``."""
         read = self._read(version)
-        return can_follow(read) and self._fits(read) and _sides(read) == self._sides
+        return can_be_unpinned(read) and self._fits(read) and _sides(read) == self._sides
 
     # -- plans ---------------------------------------------------------------------------------------------------
     def frame(self) -> DataFrame:
@@ -135,7 +136,7 @@ class Following:
         questions = [Question(f"{self._key(side)} chosen", lambda side=side: self._current().side is side) for side in self._sides]  # type: ignore[misc]
         return one_of(spark, list(zip(plans, questions, strict=True)))
 
-    def _plan(self, side: _Side) -> Any:
+    def _plan(self, side: _Side) -> JavaObject:
         read, bridge, columns = self._own, bridge_of(self._own.spark), side.columns(self._own)
         files = parquet_relation(
             bridge,
@@ -149,13 +150,12 @@ class Following:
         )
         relation = bridge.logical_relation(files, False)
         number = number_asked(bridge, Question(f"{self._key(side)} number", lambda: self._number(side)))
-        plans, output = bridge.jvm.org.apache.spark.sql.catalyst.plans.logical, relation.output()
-        asked = plans.Project(output.init(), plans.Filter(bridge.expressions.EqualTo(output.last(), number), relation))
+        asked = with_last_column_equal(bridge, relation, number)
         if not side.has_deletes and not columns.projection:
             return asked
         frame = bridge.frame(asked)
         frame = read.without_deleted(frame) if side.has_deletes else read.projected(frame)
-        return frame._jdf.queryExecution().analyzed()
+        return analysed_plan(frame)
 
     def _key(self, side: _Side) -> str:
         read = self._own
@@ -164,12 +164,12 @@ class Following:
 
     # -- runs ----------------------------------------------------------------------------------------------------
     def _files(self, expression: Expression, number: int | None) -> FileSet:
-        """Files of the version that a plan was made for. The number lacks only if Spark was told not to evaluate constants."""
+        """Files of the version that a plan is for. ``number`` is ``None`` only where Spark was told not to fold constants."""
         version = self._current() if number is None else self._numbered(number)
         return version.files(expression)
 
     def _number(self, side: _Side) -> int:
-        """What a plan of this side is to read. Should the newest version have come since the side was chosen, the last one for the side."""
+        """The version that a plan of this side reads: the newest, or, if that came after the side was chosen, the last one for the side."""
         with self._lock:
             current = self._current()
             if current.side is side:
@@ -177,16 +177,16 @@ class Following:
             return next((number for number, (_, chosen) in reversed(self._remembered.items()) if chosen is side), current.number)
 
     def _current(self) -> _Version:
-        """What a plan made now is to read."""
+        """The version that a plan optimised now reads."""
         with self._lock:
             newest = self._newest()
             number = self._numbers.get(identity(newest))
-            return self._numbered(number) if number is not None and number in self._remembered else self._shown(newest)
+            return self._numbered(number) if number is not None and number in self._remembered else self._latest(newest)
 
-    def _shown(self, newest: TableVersion) -> _Version:
+    def _latest(self, newest: TableVersion) -> _Version:
         """The newest version, or the last one that could be read."""
         read = self._read(newest)
-        side = next((side for side in self._sides if side.can_read(read)), None) if can_follow(read) and self._fits(read) else None
+        side = next((side for side in self._sides if side.can_read(read)), None) if can_be_unpinned(read) and self._fits(read) else None
         if side is None:
             number = next(reversed(self._remembered))
         else:
@@ -200,13 +200,13 @@ class Following:
 
     def _numbered(self, number: int) -> _Version:
         with self._lock:
-            found = self._versions.find(number)
-            if found is None:
+            kept = self._versions.find(number)
+            if kept is None:
                 if number not in self._remembered:
                     raise SqlError(f"Cannot run plan: it is older than the last {_REMEMBERED} versions of {self._own.name}: make it again")
                 version, side = self._remembered[number]
-                found = self._versions.put(number, _Version(self._read(version), number, side))
-            return found
+                kept = self._versions.put(number, _Version(self._read(version), number, side))
+            return kept
 
     def _read(self, version: TableVersion) -> Read:
         """Raises SqlError, NotFoundError."""

@@ -1,0 +1,1 @@
+"""Starting Spark: which Java runs it, and how its JVM is started on that."""
