@@ -1,4 +1,4 @@
-"""Which schemes the JVM has file systems for: those on Spark's class path."""
+"""What Spark itself reads files by: the file systems on its class path, and the sizes of its tasks."""
 
 from __future__ import annotations
 
@@ -21,3 +21,9 @@ def _serves(spark: SparkSession, scheme: str) -> bool:
     except Py4JJavaError:
         return False
     return True
+
+
+def split_bytes(spark: SparkSession) -> tuple[int, int]:
+    """(most, least) bytes of a task: ``spark.sql.files.maxPartitionBytes`` and ``openCostInBytes``."""
+    conf = bridge_of(spark).session.sessionState().conf()
+    return int(conf.filesMaxPartitionBytes()), int(conf.filesOpenCostInBytes())

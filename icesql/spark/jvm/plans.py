@@ -6,7 +6,7 @@ a frame fixes what the frame reads.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import StructType
@@ -127,19 +127,7 @@ def aggregate_columns(aggregate: JavaObject) -> list[Node]:
     return [catalyst_tree(expressions.apply(place).toJSON()) for place in range(expressions.size())]
 
 
-def relations_with_filters(bridge: Bridge, plan: JavaObject) -> Iterator[tuple[str, JavaObject]]:
-    """(text of the file index, filters right above as a Seq) of each ``mapInArrow`` over files, those in subqueries included."""
-    waiting = [(plan, bridge.nil), *((query, bridge.nil) for query in bridge.as_java(plan.subqueriesAll()))]
-    while waiting:
-        node, filters = waiting.pop()
-        name = node.nodeName()
-        if name == "MapInArrow" and (index := _file_index(node)) is not None:
-            yield index, filters
-        above = bridge.seq(node.condition()) if name == "Filter" else bridge.nil
-        waiting.extend((child, above) for child in bridge.as_java(node.children()))
-
-
-def _file_index(node: JavaObject) -> str | None:
+def file_index_below(node: JavaObject) -> str | None:
     """The text of the file index below a node of single children, ``None`` if it is not over files."""
     while node.children().size() == 1:
         node = node.children().head()

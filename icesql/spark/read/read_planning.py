@@ -38,7 +38,8 @@ _scan_numbers = itertools.count(1)
 class ReadSettings:
     """What a read shows and of which files.
 
-    ``where`` only prunes (its rows are not filtered). ``files`` restricts the read to those data files; ``tasks`` replaces
+    ``where`` only prunes (its rows are not filtered, but they may be where the read ``is_for_rows``). ``needed``: dotted names of the
+    columns that are used; others may be null (``None``: all are). ``files`` restricts the read to those data files; ``tasks`` replaces
     planning altogether.
     ``gone``: positions to leave out beside those the delete files name, as bitmaps by data file.
     ``extra``: further constants to show, behind the metadata columns.
@@ -48,6 +49,8 @@ class ReadSettings:
     schema: Schema | None = None
     metadata_columns: tuple[str, ...] = ()
     where: Expression = TRUE
+    is_for_rows: bool = False
+    needed: frozenset[str] | None = None
     files: frozenset[str] | None = None
     tasks: tuple[FileScanTask, ...] | None = None
     gone: Mapping[str, Any] | None = None

@@ -74,6 +74,8 @@ def scan_dataframe(
     schema: Schema | None = None,
     metadata_columns: Sequence[str] = (),
     where: Expression = TRUE,
+    is_for_rows: bool = False,
+    columns: frozenset[str] | None = None,
     files: frozenset[str] | None = None,
     tasks: Sequence[FileScanTask] | None = None,
     options: Mapping[str, str] | None = None,
@@ -83,6 +85,8 @@ def scan_dataframe(
 
     Schema, unless given: a snapshot id's or a tag's own, else the table's current one. ``listener`` gets a report each time Spark asks for
     files, in the thread that asks: the same report object again where a kept plan served.
+    ``is_for_rows``: rows for which ``where`` is not true may be left out. ``columns`` (dotted names): those that are used, others may be
+    null.
     Raises NotFoundError for an unknown snapshot or ref.
     """
     metadata = table.metadata
@@ -91,6 +95,8 @@ def scan_dataframe(
         schema=schema or own_schema,
         metadata_columns=tuple(metadata_columns),
         where=where,
+        is_for_rows=is_for_rows,
+        needed=columns,
         files=files,
         tasks=None if tasks is None else tuple(tasks),
         options=dict(options or {}),
