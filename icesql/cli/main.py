@@ -17,7 +17,7 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, context_
 
 @app.callback(
     invoke_without_command=True,
-    subcommand_metavar="[fmt FILE...]",
+    subcommand_metavar="[fmt FILE... | doctor [LOCATION]]",
     help="Run Iceberg SQL on stock PySpark: -e TEXT, -f FILE, or an interactive prompt.",
 )
 def run(
@@ -71,6 +71,19 @@ def fmt(
     from icesql.cli.fmt import format_files
 
     raise typer.Exit(format_files(files, check=check))
+
+
+@app.command("doctor")
+def doctor(
+    location: Annotated[str | None, typer.Argument(help="a folder or prefix; default: the catalog's warehouse")] = None,
+    conf: Annotated[list[str] | None, typer.Option("--conf", "-c", metavar="KEY=VALUE", help="a Spark, catalog or store setting")] = None,
+    catalog: Annotated[str | None, typer.Option("--catalog", help="the catalog whose settings are used")] = None,
+    spark: Annotated[bool, typer.Option(help="start Spark to say which reader tables have there")] = True,
+) -> None:
+    """Check a location: reader, credentials, and write, read, conditional put, list and delete with one object."""
+    from icesql.cli.doctor import doctor as check
+
+    raise typer.Exit(check(location, _pairs(conf, "--conf"), catalog, asks_spark=spark))
 
 
 def _pairs(given: list[str] | None, option: str) -> dict[str, str]:

@@ -21,14 +21,14 @@ class ArrowFileIO:
     def __init__(self, properties: Mapping[str, str] | None = None, vended: Vended | None = None) -> None:
         self.properties, self.vended = dict(properties or {}), vended
         self._local, self._store = LocalFileIO(), StoreFileIO(self.properties)
-        self._objects = ObjectFileIO(self.properties, vended)
+        self.objects = ObjectFileIO(self.properties, vended)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (type(self), (self.properties, self.vended)) if self.vended else (type(self), (self.properties,))
 
     def _for(self, location: str) -> LocalFileIO | StoreFileIO | ObjectFileIO:
         scheme = scheme_of(location)
-        return self._local if scheme == "file" else self._objects if scheme in OBJECT_SCHEMES else self._store
+        return self._local if scheme == "file" else self.objects if scheme in OBJECT_SCHEMES else self._store
 
     def read(self, location: str) -> bytes:
         return self._for(location).read(location)
@@ -59,7 +59,7 @@ class ArrowFileIO:
         others: list[str] = []
         for location in locations:
             (objects if _is_object(location) else others).append(location)
-        return [*self._objects.delete_many(objects), *delete_each(self, others)] if objects else delete_each(self, others)
+        return [*self.objects.delete_many(objects), *delete_each(self, others)] if objects else delete_each(self, others)
 
     def delete_if(self, location: str, is_the_one: Callable[[bytes], bool]) -> bool:
         return self._for(location).delete_if(location, is_the_one)

@@ -13,8 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from icesql.expr.tree import TRUE, Expression, or_
 from icesql.spark.jvm.bridge import bridge_of
-from icesql.spark.jvm.needed_columns import relations_with_needs
-from icesql.spark.jvm.plans import optimised_plan
+from icesql.spark.jvm.plans import optimised_plan, relations_with_needs
 from icesql.spark.read.filters import pushed_expression
 
 

@@ -70,6 +70,8 @@ class SharedPlanner:
         self._plans: dict[Expression, _Plan] = {}
         self._wanted = settings.files
         self._unchecked = True
+        self.reader: Callable[[], str] = str
+        """Says who reads the files, for reports."""
         self._lock = threading.Lock()
 
     def narrow(self, files: Set[str]) -> None:
@@ -136,6 +138,7 @@ class SharedPlanner:
             found = self._plans.get(expression)
             if found is None:
                 found = self._planned(expression)
+                found.report = replace(found.report, reader=self.reader())
                 self._plans = {**dict(list(self._plans.items())[-7:]), expression: found}
         if self._settings.listener is not None:
             self._settings.listener(found.report, self._snapshot)

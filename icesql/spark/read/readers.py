@@ -22,8 +22,8 @@ def chosen_reader(spark: SparkSession) -> str:
     return value
 
 
-def reads_with_arrow(spark: SparkSession, metadata: TableMetadata) -> bool:
-    """True if the setting says so, or the JVM has no file system for where the table's files lie.
+def why_arrow(spark: SparkSession, metadata: TableMetadata) -> str:
+    """Why tasks read the table with Arrow: the setting says so, or the JVM has no file system for where its files lie. Else empty.
 
     Raises UnsupportedError if Spark's reader is asked for and cannot reach them.
     """
@@ -34,7 +34,9 @@ def reads_with_arrow(spark: SparkSession, metadata: TableMetadata) -> bool:
             f"Cannot read table with Spark's reader: the JVM has no file system for {unserved}://: {metadata.location}; "
             f"set {READER} to {AUTO}, or put one (hadoop-aws and the like) on Spark's class path"
         )
-    return reader == ARROW or unserved is not None
+    if unserved is not None:
+        return f"the JVM has no file system for {unserved}"
+    return f"{READER} is {ARROW}" if reader == ARROW else ""
 
 
 def unserved_scheme(spark: SparkSession, metadata: TableMetadata) -> str | None:

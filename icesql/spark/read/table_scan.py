@@ -47,7 +47,7 @@ from icesql.spark.read.read_planning import (
     paths_and_sizes,
     table_key,
 )
-from icesql.spark.read.readers import reads_with_arrow
+from icesql.spark.read.readers import why_arrow
 from icesql.spark.read.relation import is_vectorised, parquet_relation
 from icesql.spark.read.unpinned import Newest, UnpinnedRead, can_be_unpinned
 from icesql.spec.files import FileContent
@@ -158,6 +158,7 @@ class Read:
         if settings.never_null:
             self.columns = replace(self.columns, physical=without_nulls(self.columns.physical, settings.never_null))
         self.planner = SharedPlanner(io, metadata, name, snapshot, self.schema, settings)
+        self.planner.reader = lambda: self.foreign_because and f"with Arrow: {self.foreign_because}"
         self.key = f"icesql[{name} snapshot={snapshot.snapshot_id if snapshot else None} schema={self.schema.schema_id}"
         self.table_key = table_key(metadata, settings)
         self.key += f" metadata={self.table_key}]"
@@ -198,12 +199,21 @@ class Read:
         key = (make.__name__, columns.physical.json(), columns.constants_schema.json(), *shown)
         return plan_forms(bridge_of(self.spark)).plan(key, self._files(kind, None, columns), make)
 
-    @cached_property
+    @property
     def is_foreign(self) -> bool:
-        """True where Spark cannot read the columns: it lacks a type, or its row-by-row reader would look for them by names."""
-        if reads_with_arrow(self.spark, self.metadata) or fallback_reader.foreign_schema(self.schema):
-            return True
-        return (bool(self.columns.names) or has_had_other_names(self.metadata, self.schema)) and not is_vectorised(self.spark, self.schema)
+        """True where Spark cannot read the files or their columns, or must not."""
+        return bool(self.foreign_because)
+
+    @cached_property
+    def foreign_because(self) -> str:
+        """Why tasks read the table with Arrow; empty where Spark's own reader does."""
+        why = why_arrow(self.spark, self.metadata)
+        if why:
+            return why
+        if fallback_reader.foreign_schema(self.schema):
+            return "Spark lacks a type or a default of these columns"
+        renamed = bool(self.columns.names) or has_had_other_names(self.metadata, self.schema)
+        return "Spark's row-by-row reader finds columns by name only" if renamed and not is_vectorised(self.spark, self.schema) else ""
 
     @cached_property
     def is_mixed(self) -> bool:
