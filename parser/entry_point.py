@@ -31,10 +31,10 @@ def _node(node: Any, source: Any, target: Any) -> Any:
     name = type(node).__name__
     if getattr(source, name, None) is not type(node) or not hasattr(target, name):
         raise _NoCounterpart(name)
-    found = getattr(target, name)(**{arg: _value(value, source, target) for arg, value in node.args.items()})
-    found.comments = node.comments
-    found.meta.update(node.meta)
-    return found
+    copy = getattr(target, name)(**{arg: _value(value, source, target) for arg, value in node.args.items()})
+    copy.comments = node.comments
+    copy.meta.update(node.meta)
+    return copy
 
 
 def _value(value: Any, source: Any, target: Any) -> Any:

@@ -23,8 +23,8 @@ def fold(text: str) -> Constant | None:
     """The constant that ``text`` is, or None where only an engine can say (or it is no expression at all)."""
     try:
         reader = Constants.of(text)
-        found = reader.constant_or_none()
-        return found if reader.token.kind is Kind.END else None
+        value = reader.constant_or_none()
+        return value if reader.token.kind is Kind.END else None
     except SqlError:
         return None
 
@@ -33,10 +33,10 @@ class Constants(Columns):
     """The rules for constants. Each gives None, with the reader anywhere, for what is not one."""
 
     def constant_or_none(self, depth: int = 0) -> Constant | None:
-        found = self._constant_primary(depth + 1) if depth < _MAX_DEPTH else None
-        while found is not None and self.accept("::"):
-            found = self._cast_constant(found)
-        return found
+        constant = self._constant_primary(depth + 1) if depth < _MAX_DEPTH else None
+        while constant is not None and self.accept("::"):
+            constant = self._cast_constant(constant)
+        return constant
 
     def _constant_primary(self, depth: int) -> Constant | None:
         token = self.token
@@ -107,8 +107,8 @@ class Constants(Columns):
         inner = self.constant_or_none(depth)
         if inner is None or not self.accept("AS"):
             return None
-        found = self._cast_constant(inner)
-        return found if found is not None and self.accept(")") else None
+        constant = self._cast_constant(inner)
+        return constant if constant is not None and self.accept(")") else None
 
     def _cast_constant(self, inner: Constant) -> Constant | None:
         """Casts that change nothing but the type: everything else is the engine's."""

@@ -40,8 +40,8 @@ def format_script(script: str) -> str:
             raise sql_error(parsed.error.message, script, statement.offset)
         pieces.append(format_statement(statement.text, parsed))
         end = statement.offset + len(statement.text)
-    found = "".join([*pieces, _between(script, end, len(script))]).strip("\n ")
-    return found + "\n" if found else ""
+    script_text = "".join([*pieces, _between(script, end, len(script))]).strip("\n ")
+    return script_text + "\n" if script_text else ""
 
 
 def format_statement(text: str, parsed: Statement) -> str:

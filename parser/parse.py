@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING, cast
 
 from icesql.errors import SqlError
 from icesql.parser.statements.base import Statement
@@ -11,11 +12,14 @@ from icesql.parser.text.references import references
 from icesql.parser.text.script import ScriptStatement, relocate
 from icesql.parser.text.tokens import tokenize
 
+if TYPE_CHECKING:
+    from icesql.parser.statements.families import AnyStatement
+
 _CACHED_SIZE = 20_000  # characters
 _QUERY_WORDS = frozenset({"SELECT", "VALUES", "TABLE", "(", "MAP", "REDUCE"})
 
 
-def parse(text: str, *, timestamp_ntz: bool = False) -> Statement:
+def parse(text: str, *, timestamp_ntz: bool = False) -> AnyStatement:
     """The statement that ``text`` is; what no grammar of ours knows is ``Other``, for Spark to judge.
 
     ``timestamp_ntz``: the type ``TIMESTAMP`` means one without time zone (``spark.sql.timestampType``).
@@ -24,7 +28,8 @@ def parse(text: str, *, timestamp_ntz: bool = False) -> Statement:
     knows (Iceberg's extensions of ALTER TABLE, CALL, EXPLAIN PRUNING). A statement of Spark's own that goes wrong is
     ``Other(error=...)``: it may be right for a table that is not ours.
     """
-    return _parse_cached(text, timestamp_ntz) if len(text) <= _CACHED_SIZE else _parse(text, timestamp_ntz)
+    statement = _parse_cached(text, timestamp_ntz) if len(text) <= _CACHED_SIZE else _parse(text, timestamp_ntz)
+    return cast("AnyStatement", statement)
 
 
 def parse_script_statement(statement: ScriptStatement, script: str) -> Statement:

@@ -12,6 +12,7 @@ from typing import Any
 from icesql.errors import InvalidArgumentError, nearest
 from icesql.procedures.base import Parameter, Procedure
 from icesql.spark_errors import spark_message
+from icesql.spec.case_folding import fold
 
 
 class Unknown:
@@ -61,7 +62,7 @@ def bind(procedure: Procedure, arguments: Sequence[Argument], evaluate: Evaluate
 def place(procedure: Procedure, arguments: Sequence[Argument]) -> dict[str, Argument]:
     """Arguments by parameter name; Spark's rules for positional, then named."""
     signature, routine = procedure.signature, f"`{procedure.name}`"
-    by_lower = {parameter.name.lower(): parameter.name for parameter in signature}
+    by_lower = {fold(parameter.name): parameter.name for parameter in signature}
     named: str | None = None
     placed: dict[str, Argument] = {}
     if sum(argument.name is None for argument in arguments) > len(signature):
@@ -87,7 +88,7 @@ def place(procedure: Procedure, arguments: Sequence[Argument]) -> dict[str, Argu
             placed[signature[position].name] = argument
             continue
         named = argument.name
-        target = by_lower.get(argument.name.lower())
+        target = by_lower.get(fold(argument.name))
         if target is None:
             raise _unrecognized(procedure, argument.name)
         if target in placed:

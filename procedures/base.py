@@ -35,8 +35,8 @@ class Output:
 class Procedure:
     """``call(context, **arguments)`` returns the rows of ``output``.
 
-    ``mutating`` procedures take ``dry_run => true`` as their last parameter: the context then rehearses every commit and deletion in memory
-    (``icesql.procedures.rehearsal``) and lists what would have been done. A procedure that starts data jobs asks ``context.dry_run`` itself
+    ``mutating`` procedures take ``dry_run => true`` as their last parameter: the context then keeps every commit and deletion in memory
+    (``icesql.procedures.dry_run``) and lists what would have been done. A procedure that starts data jobs asks ``context.dry_run`` itself
     before it does. ``can_wait``: its effect is a change of metadata alone, so that in a transaction it is staged like a statement's.
     """
 

@@ -1,4 +1,4 @@
-"""What a procedure may use while it runs: its table, Spark, notices, progress, and whether it only rehearses."""
+"""What a procedure may use while it runs: its table, Spark, notices, progress, and whether it is a dry run."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import IcesqlError, InvalidArgumentError, SqlError, ValidationError, nearest
 from icesql.parser.text.identifiers import parse_name
+from icesql.procedures.dry_run import DryRunIO, DryRunOperations, PlannedAction, metadata_actions
 from icesql.procedures.progress import Progress
-from icesql.procedures.rehearsal import PlannedAction, RehearsalIO, RehearsalOperations, metadata_actions
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import MAIN
 from icesql.table.after_commit import after_commit
@@ -32,7 +32,7 @@ class ProcedureContext:
     dry_run: bool = False
     notices: list[str] = field(default_factory=list)
     _actions: list[PlannedAction] = field(default_factory=list)
-    _rehearsals: list[tuple[RehearsalOperations, TableMetadata]] = field(default_factory=list)
+    _dry_runs: list[tuple[DryRunOperations, TableMetadata]] = field(default_factory=list)
 
     @property
     def spark(self) -> Any:
@@ -86,7 +86,7 @@ class ProcedureContext:
         if named.branch is not None and named.branch not in (MAIN, *refs):
             near = nearest(named.branch, refs)
             raise ValidationError(f"Cannot use branch (does not exist): {named.branch}.{near}", branch=named.branch)
-        return self._rehearsed(named.table) if self.dry_run else named.table, named.branch
+        return self._dry_run_of(named.table) if self.dry_run else named.table, named.branch
 
     def _siblings(self, identifier: Identifier) -> list[str]:
         try:
@@ -94,9 +94,9 @@ class ProcedureContext:
         except IcesqlError:
             return []
 
-    def _rehearsed(self, table: Table) -> Table:
-        operations = RehearsalOperations(table.operations, RehearsalIO(table.io), table.version)
-        self._rehearsals.append((operations, table.metadata))
+    def _dry_run_of(self, table: Table) -> Table:
+        operations = DryRunOperations(table.operations, DryRunIO(table.io), table.version)
+        self._dry_runs.append((operations, table.metadata))
         return Table(operations, table.version, table.identifier, table.catalog)
 
     # -- what the user is told -----------------------------------------------------------------------------------
@@ -105,7 +105,7 @@ class ProcedureContext:
         self.notices.append(text)
 
     def planned(self, action: str, what: str, *, size_in_bytes: int | None = None, reason: str = "") -> None:
-        """Something a dry run would have done that is no commit or file of a rehearsed table (a data job, a new table)."""
+        """Something a dry run would have done that is no commit or file of a table in a dry run (a data job, a new table)."""
         self._actions.append(PlannedAction(action=action, what=what, size_in_bytes=size_in_bytes, reason=reason))
 
     def progress(self, what: str, done: int, total: int, done_bytes: int | None = None, total_bytes: int | None = None) -> None:
@@ -116,19 +116,19 @@ class ProcedureContext:
 
     def plan(self) -> tuple[PlannedAction, ...]:
         """All that a dry run would have done; empty for a real call."""
-        return tuple(self._actions) + tuple(action for rehearsal in self._rehearsals for action in _actions(*rehearsal))
+        return tuple(self._actions) + tuple(action for dry_run in self._dry_runs for action in _actions(*dry_run))
 
 
-def _actions(operations: RehearsalOperations, before: TableMetadata) -> Iterator[PlannedAction]:
+def _actions(operations: DryRunOperations, before: TableMetadata) -> Iterator[PlannedAction]:
     yield from metadata_actions(before, operations.version.metadata)
-    for location, data in operations.rehearsal_io.written.items():
+    for location, data in operations.dry_run_io.written.items():
         yield PlannedAction(action="write file", what=location, size_in_bytes=len(data), reason="new metadata")
-    for location in operations.rehearsal_io.deleted:
+    for location in operations.dry_run_io.deleted:
         yield PlannedAction(action="delete file", what=location, size_in_bytes=_size(operations, location), reason="no snapshot needs it")
 
 
-def _size(operations: RehearsalOperations, location: str) -> int | None:
+def _size(operations: DryRunOperations, location: str) -> int | None:
     try:
-        return operations.rehearsal_io.size(location)
+        return operations.dry_run_io.size(location)
     except IcesqlError:
         return None

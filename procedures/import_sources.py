@@ -7,6 +7,7 @@ from typing import Any
 
 from icesql.errors import InvalidArgumentError
 from icesql.procedures.context import ProcedureContext
+from icesql.spec.case_folding import fold
 from icesql.table.maintenance.import_files import ImportFiles, Reader
 from icesql.table.maintenance.import_source import FORMATS, source_partitions
 from icesql.table.table import Table
@@ -63,7 +64,7 @@ def session_table(context: ProcedureContext, parts: Sequence[str], verb: str = "
     from icesql.spark.maintenance.import_files import spark_table
 
     names = list(parts)
-    if names[0].lower() == SESSION_CATALOG and len(names) > 1:
+    if fold(names[0]) == SESSION_CATALOG and len(names) > 1:
         names = names[1:]
     elif len(names) > 1 and context.session.is_ours(names[0]):
         raise not_spark_s(names[0], verb)

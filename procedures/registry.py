@@ -7,6 +7,7 @@ from importlib import import_module
 
 from icesql.errors import NotFoundError, nearest
 from icesql.procedures.base import Procedure
+from icesql.spec.case_folding import fold
 
 NAMES = (
     "rollback_to_snapshot",
@@ -35,11 +36,11 @@ NAMES = (
 @cache
 def procedure(name: str) -> Procedure:
     """The procedure of that name, in any case. Raises NotFoundError that names the nearest one."""
-    lowered = name.lower()
+    lowered = fold(name)
     if lowered not in NAMES:
         raise NotFoundError(f"Cannot load procedure: unknown name: {name}.{nearest(name, NAMES)}", name=name)
-    found: Procedure = import_module(f"icesql.procedures.{lowered}").PROCEDURE
-    return found
+    loaded: Procedure = import_module(f"icesql.procedures.{lowered}").PROCEDURE
+    return loaded
 
 
 def procedures() -> list[Procedure]:

@@ -87,8 +87,8 @@ def _candidates(
     from icesql.spark.maintenance.orphan_files import files_of_view, listed_files
 
     if view is not None:
-        found = dict.fromkeys(files_of_view(context.spark, view, root, limit_ms))
-        return found, found
+        listed_in_view = dict.fromkeys(files_of_view(context.spark, view, root, limit_ms))
+        return listed_in_view, listed_in_view
     listed = listed_files(context.spark, table.io, root)
     files = visible(listed, root, partition_names(table))
     return {info.location: info.size_in_bytes for info in files if info.modified_ms < limit_ms}, [info.location for info in listed]

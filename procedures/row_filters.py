@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from icesql.errors import IcesqlError, InvalidArgumentError, SqlError
 from icesql.expr.tree import TRUE, Expression
+from icesql.parser.text.token_groups import is_null
 from icesql.parser.text.tokens import tokenize
 from icesql.procedures.context import ProcedureContext
+from icesql.spec.case_folding import fold
 from icesql.table.scan import metadata_columns
 from icesql.table.table import Table
 
@@ -17,7 +19,7 @@ def row_filter(context: ProcedureContext, table: Table, where: str | None) -> Ex
 
     if where is None:
         return TRUE
-    if where.strip(" ()").upper() in ("", "NULL") or _names_metadata(table, where):
+    if _is_empty(where) or _names_metadata(table, where):
         raise InvalidArgumentError(f"Cannot parse predicates in where option: {where}", where=where)
     try:
         expression = context.session.file_filter(table, where)
@@ -28,15 +30,23 @@ def row_filter(context: ProcedureContext, table: Table, where: str | None) -> Ex
     return expression
 
 
+def _is_empty(where: str) -> bool:
+    """Whether the predicate is blank or a bare ``NULL``, perhaps in brackets."""
+    try:
+        return not where.strip(" ()") or is_null(where)
+    except SqlError:
+        return False
+
+
 def _names_metadata(table: Table, where: str) -> bool:
     """Whether the predicate names a metadata column: those are of rows, and files are chosen here."""
     try:
         tokens = tokenize(where)
     except SqlError:
         return False
-    names = {token.name.lower() for token in tokens if token.is_identifier}
-    return not names.isdisjoint({*metadata_columns.NAMES} - {field.name.lower() for field in table.schema.fields})
+    names = {fold(token.name) for token in tokens if token.is_identifier}
+    return not names.isdisjoint({*metadata_columns.NAMES} - {fold(field.name) for field in table.schema.fields})
 
 
 def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__
+    return next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)

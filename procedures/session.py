@@ -29,7 +29,7 @@ class ProcedureSession(Protocol):
 
     @property
     def watcher(self) -> Watcher | None:
-        """Who is told how far the call is."""
+        """Called with the progress of the call."""
 
     @property
     def current_catalog(self) -> str: ...

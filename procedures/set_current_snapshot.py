@@ -21,10 +21,10 @@ def call(context: ProcedureContext, table: str, snapshot_id: int | None, ref: st
 
 
 def _snapshot_of(table: Table, ref: str) -> int:
-    found = table.metadata.refs.get(ref)
-    if found is None:
+    target = table.metadata.refs.get(ref)
+    if target is None:
         raise ValidationError(f"Cannot find matching snapshot ID for ref {ref}.{nearest(ref, table.metadata.refs)}", ref=ref)
-    return found.snapshot_id
+    return target.snapshot_id
 
 
 PROCEDURE = Procedure(

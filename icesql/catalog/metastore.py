@@ -178,6 +178,12 @@ class MetastoreCatalog(Catalog):
         with dropping(self.io, self.full_name(identifier), version, self.surroundings(identifier)):
             self._remove(PointerKind.TABLE, identifier, None if version is None else version.metadata_location)
 
+    def unregister_table(self, identifier: Identifier | str, metadata_location: str) -> None:
+        """Remove the name, if it still leads to this file; every file stays. Raises NotFoundError, CommitFailedError."""
+        identifier = identifier_of(identifier)
+        self._remove(PointerKind.TABLE, identifier, metadata_location)
+        note_change()
+
     def _remove(self, kind: PointerKind, identifier: Identifier, location: str | None) -> None:
         """Remove a name, only while it points to ``location`` if that is given."""
         name, noun = self.full_name(identifier), kind.value.lower()
@@ -264,6 +270,21 @@ class MetastoreCatalog(Catalog):
     def load_view(self, identifier: Identifier | str) -> ViewMetadata:
         identifier = identifier_of(identifier)
         return read_view_metadata(self.io, self._view_location(identifier))
+
+    def located_view(self, identifier: Identifier | str) -> tuple[str, ViewMetadata]:
+        """The view and the file that holds it. Raises NotFoundError."""
+        location = self._view_location(identifier_of(identifier))
+        return location, read_view_metadata(self.io, location)
+
+    def register_view(self, identifier: Identifier | str, metadata_location: str) -> ViewMetadata:
+        """A name for a view's metadata file that is there. Raises AlreadyExistsError, NotFoundError, CorruptMetadataError."""
+        identifier = identifier_of(identifier)
+        self.check_identifier(identifier)
+        if not metadata_location:
+            raise InvalidArgumentError("Cannot register an empty metadata file location as a view")
+        view = read_view_metadata(self.io, metadata_location)
+        self._swap_view(Swap(identifier, None, metadata_location), view.properties)
+        return view
 
     def _view_location(self, identifier: Identifier) -> str:
         location = self.store.find(PointerKind.VIEW, identifier)

@@ -15,6 +15,7 @@ from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import QueuePool
 
 from icesql.errors import InvalidArgumentError, UnsupportedError
+from icesql.spec.properties import whole_number
 
 _BUSY_TIMEOUT, _BUSY_TIMEOUT_MS = "sqlite.busy-timeout-ms", 60_000
 _PG_OPTIONS = {"sslmode", "sslrootcert", "sslcert", "sslkey", "options"}
@@ -139,7 +140,7 @@ def _sqlite(url: URL, properties: Mapping[str, str]) -> Engine:
 def _busy_timeout_ms(properties: Mapping[str, str]) -> int:
     given = properties.get(_BUSY_TIMEOUT, _BUSY_TIMEOUT_MS)
     try:
-        return int(given)
+        return whole_number(str(given))
     except ValueError:
         raise InvalidArgumentError(f"Cannot open catalog database: {_BUSY_TIMEOUT} is not a number: {given}") from None
 

@@ -6,6 +6,7 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 from typing import Any, TypeVar
 
@@ -23,6 +24,8 @@ T = TypeVar("T")
 EXISTS = "exists"  # the property that stands for a namespace without any, as in Java and PyIceberg
 _SETTLE_TIMEOUT_MS = 10_000
 _RECORDED = {"committed": Outcome.COMMITTED, "aborted": Outcome.FAILED}
+
+_records: ContextVar[tuple[tuple[SqlStore, Callable[[Connection], None]], ...]] = ContextVar("icesql_store_records", default=())
 
 
 class SqlStore:
@@ -53,6 +56,31 @@ class SqlStore:
         with _explained(), engine.connect() as connection:
             return work(connection)
 
+    def with_engine(self, work: Callable[[Engine], None]) -> None:
+        """Work on the opened database that is not the catalog's own, such as making tables. Raises IcesqlError."""
+        with _explained():
+            work(self._open()[0])
+
+    def read(self, work: Callable[[Connection], T]) -> T:
+        """A query beside the catalog's own. Raises IcesqlError."""
+        return self._read(work)
+
+    def write(self, work: Callable[[Connection], T]) -> T:
+        """A transaction beside the catalog's own. Raises CommitFailedError (certainly not done), SwapUncertainError."""
+        return self._write(work)
+
+    @contextmanager
+    def together_with(self, records: Sequence[Callable[[Connection], None]]) -> Iterator[None]:
+        """Whatever the block changes in this store, and in this thread, it changes in one transaction with these records.
+
+        A record that raises undoes the change; it may be called again where the change is tried again.
+        """
+        token = _records.set((*_records.get(), *((self, record) for record in records)))
+        try:
+            yield
+        finally:
+            _records.reset(token)
+
     def _write(self, work: Callable[[Connection], T]) -> T:
         """One transaction. What fails before COMMIT is sent certainly did not happen; what fails in COMMIT is uncertain."""
         engine, _ = self._open()
@@ -61,6 +89,9 @@ class SqlStore:
         try:
             with _explained(CommitFailedError):
                 done = work(connection)
+                for store, record in _records.get():
+                    if store is self:
+                        record(connection)
                 transaction_id = _transaction_id(connection)
             self._commit(connection, transaction_id)
         finally:

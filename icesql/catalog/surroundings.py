@@ -7,15 +7,15 @@ location pays for reading all metadata, each file once in a process.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from icesql.catalog.names import Identifier, dotted, join_location
 from icesql.catalog.pointers import PointerKind, PointerStore
 from icesql.errors import IcesqlError, InvalidArgumentError
+from icesql.io.lru import LruCache
 from icesql.io.metadata_files import read_metadata
-from icesql.io.storage.cache import ByteBoundedCache
 from icesql.io.storage.canonical import Canonical, decoded, depth, folders_above, is_below, overlap
 from icesql.io.storage.files import FileIO
 from icesql.io.storage.locations import is_location
@@ -24,7 +24,7 @@ from icesql.table.removal import Claim, Surroundings, own_claims
 
 ALLOWED_LOCATIONS = "removal.allowed-locations"
 _THREADS = 16
-_claims: ByteBoundedCache[tuple[Claim, ...]] = ByteBoundedCache(16 * 1024 * 1024, lambda claims: 200 + 400 * len(claims))
+_claims: LruCache[Hashable, tuple[Claim, ...]] = LruCache(16 * 1024 * 1024, lambda claims: 200 + 400 * len(claims))
 
 
 def allowed_locations(properties: Mapping[str, str]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from icesql.catalog.table_operations import metadata_extension, metadata_folder,
 from icesql.errors import CorruptMetadataError, ValidationError
 from icesql.io.metadata_files import compress, is_compressed, read_json_bytes
 from icesql.io.storage.files import FileIO
+from icesql.spec.json.views import view_from_json, view_to_json
 
 if TYPE_CHECKING:
     from icesql.spec.views import ViewMetadata
@@ -23,15 +24,11 @@ def next_view_location(metadata: ViewMetadata, previous: str | None) -> str:
 
 def read_view_metadata(io: FileIO, location: str) -> ViewMetadata:
     """Raises NotFoundError, CorruptMetadataError."""
-    from icesql.spec.json.views import view_from_json
-
     return view_from_json(read_json_bytes(io, location), location)
 
 
 def write_view_metadata(io: FileIO, location: str, metadata: ViewMetadata) -> None:
     """Raises ValidationError, with nothing written, for metadata that could not be read again."""
-    from icesql.spec.json.views import view_from_json, view_to_json
-
     try:
         data = view_to_json(metadata)
         view_from_json(data, location)

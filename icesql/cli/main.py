@@ -17,7 +17,7 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, context_
 
 @app.callback(
     invoke_without_command=True,
-    subcommand_metavar="[fmt FILE... | doctor [LOCATION]]",
+    subcommand_metavar="[fmt FILE... | doctor [LOCATION] | serve]",
     help="Run Iceberg SQL on stock PySpark: -e TEXT, -f FILE, or an interactive prompt.",
 )
 def run(
@@ -84,6 +84,22 @@ def doctor(
     from icesql.cli.doctor import doctor as check
 
     raise typer.Exit(check(location, _pairs(conf, "--conf"), catalog, asks_spark=spark))
+
+
+@app.command("serve")
+def serve(
+    catalog: Annotated[str | None, typer.Option("--catalog", metavar="NAME", help="for clients that name none")] = None,
+    host: Annotated[str | None, typer.Option("--host", help="address to listen at, default 127.0.0.1")] = None,
+    port: Annotated[int | None, typer.Option("--port", help="default 8181")] = None,
+    config: Annotated[Path | None, typer.Option("--config", metavar="FILE", help="settings, a TOML file")] = None,
+) -> None:
+    """Serve Iceberg's REST catalog protocol; with nothing configured, the catalog in ./warehouse."""
+    try:
+        from icesql.server.run import serve as run_server
+    except ImportError as error:
+        typer.echo(f"icesql: Cannot serve: {error.name} is not installed: pip install 'icesql[server]'", err=True)
+        raise typer.Exit(1) from None
+    raise typer.Exit(run_server(config, catalog=catalog, host=host, port=port))
 
 
 def _pairs(given: list[str] | None, option: str) -> dict[str, str]:

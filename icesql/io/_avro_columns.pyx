@@ -24,6 +24,7 @@ cdef enum:
     MAP = 7
     UNION = 8
     KEYED = 9
+    SKIP = 10
 
 cdef int64_t IDLE_FLOOR = budgets.IDLE_STEPS_FLOOR
 cdef int64_t IDLE_PER_BYTE = budgets.IDLE_STEPS_PER_BYTE
@@ -360,7 +361,7 @@ def texts(bytes buffer not None, const int64_t[::1] offsets, const int32_t[::1] 
 
 
 cdef object build(State* s, int32_t pc, list keys, list converters):
-    """The Python value at a node. Slots mean: BYTES 0 bytes, 1 text, 2 + i converter; RAW 0 bytes, 1 float, 2 double, 3 + i converter;
+    """The Python value at a node. A field of a record that is a SKIP node is walked over and left out. Slots mean: BYTES 0 bytes, 1 text, 2 + i converter; RAW 0 bytes, 1 float, 2 double, 3 + i converter;
     KEYED is_bytes 0 long, 1 bytes, 2 text; the mark of a RECORD is the index of its keys."""
     cdef const int32_t* node = s.program + pc
     cdef int64_t value, count
@@ -426,7 +427,11 @@ cdef object build(State* s, int32_t pc, list keys, list converters):
         names = keys[node[2]]
         fields = {}
         for i in range(node[1]):
-            fields[names[i]] = build(s, node[3 + i], keys, converters)
+            if s.program[node[3 + i]] == SKIP:
+                if walk(s, s.program[node[3 + i] + 1]) < 0:
+                    raise ValueError(REASONS[s.why])
+            else:
+                fields[names[i]] = build(s, node[3 + i], keys, converters)
         return fields
     if op == RAW:
         if node[2] > s.end - s.p:
@@ -492,3 +497,28 @@ def decode_object(bytes buffer not None, Py_ssize_t position, const int32_t[::1]
     idle.steps = s.idle
     idle.decoded += s.p - s.base
     return found, position + (s.p - s.base)
+
+
+def decode_objects(bytes buffer not None, Py_ssize_t position, Py_ssize_t end, Py_ssize_t count, const int32_t[::1] program,
+                   list keys not None, list converters not None, Idle idle not None):
+    """(values, position after them) of ``count`` records in the bytes up to ``end``. Raises ValueError(why, place)."""
+    cdef State s
+    cdef Py_ssize_t i, size = PyBytes_GET_SIZE(buffer)
+    if position < 0 or end < position or end > size:
+        raise ValueError("block outside the buffer", position)
+    s.base = <const uint8_t*>PyBytes_AS_STRING(buffer) + position
+    s.p, s.end, s.why = s.base, <const uint8_t*>PyBytes_AS_STRING(buffer) + end, OK
+    s.idle, s.idle_limit = idle.steps, IDLE_FLOOR + IDLE_PER_BYTE * idle.decoded
+    s.program = &program[0]
+    values = []
+    for i in range(count):
+        place = position + (s.p - s.base)
+        if i % ROWS_BETWEEN_SIGNALS == 0:
+            PyErr_CheckSignals()
+        try:
+            values.append(build(&s, 0, keys, converters))
+        except (ValueError, ArithmeticError) as error:
+            raise ValueError(str(error), place) from error
+    idle.steps = s.idle
+    idle.decoded += s.p - s.base
+    return values, position + (s.p - s.base)

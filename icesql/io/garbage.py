@@ -1,4 +1,4 @@
-"""Making many values that live on: Python's collector would look through them again and again while they are made."""
+"""Pauses Python's garbage collector while many long-lived values are made, which it would scan again and again."""
 
 from __future__ import annotations
 

@@ -1,12 +1,11 @@
-"""Decompression that ends at a budget (``icesql.spec.budgets``): of Avro blocks, Puffin blobs and metadata files.
+"""Decompression that stops at a budget (``icesql.spec.budgets``): of Avro blocks, Puffin blobs and metadata files.
 
-Codecs that cannot exceed what is left at their best ratio go in one call; others are fed piece by piece, and held against the bytes that
-were read so far.
+Data that cannot exceed the remaining budget even at the codec's best ratio is decompressed in one call; other data piece by piece, with the
+output checked against the bytes read so far.
 """
 
 from __future__ import annotations
 
-import io
 import zlib
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -41,16 +40,16 @@ class Inflation:
         return plain
 
     def room(self) -> int:
-        """The bytes that may still result."""
+        """The bytes that may still be produced."""
         return self._limit(self.read) - self.made
 
     def take(self, size: int) -> int:
-        """Count bytes as read; gives the room that is left."""
+        """Count bytes as read; returns the remaining budget."""
         self.read += size
         return self.room()
 
     def check(self, size: int) -> None:
-        """Raises OverBudgetError for a part that says it has so many bytes."""
+        """Raises OverBudgetError for a part that claims this many bytes."""
         if size > self.room():
             raise OverBudgetError(budgets.over("bytes or more when decompressed", self.made + size, self.made + self.room()))
 
@@ -86,17 +85,18 @@ def _xz(state: Inflation, body: bytes) -> bytes:
 
 
 def _zstandard(state: Inflation, body: bytes) -> bytes:
-    import zstandard
+    from icesql.io.zstd import zstd
 
-    size = zstandard.frame_content_size(body)
-    if size >= 0:
-        state.take(len(body))
-        state.check(size)
-        plain: bytes = zstandard.ZstdDecompressor().decompress(body)
-        return plain
-    source = io.BytesIO(body)
-    with zstandard.ZstdDecompressor().stream_reader(source, read_size=_PIECE_BYTES, read_across_frames=False) as stream:
-        return _read(state, stream, source)
+    size = zstd.get_frame_info(body).decompressed_size
+    if size is None:
+        return _whole(state, body, zstd.ZstdDecompressor)
+    state.take(len(body))
+    state.check(size)
+    stream = zstd.ZstdDecompressor()
+    plain: bytes = stream.decompress(body, max_length=size + 1)
+    if not stream.eof:
+        raise EOFError("compressed data ends early")
+    return plain
 
 
 def _snappy(state: Inflation, body: bytes) -> bytes:
@@ -189,7 +189,7 @@ def _whole(state: Inflation, body: bytes, start: Callable[[], Any], *, many: boo
 
 
 def _read(state: Inflation, stream: Any, source: Any) -> bytes:
-    """A stream to its end, held against what it has read of its source. Raises OverBudgetError."""
+    """A stream read to its end, checked against the bytes read of its source. Raises OverBudgetError."""
     parts: list[bytes] = []
     made = at = 0
     while part := stream.read(_ROOM_BYTES):

@@ -1,4 +1,4 @@
-"""A small cache bounded by the number of its entries; the least recently used go first."""
+"""The one cache: bounded by its number of entries or by what they weigh; the least recently used go first."""
 
 from __future__ import annotations
 
@@ -12,52 +12,71 @@ V = TypeVar("V")
 
 
 class LruCache(Generic[K, V]):
-    """Thread safe. ``None`` is no value: ``find`` answers it for what is not there."""
+    """Thread safe. ``None`` cannot be a value: ``find`` returns it for a missing key.
 
-    def __init__(self, max_entries: int) -> None:
-        self._max_entries = max_entries
-        self._values: OrderedDict[K, V] = OrderedDict()
-        self._lock = threading.Lock()
+    ``bound`` is a number of entries or, with ``weigh`` (the bytes a value holds), of bytes. A value heavier than a quarter of a bound in
+    bytes is not kept.
+    """
+
+    def __init__(self, bound: int, weigh: Callable[[V], int] | None = None) -> None:
+        self._bound, self._weigh = bound, weigh
+        self._entries: OrderedDict[K, tuple[V, int]] = OrderedDict()
+        self._weight, self._lock = 0, threading.Lock()
 
     def __contains__(self, key: K) -> bool:
         """Does not count as a use."""
-        return key in self._values
+        return key in self._entries
 
     def __len__(self) -> int:
-        return len(self._values)
+        return len(self._entries)
 
     def values(self) -> list[V]:
         with self._lock:
-            return list(self._values.values())
+            return [value for value, _ in self._entries.values()]
 
     def find(self, key: K) -> V | None:
         with self._lock:
-            value = self._values.get(key)
-            if value is not None:
-                self._values.move_to_end(key)
-            return value
+            entry = self._entries.get(key)
+            if entry is None:
+                return None
+            self._entries.move_to_end(key)
+            return entry[0]
 
     def put(self, key: K, value: V) -> V:
+        weight = 1 if self._weigh is None else self._weigh(value)
         with self._lock:
-            return self._put(key, value)
+            return self._put(key, value, weight)
 
     def find_or_make(self, key: K, make: Callable[[], V]) -> V:
-        """``make`` runs outside the lock: threads that ask at once may each make the value; all are given the first."""
+        """``make`` runs outside the lock: threads that ask at the same time may each make the value; all get the first one."""
         value = self.find(key)
         if value is not None:
             return value
         made = make()
+        weight = 1 if self._weigh is None else self._weigh(made)
         with self._lock:
-            value = self._values.get(key)
-            return self._put(key, made) if value is None else value
+            entry = self._entries.get(key)
+            return self._put(key, made, weight) if entry is None else entry[0]
 
-    def _put(self, key: K, value: V) -> V:
-        self._values[key] = value
-        self._values.move_to_end(key)
-        while len(self._values) > self._max_entries:
-            self._values.popitem(last=False)
+    def _put(self, key: K, value: V, weight: int) -> V:
+        self._drop(key)
+        if self._weigh is None or weight * 4 <= self._bound:
+            self._entries[key] = (value, weight)
+            self._weight += weight
+        while self._weight > self._bound:
+            self._drop(next(iter(self._entries)))
         return value
+
+    def drop(self, key: K) -> None:
+        with self._lock:
+            self._drop(key)
+
+    def _drop(self, key: K) -> None:
+        entry = self._entries.pop(key, None)
+        if entry is not None:
+            self._weight -= entry[1]
 
     def clear(self) -> None:
         with self._lock:
-            self._values.clear()
+            self._entries.clear()
+            self._weight = 0

@@ -11,7 +11,7 @@ from pathlib import Path
 from icesql.errors import CorruptMetadataError, NotFoundError
 from icesql.io.garbage import collector_paused
 from icesql.io.inflate import Inflation, OverBudgetError
-from icesql.io.storage.cache import ByteBoundedCache
+from icesql.io.lru import LruCache
 from icesql.io.storage.file_systems import local_path, scheme_of
 from icesql.io.storage.files import FileIO
 from icesql.spec import budgets
@@ -19,7 +19,7 @@ from icesql.spec.metadata import TableMetadata
 
 _CACHE_BYTES = 64 * 1024 * 1024
 _GZIP_MAGIC = b"\x1f\x8b"
-_cache: ByteBoundedCache[tuple[TableMetadata, int]] = ByteBoundedCache(_CACHE_BYTES, lambda held: held[1])
+_cache: LruCache[Hashable, tuple[TableMetadata, int]] = LruCache(_CACHE_BYTES, lambda held: held[1])
 
 
 def is_compressed(location: str) -> bool:
@@ -43,7 +43,7 @@ def read_metadata(io: FileIO, location: str, *, use_cache: bool = True) -> Table
 
 
 def read_identity(io: FileIO, location: str) -> tuple[str | None, int]:
-    """(table uuid, last update in ms) of a metadata file, told without working out the rest.
+    """(table uuid, last update in ms) of a metadata file, without parsing the rest.
 
     Raises NotFoundError, CorruptMetadataError.
     """
@@ -51,7 +51,7 @@ def read_identity(io: FileIO, location: str) -> tuple[str | None, int]:
 
 
 def identity_of(data: bytes, location: str) -> tuple[str | None, int]:
-    """``read_identity`` of bytes in hand. Raises CorruptMetadataError."""
+    """As ``read_identity``, from the file's bytes. Raises CorruptMetadataError."""
     return _identity(_inflated(data, location), location)
 
 
@@ -85,8 +85,9 @@ def write_metadata(io: FileIO, location: str, metadata: TableMetadata, *, overwr
 
 
 def _key(location: str) -> Hashable:
-    """Local files are told apart by inode and time as well: a file-system table that was dropped and made again reuses
-    ``v1.metadata.json``."""
+    """The cache key. For local files it includes inode and time: a file-system table that was dropped and made again reuses
+    ``v1.metadata.json``.
+    """
     if scheme_of(location) != "file":
         return location
     try:

@@ -195,9 +195,9 @@ def _compress(data: bytes, codec: str | None) -> bytes:
     if codec is None:
         return data
     if codec == "zstd":
-        import zstandard
+        from icesql.io.zstd import zstd
 
-        return bytes(zstandard.ZstdCompressor(level=3).compress(data))
+        return bytes(zstd.compress(data, level=3))
     if codec == "lz4":
         import cramjam
 

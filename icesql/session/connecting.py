@@ -70,8 +70,8 @@ def running_session() -> SparkSession | None:
         return None
     from pyspark.sql import SparkSession
 
-    found: SparkSession | None = SparkSession.getActiveSession()
-    return found
+    session: SparkSession | None = SparkSession.getActiveSession()
+    return session
 
 
 def apply_settings(spark: SparkSession, conf: Mapping[str, Any], *, master: str | None = None) -> None:

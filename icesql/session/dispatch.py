@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from icesql.parser import statements as s
+from icesql.parser.statements.families import AnyStatement
 from icesql.session.run import other as run_other
 from icesql.session.run import set as run_set
 from icesql.session.run.ddl import namespaces as run_namespaces
@@ -14,16 +15,17 @@ from icesql.session.run.dml import changes as run_dml
 from icesql.session.run.query import explain as run_explain
 from icesql.session.run.query import query as run_query
 from icesql.session.run.show import tables as run_show
+from icesql.session.run.transactions import check_can_wait, run_transaction
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
 
-def run_statement(session: SessionState, statement: s.Statement, args: Any = None) -> Any:
+def run_statement(session: SessionState, statement: AnyStatement, args: Any = None) -> DataFrame:
     """The DataFrame of one statement. ``args`` are parameters for Spark to fill in."""
     if session.transaction_in_progress is not None:
-        from icesql.session.run.transactions import check_can_wait
-
         check_can_wait(session, statement)
     match statement:
         case s.Query():
@@ -61,8 +63,6 @@ def run_statement(session: SessionState, statement: s.Statement, args: Any = Non
         case s.SetConfiguration() | s.ResetConfiguration():
             return run_set.run_set(session, statement)
         case s.BeginTransaction() | s.CommitTransaction() | s.RollbackTransaction():
-            from icesql.session.run.transactions import run_transaction
-
             return run_transaction(session, statement)
         case s.DescribeTable() | s.DescribeProcedure() | s.DescribeFunction() | s.DescribeQuery() | s.ShowProcedures() | s.ShowFunctions():
             return run_show.run_show(session, statement, args)
@@ -70,4 +70,3 @@ def run_statement(session: SessionState, statement: s.Statement, args: Any = Non
             return run_show.run_show(session, statement, args)
         case s.RefreshTable() | s.CacheTable() | s.UncacheTable() | s.AnalyzeTable() | s.RefusedTableCommand() | s.Other():
             return run_other.run_other(session, statement, args)
-    raise AssertionError(f"no runner for {type(statement).__name__}")

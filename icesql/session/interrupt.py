@@ -8,7 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 
 _AGAIN_SECONDS = 0.2
 
@@ -41,7 +45,7 @@ class _Cancelling:
 
 
 @contextmanager
-def interruptible(spark: Any) -> Iterator[None]:
+def interruptible(spark: SparkSession) -> Iterator[None]:
     """Within the block, Ctrl-C cancels Spark's jobs, and KeyboardInterrupt is raised: at once, or, where the JVM is being waited for,
     when it has answered (a second Ctrl-C does not wait). Outside of the main thread signals cannot be had, and nothing is changed."""
     if threading.current_thread() is not threading.main_thread():

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from icesql.parser.parse import parse
-from icesql.parser.statements import Other, Query, Statement
+from icesql.parser.statements import Other, Query
+from icesql.parser.statements.families import AnyStatement
 from icesql.parser.text.parameters import substitute_variables
 from icesql.parser.text.script import is_script
 from icesql.session.dispatch import run_statement
@@ -41,7 +42,7 @@ def run_text(session: SessionState, text: str, args: Mapping[str, Any] | Sequenc
     return frame
 
 
-def _parsed(session: SessionState, text: str) -> Statement:
+def _parsed(session: SessionState, text: str) -> AnyStatement:
     names_timestamps = "timestamp" in text.lower()
     return parse(text, timestamp_ntz=names_timestamps and session.conf("spark.sql.timestampType") == "TIMESTAMP_NTZ")
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import IcesqlError, NotFoundError, SqlError
 from icesql.parser.text.script import ScriptStatement, split
+from icesql.session.spark_errors import own_message, told_text
 
 if TYPE_CHECKING:
     from icesql.session.session import Session
@@ -78,7 +79,7 @@ def _place_in_statement(error: BaseException) -> tuple[int | None, int | None]:
 
 def error_text(error: BaseException) -> str:
     """The message without JVM stack traces and plans."""
-    text = str(getattr(error, "_desc", None) or error).strip()
+    text = (told_text(error) or own_message(error) or str(getattr(error, "_desc", None) or error)).strip()
     text = text.split("\nJVM stacktrace:")[0].split("\n\tat ")[0]
     lines = [line for line in text.split("\n") if not re.match(r"\s*[:+!'* ]*[+:]- |^'|^[A-Z]\w+ [\[(].*#\d", line)]
     return "\n".join(lines).strip() or type(error).__name__

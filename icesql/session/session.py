@@ -60,6 +60,8 @@ class Session:
 
         A statement within another one (a writer that runs SQL) is part of it.
         """
+        from icesql.spark.jvm.error_places import java_errors_as_spark_raises
+
         with self._lock:
             if self._at_work is not None:
                 yield self.state
@@ -68,7 +70,8 @@ class Session:
                 self.state.begin_statement()
                 self._at_work = threading.get_ident()
                 try:
-                    yield self.state
+                    with java_errors_as_spark_raises():
+                        yield self.state
                 finally:
                     self._at_work = None
 

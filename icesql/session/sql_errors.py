@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, SqlError, UnsupportedError, ValidationError, nearest
+from icesql.parser.text.names import Span
 from icesql.session.rewrite.places import line_and_column, quote
 from icesql.spark_errors import spark_message
 
@@ -20,7 +21,7 @@ def quoted(parts: Sequence[str]) -> str:
 
 def table_not_found(parts: Sequence[str], known: Iterable[str] = (), *, text: str = "", offset: int | None = None) -> MissingTableError:
     """``offset``: where the name stands in ``text``, if it does."""
-    line, column = (None, None) if offset is None else line_and_column(text, offset)
+    line, column = (None, None) if offset is None or not text else line_and_column(text, offset)
     return MissingTableError(
         spark_message("TABLE_OR_VIEW_NOT_FOUND", f"The table or view {quoted(parts)} cannot be found. "
         f"Verify the spelling and correctness of the schema and catalog.{nearest(parts[-1], known)}"),
@@ -98,23 +99,43 @@ def no_partition_management(parts: Sequence[str]) -> UnsupportedError:
     )
 
 
-def unresolved_column(name: Sequence[str], known: Sequence[str]) -> SqlError:
-    """Columns nearest in spelling come first, as Spark lists them."""
+class MissingColumnError(SqlError, NotFoundError):
+    """A column or field that a statement names is not there; knows its place in the text."""
+
+
+def unresolved_column(name: Sequence[str], known: Sequence[str], *, text: str = "", place: Span | None = None) -> MissingColumnError:
+    """Columns nearest in spelling come first, as Spark lists them. ``place``: where the name stands in ``text``, if it does."""
     if not known:
-        return SqlError(
+        return _missing_column(
             spark_message(
                 "UNRESOLVED_COLUMN.WITHOUT_SUGGESTION",
                 f"A column, variable, or function parameter with name {quoted(name)} cannot be resolved.",
-            )
+            ),
+            text,
+            place,
         )
     listed = ", ".join(quoted([column]) for column in sorted(known, key=lambda column: _distance(column, name[-1]))[:5])
-    return SqlError(
+    return _missing_column(
         spark_message(
             "UNRESOLVED_COLUMN.WITH_SUGGESTION",
             f"A column, variable, or function parameter with name {quoted(name)} cannot be resolved. "
             f"Did you mean one of the following? [{listed}].",
-        )
+        ),
+        text,
+        place,
     )
+
+
+def field_not_found(name: str, known: Iterable[str], *, text: str = "", place: Span | None = None) -> MissingColumnError:
+    names = ", ".join(quoted([field]) for field in known)
+    return _missing_column(spark_message("FIELD_NOT_FOUND", f"No such struct field {quoted([name])} in {names}."), text, place)
+
+
+def _missing_column(message: str, text: str, place: Span | None) -> MissingColumnError:
+    if place is None:
+        return MissingColumnError(message)
+    line, column = line_and_column(text, place.start)
+    return MissingColumnError(message, text=text, line=line, column=column, length=place.end - place.start)
 
 
 def routine_not_found(parts: Sequence[str], known: Iterable[str] = ()) -> NotFoundError:

@@ -49,7 +49,8 @@ def _children_first(type_: Type, next_id: NextId) -> Type:
         case MapType():
             key, value = _children_first(type_.key, next_id), _children_first(type_.value, next_id)
             return replace(type_, key_id=next_id(), value_id=next_id(), key=key, value=value)
-    return type_
+        case _:
+            return type_
 
 
 def reassign_ids(schema: Schema, base: Schema, last_id: int | None = None) -> tuple[Schema, int]:
@@ -96,4 +97,5 @@ def _assign(type_: Type, path: str, id_for: _IdFor) -> Type:
             key_id, value_id = id_for(path + "key"), id_for(path + "value")
             key = _assign(type_.key, f"{path}key.", id_for)
             return replace(type_, key_id=key_id, value_id=value_id, key=key, value=_assign(type_.value, f"{path}value.", id_for))
-    return type_
+        case _:
+            return type_

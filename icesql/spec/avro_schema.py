@@ -99,7 +99,8 @@ class _Writer:
                 return {"type": "array", "items": self.record(entry, f"k{type_.key_id}_v{type_.value_id}"), "logicalType": "map"}
             case VariantType():
                 return self.variant(field_id)
-        return self.primitive(type_)
+            case _:
+                return self.primitive(type_)
 
     def variant(self, field_id: int) -> dict[str, Any]:
         parts = [{"name": part, "type": "bytes"} for part in ("metadata", "value")]
@@ -124,7 +125,8 @@ class _Writer:
             case DecimalType(precision=precision, scale=scale):
                 logical = {"logicalType": "decimal", "precision": precision, "scale": scale}
                 return self.fixed(f"decimal_{precision}_{scale}", decimal_bytes(precision), logical)
-        return _SIMPLE[type(type_)]
+            case _:
+                return _SIMPLE[type(type_)]
 
     def fixed(self, name: str, size: int, logical: dict[str, Any]) -> Any:
         if name in self.defined:
@@ -175,7 +177,8 @@ def has_field_ids(schema: Any) -> bool:
             return "field-id" in schema or any(has_field_ids(schema.get(part)) for part in ("fields", "type", "items", "values"))
         case list():
             return any(map(has_field_ids, schema))
-    return False
+        case _:
+            return False
 
 
 _AVRO_PRIMITIVES: dict[str, PrimitiveType] = {
@@ -247,7 +250,8 @@ class _Reader:
                 with within("values"):
                     value, value_required = self.optional(required(node, "values"))
                 return MapType(self.id_of(node, "key-id"), StringType(), self.id_of(node, "value-id"), value, value_required)
-        return self.logical(node, str(avro))
+            case _:
+                return self.logical(node, str(avro))
 
     def map_of_records(self, node: dict[str, Any]) -> MapType:
         with within("items"):
@@ -281,11 +285,12 @@ class _Reader:
                 if (size := int_field(node, "size")) < 0:
                     raise JsonFault(f"fixed of {size} bytes", "size")
                 return FixedType(size)
-        if avro in _AVRO_PRIMITIVES:
-            return _AVRO_PRIMITIVES[avro]
-        if avro in self.named:
-            return self.type(avro)
-        raise UnsupportedError(f"Cannot read Avro schema: no such type in Iceberg: {avro}")
+            case _:
+                if avro in _AVRO_PRIMITIVES:
+                    return _AVRO_PRIMITIVES[avro]
+                if avro in self.named:
+                    return self.type(avro)
+                raise UnsupportedError(f"Cannot read Avro schema: no such type in Iceberg: {avro}")
 
     def define(self, node: dict[str, Any]) -> None:
         name = node.get("name")

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from icesql.errors import CorruptMetadataError
-from icesql.spec.json.faults import JsonFault, array_field, as_array, as_object, each, int_field, kind, within
+from icesql.spec.json.faults import JsonFault, JsonObject, JsonValue, array_field, as_array, as_object, each, int_field, kind, within
 from icesql.spec.json.types import MAX_DEPTH
 from icesql.spec.schema import Schema
 from icesql.spec.types import NestedField, children
@@ -125,7 +125,7 @@ def _fields_from_json(nodes: list[Any], path: str, depth: int) -> tuple[MappedFi
     return tuple(fields)
 
 
-def _field_from_json(node: dict[str, Any], depth: int) -> MappedField:
+def _field_from_json(node: JsonObject, depth: int) -> MappedField:
     names = array_field(node, "names")
     for path, name in each(names, "names"):
         if not isinstance(name, str):
@@ -148,7 +148,7 @@ def _field_to_json(field: MappedField) -> dict[str, Any]:
     return node
 
 
-def _pretty(node: Any, depth: int) -> str:
+def _pretty(node: JsonValue, depth: int) -> str:
     """Jackson's default layout: objects on indented lines, arrays inline, a space on either side of the colon."""
     match node:
         case dict() if node:
@@ -161,4 +161,5 @@ def _pretty(node: Any, depth: int) -> str:
             return "{ }"
         case list():
             return "[ ]"
-    return json.dumps(node, ensure_ascii=False)
+        case _:
+            return json.dumps(node, ensure_ascii=False)

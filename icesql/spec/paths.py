@@ -6,7 +6,7 @@ import base64
 import binascii
 import re
 from collections.abc import Callable, Sequence
-from urllib.parse import quote_plus, unquote_plus
+from urllib.parse import quote_plus
 
 from icesql.errors import InvalidArgumentError
 from icesql.spec.partitioning import PartitionField, PartitionSpec
@@ -36,25 +36,6 @@ def partition_path(spec: PartitionSpec, schema: Schema, partition: Sequence[obje
 def _source_type(field: PartitionField, schema: Schema) -> Type:
     source = schema.find(field.source_id)
     return UnknownType() if source is None else source.type
-
-
-def parse_partition_path(spec: PartitionSpec, schema: Schema, path: str) -> tuple[object, ...]:
-    """The partition tuple of a directory; the inverse of ``partition_path``, but for the string ``null``.
-
-    Hive's null marker is null in any column, ``null`` in any but string columns. Raises InvalidArgumentError where names, their
-    number or a value do not fit the spec.
-    """
-    parts = [part for part in path.strip("/").split("/") if part]
-    if len(parts) != len(spec.fields):
-        raise InvalidArgumentError(f"Cannot parse partition path: expected {len(spec.fields)} fields: {path}")
-    return tuple(_parse_part(field, schema, part) for field, part in zip(spec.fields, parts, strict=True))
-
-
-def _parse_part(field: PartitionField, schema: Schema, part: str) -> object:
-    name, equals, text = part.partition("=")
-    if not equals or unquote_plus(name) != field.name:
-        raise InvalidArgumentError(f"Cannot parse partition path: expected {field.name}=...: {part}")
-    return partition_value(field, _source_type(field, schema), unquote_plus(text))
 
 
 def partition_value(field: PartitionField, source_type: Type, text: str) -> object:

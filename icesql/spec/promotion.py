@@ -35,7 +35,8 @@ def can_promote(source: Type, target: Type, format_version: int) -> bool:
             return format_version >= 3
         case UnknownType(), PrimitiveType():
             return format_version >= 3
-    return False
+        case _:
+            return False
 
 
 def changes_partitioning(transform: Transform, source: Type, target: Type) -> bool:

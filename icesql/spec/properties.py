@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from icesql.errors import InvalidArgumentError, ValidationError
+from icesql.errors import ValidationError
 
 FORMAT_VERSION: Final = "format-version"
 UUID: Final = "uuid"
@@ -35,10 +35,11 @@ GC_ENABLED: Final = "gc.enabled"
 IDENTIFIER_FIELDS_RELY: Final = "identifier-fields.rely"
 SNAPSHOT_ID_INHERITANCE_ENABLED: Final = "compatibility.snapshot-id-inheritance.enabled"
 ENGINE_HIVE_ENABLED: Final = "engine.hive.enabled"
-ENCRYPTION_TABLE_KEY: Final = "encryption.key-id"
 ENCRYPTION_DEK_LENGTH: Final = "encryption.data-key-length"
 
 # -- commits
+COMMIT_RETRY_PREFIX: Final = "commit.retry."
+COMMIT_STATUS_CHECK_PREFIX: Final = "commit.status-check."
 COMMIT_NUM_RETRIES: Final = "commit.retry.num-retries"
 COMMIT_MIN_RETRY_WAIT_MS: Final = "commit.retry.min-wait-ms"
 COMMIT_MAX_RETRY_WAIT_MS: Final = "commit.retry.max-wait-ms"
@@ -101,6 +102,9 @@ ORC_COMPRESSION: Final = "write.orc.compression-codec"
 ORC_COMPRESSION_STRATEGY: Final = "write.orc.compression-strategy"
 ORC_BLOOM_FILTER_COLUMNS: Final = "write.orc.bloom.filter.columns"
 ORC_BLOOM_FILTER_FPP: Final = "write.orc.bloom.filter.fpp"
+WRITE_PREFIX: Final = "write."
+PARQUET_PREFIX: Final = "write.parquet."
+ORC_PREFIX: Final = "write.orc."
 DELETE_PREFIX: Final = "write.delete."
 """Format properties may be given for delete files alone: ``write.delete.parquet.compression-codec`` and so on."""
 
@@ -124,6 +128,14 @@ MERGE_MODE: Final = "write.merge.mode"
 MERGE_ISOLATION_LEVEL: Final = "write.merge.isolation-level"
 MERGE_DISTRIBUTION_MODE: Final = "write.merge.distribution-mode"
 UPSERT_ENABLED: Final = "write.upsert.enabled"
+ROW_LEVEL_MODES: Final = {"delete": DELETE_MODE, "update": UPDATE_MODE, "merge": MERGE_MODE}
+ISOLATION_LEVELS: Final = {"delete": DELETE_ISOLATION_LEVEL, "update": UPDATE_ISOLATION_LEVEL, "merge": MERGE_ISOLATION_LEVEL}
+DISTRIBUTION_MODES: Final = {
+    "write": WRITE_DISTRIBUTION_MODE,
+    "delete": DELETE_DISTRIBUTION_MODE,
+    "update": UPDATE_DISTRIBUTION_MODE,
+    "merge": MERGE_DISTRIBUTION_MODE,
+}
 
 # -- reads
 SPLIT_SIZE: Final = "read.split.target-size"
@@ -227,10 +239,6 @@ DEFAULTS: Final[Mapping[str, str]] = {
 PERSISTED_AT_CREATE: Final[Mapping[str, str]] = {PARQUET_COMPRESSION: "zstd"}
 """Stored in every new table that does not say otherwise."""
 
-_NON_NEGATIVE: Final = (
-    COMMIT_NUM_RETRIES, COMMIT_MIN_RETRY_WAIT_MS, COMMIT_MAX_RETRY_WAIT_MS, COMMIT_TOTAL_RETRY_TIME_MS
-)  # fmt: skip
-
 
 def property_as_string(properties: Mapping[str, str], key: str, default: str | None = None) -> str | None:
     """The property, else ``default``, else the key's own default, else ``None``."""
@@ -244,11 +252,6 @@ def property_as_int(properties: Mapping[str, str], key: str, default: int | None
     if text is None:
         return int(DEFAULTS[key]) if default is None else default
     return _whole(key, text)
-
-
-def property_as_optional_int(properties: Mapping[str, str], key: str) -> int | None:
-    """As ``property_as_int``; ``None`` where neither the table nor ``DEFAULTS`` has the key."""
-    return property_as_int(properties, key) if key in properties or key in DEFAULTS else None
 
 
 def property_as_float(properties: Mapping[str, str], key: str, default: float | None = None) -> float:
@@ -271,7 +274,10 @@ def property_as_bool(properties: Mapping[str, str], key: str, default: bool | No
 
 
 def whole_number(text: str) -> int:
-    """As Java reads a long: digits behind an optional sign, and no blanks. Raises ValueError."""
+    """Read as Java's ``Long.parseLong`` does: an optional sign and digits; neither blanks nor underscores. Raises ValueError.
+
+    Every number in a property, an option or a snapshot summary is read by this one function.
+    """
     if re.fullmatch(r"[+-]?[0-9]{1,30}", text) is None or not -(2**63) <= int(text) < 2**63:
         raise ValueError(f"not a whole number: {text}")
     return int(text)
@@ -289,23 +295,6 @@ def column_properties(properties: Mapping[str, str], prefix: str) -> dict[str, s
     return {key[len(prefix) :]: value for key, value in properties.items() if key.startswith(prefix)}
 
 
-def validate_properties(properties: Mapping[str, str]) -> None:
-    """What creating a table and SET TBLPROPERTIES check. Raises ValidationError."""
-    for key in _NON_NEGATIVE:
-        if key in properties and _whole(key, properties[key]) < 0:
-            raise ValidationError(f"Table property {key} must have non negative integer value", key=key, value=properties[key])
-
-
 def without_reserved(properties: Mapping[str, str]) -> dict[str, str]:
-    """The properties that are stored as such."""
+    """The properties that are stored in the metadata: reserved ones describe the table instead."""
     return {key: value for key, value in properties.items() if key not in RESERVED}
-
-
-def format_version_of(properties: Mapping[str, str], default: int) -> int:
-    """The format version asked for. Raises InvalidArgumentError unless it is a version that exists (1, 2 or 3)."""
-    text = properties.get(FORMAT_VERSION)
-    if text is None:
-        return default
-    if text not in ("1", "2", "3"):
-        raise InvalidArgumentError(f"Cannot use format version: unsupported format version: {text}", format_version=text)
-    return int(text)

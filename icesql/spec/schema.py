@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from icesql.errors import NotFoundError, ValidationError, nearest
+from icesql.spec.case_folding import fold
 from icesql.spec.types import ListType, MapType, NestedField, StructType, Type, children
 
 
@@ -55,7 +56,7 @@ class Schema:
     def ids_by_lower_name(self) -> dict[str, int]:
         ids: dict[str, int] = {}
         for name, field_id in self.ids_by_name.items():
-            if ids.setdefault(name.lower(), field_id) != field_id:
+            if ids.setdefault(fold(name), field_id) != field_id:
                 raise ValidationError(f"Cannot build case-insensitive index, names collide: {name}", name=name)
         return ids
 
@@ -65,7 +66,7 @@ class Schema:
 
     def field_id(self, name: str, *, case_sensitive: bool = True) -> int | None:
         """Id of a dotted name, or ``None``."""
-        return self.ids_by_name.get(name) if case_sensitive else self.ids_by_lower_name.get(name.lower())
+        return self.ids_by_name.get(name) if case_sensitive else self.ids_by_lower_name.get(fold(name))
 
     def find(self, name_or_id: str | int, *, case_sensitive: bool = True) -> NestedField | None:
         """The field of a dotted name or an id, or ``None``."""
@@ -121,4 +122,5 @@ def _struct_children(type_: Type) -> tuple[NestedField, ...]:
             return fields
         case MapType(value=StructType(fields=fields)):
             return fields
-    return ()
+        case _:
+            return ()

@@ -122,7 +122,8 @@ def can_transform(transform: Transform, source: Type) -> bool:
             return isinstance(source, (DateType, *_TIMESTAMPS))
         case "hour":
             return isinstance(source, _TIMESTAMPS)
-    return isinstance(source, PrimitiveType)  # void
+        case _:
+            return isinstance(source, PrimitiveType)  # void
 
 
 def result_type(transform: Transform, source: Type) -> Type:
@@ -134,7 +135,8 @@ def result_type(transform: Transform, source: Type) -> Type:
             return IntegerType()
         case "day":
             return DateType()
-    return source
+        case _:
+            return source
 
 
 def preserves_order(transform: Transform) -> bool:
@@ -160,7 +162,8 @@ def transform_function(transform: Transform, source_type: Type) -> Function:
             return _bucket_function(count, source_type)
         case "truncate", int(width):
             return _null_safe(_truncate_function(width, source_type))
-    return _null_safe(_time_function(transform.name, source_type))
+        case _:
+            return _null_safe(_time_function(transform.name, source_type))
 
 
 def bucket_hash(source_type: Type) -> Function:
@@ -181,7 +184,8 @@ def bucket_hash(source_type: Type) -> Function:
             return lambda value: hash_bytes(value.bytes)
         case FixedType() | BinaryType():
             return lambda value: hash_bytes(bytes(value))
-    raise InvalidArgumentError(f"Invalid source type {source_type} for transform: bucket")
+        case _:
+            raise InvalidArgumentError(f"Invalid source type {source_type} for transform: bucket")
 
 
 def _bucket_function(count: int, source_type: Type) -> Function:
@@ -197,7 +201,8 @@ def _truncate_function(width: int, source_type: Type) -> Function:
             return lambda value: from_unscaled(_floor_to(unscaled(value, scale), width), scale)
         case IntegerType():
             return lambda value: _wrapped(_floor_to(value, width), 32)
-    return lambda value: _wrapped(_floor_to(value, width), 64)
+        case _:
+            return lambda value: _wrapped(_floor_to(value, width), 64)
 
 
 def _floor_to(value: int, width: int) -> int:
@@ -225,7 +230,8 @@ def _time_function(name: str, source_type: Type) -> Function:
             return lambda value: months_from_days(to_days(value))
         case "day":
             return to_days
-    return lambda value: value // per_hour
+        case _:
+            return lambda value: value // per_hour
 
 
 def _null_safe(function: Function) -> Function:

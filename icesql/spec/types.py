@@ -243,4 +243,5 @@ def children(type_: Type) -> tuple[NestedField, ...]:
             return (type_.element_field,)
         case MapType():
             return (type_.key_field, type_.value_field)
-    return ()
+        case _:
+            return ()

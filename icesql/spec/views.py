@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from icesql.errors import NotFoundError, ValidationError
+from icesql.spec.properties import whole_number
 from icesql.spec.schema import Schema
 
 VIEW_FORMAT_VERSION = 1
@@ -162,10 +163,14 @@ def expire_versions(view: ViewMetadata) -> ViewMetadata:
     Raises ValidationError where the property is not a positive number.
     """
     text = view.properties.get(VERSION_HISTORY_SIZE, str(VERSION_HISTORY_SIZE_DEFAULT))
-    if not text.strip().isdecimal() or int(text) < 1:
+    try:
+        count = whole_number(text)
+    except ValueError:
+        count = 0
+    if count < 1:
         raise ValidationError(f"{VERSION_HISTORY_SIZE} must be positive but was {text}", key=VERSION_HISTORY_SIZE, value=text)
     by_age = sorted(view.versions, key=lambda version: (version.version_id == view.current_version_id, version.version_id))
-    kept_ids = {version.version_id for version in by_age[-int(text) :]}
+    kept_ids = {version.version_id for version in by_age[-count:]}
     if len(kept_ids) == len(view.versions):
         return view
     log: list[ViewHistoryEntry] = []

@@ -24,8 +24,7 @@ from icesql.spec.properties import (
 from icesql.table.after_commit import after_commit, tell_committed
 from icesql.table.metadata.builder import MetadataBuilder
 from icesql.table.metadata.requirements import check_all
-from icesql.table.metadata.update_values import Update
-from icesql.table.operations import Change, ChangeSet, MetadataChange, TableOperations, TableVersion
+from icesql.table.operations import Change, TableOperations, TableVersion
 from icesql.table.outcomes import AlreadyCommittedError, holds_any, own_snapshot_ids
 from icesql.table.own_changes import note_change
 
@@ -56,20 +55,6 @@ class RetryPolicy:
         for attempt in range(self.num_retries):
             step = min(self.min_wait_ms * 2**attempt, self.max_wait_ms)
             yield step * random.uniform(0.5, 1.1)
-
-
-@dataclass(frozen=True, slots=True)
-class UpdatesChange(MetadataChange):
-    """A Change whose updates are known beforehand."""
-
-    change_set: ChangeSet
-
-    @staticmethod
-    def of(*updates: Update) -> UpdatesChange:
-        return UpdatesChange(ChangeSet(tuple(updates)))
-
-    def apply(self, metadata: TableMetadata) -> ChangeSet:
-        return self.change_set
 
 
 def commit(operations: TableOperations, changes: Sequence[Change], *, base: TableVersion | None = None) -> TableVersion:

@@ -30,13 +30,13 @@ class AlterTable(Columns):
         self.is_ours_alone = self._is_iceberg_form()
         for words, rule in _FORMS:
             if self.accept(*words):
-                found = rule(self, table)
+                change = rule(self, table)
                 self.expect_end()
-                return found
+                return change
         if (partition := self._partition_before("SET", "LOCATION")) is not None:
-            found = nodes.SetTableLocation(this=table, location=self.string(), partition=partition)
+            change = nodes.SetTableLocation(this=table, location=self.string(), partition=partition)
             self.expect_end()
-            return found
+            return change
         return self._refused(table) or self.no_alternative()
 
     # -- columns ---------------------------------------------------------------------------------------------------------

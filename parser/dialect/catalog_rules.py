@@ -16,16 +16,16 @@ class Catalog(Reader):
     def drop_table(self) -> Any:
         self.expect("DROP", "TABLE")
         exists = self.if_exists()
-        found = nodes.DropTable(this=self.table(), exists=exists, purge=self.accept("PURGE"))
+        node = nodes.DropTable(this=self.table(), exists=exists, purge=self.accept("PURGE"))
         self.expect_end()
-        return found
+        return node
 
     def truncate_table(self) -> Any:
         self.expect("TRUNCATE", "TABLE")
         table = self.table()
-        found = nodes.TruncateTable(this=table, partition=self.brackets() if self.accept("PARTITION") else None)
+        node = nodes.TruncateTable(this=table, partition=self.brackets() if self.accept("PARTITION") else None)
         self.expect_end()
-        return found
+        return node
 
     # -- views -----------------------------------------------------------------------------------------------------------
     def create_view(self) -> Any:
@@ -84,9 +84,9 @@ class Catalog(Reader):
     def drop_view(self) -> Any:
         self.expect("DROP", "VIEW")
         exists = self.if_exists()
-        found = nodes.DropView(this=self.table(), exists=exists)
+        node = nodes.DropView(this=self.table(), exists=exists)
         self.expect_end()
-        return found
+        return node
 
     def alter_view(self) -> Any:
         """Read from ALTER VIEW: properties, RENAME TO, AS."""
@@ -95,79 +95,79 @@ class Catalog(Reader):
         if self.accept("AS"):
             return nodes.AlterViewAs(this=view, expression=self.query())
         if self.accept("SET", "TBLPROPERTIES"):
-            found = nodes.AlterViewProperties(this=view, set=self.properties())
+            node = nodes.AlterViewProperties(this=view, set=self.properties())
         elif self.accept("UNSET", "TBLPROPERTIES"):
             exists = self.if_exists()
-            found = nodes.AlterViewProperties(this=view, unset=self.property_keys(), exists=exists)
+            node = nodes.AlterViewProperties(this=view, unset=self.property_keys(), exists=exists)
         elif self.accept("RENAME", "TO"):
-            found = nodes.RenameView(this=view, to=self.table())
+            node = nodes.RenameView(this=view, to=self.table())
         else:
             self.no_alternative()
         self.expect_end()
-        return found
+        return node
 
     # -- namespaces ------------------------------------------------------------------------------------------------------
     def create_namespace(self) -> Any:
         self.expect("CREATE")
-        found = nodes.CreateNamespace(kind=exp.Var(this=self.expect_any(*NAMESPACE_WORDS)), exists=self.if_not_exists(), this=self.table())
+        node = nodes.CreateNamespace(kind=exp.Var(this=self.expect_any(*NAMESPACE_WORDS)), exists=self.if_not_exists(), this=self.table())
         while not self.at_end:
             if self.accept("COMMENT"):
-                found.set("comment", self.string())
+                node.set("comment", self.string())
             elif self.accept("LOCATION"):
-                found.set("location", self.string())
+                node.set("location", self.string())
             elif self.accept("WITH", "DBPROPERTIES") or self.accept("WITH", "PROPERTIES"):
-                found.set("properties", self.properties())
+                node.set("properties", self.properties())
             elif self.accept("DEFAULT", "COLLATION"):
-                found.set("collation", self.dotted_text())
+                node.set("collation", self.dotted_text())
             else:
                 self.no_alternative()
         self.expect_end()
-        return found
+        return node
 
     def drop_namespace(self) -> Any:
         self.expect("DROP")
         kind = exp.Var(this=self.expect_any(*NAMESPACE_WORDS))
         exists = self.if_exists()
-        found = nodes.DropNamespace(this=self.table(), kind=kind, exists=exists)
-        found.set("cascade", self.accept_any("RESTRICT", "CASCADE") == "CASCADE")
+        node = nodes.DropNamespace(this=self.table(), kind=kind, exists=exists)
+        node.set("cascade", self.accept_any("RESTRICT", "CASCADE") == "CASCADE")
         self.expect_end()
-        return found
+        return node
 
     def alter_namespace(self) -> Any:
         self.expect("ALTER")
-        found = nodes.AlterNamespace(kind=exp.Var(this=self.expect_any(*NAMESPACE_WORDS)), this=self.table())
+        node = nodes.AlterNamespace(kind=exp.Var(this=self.expect_any(*NAMESPACE_WORDS)), this=self.table())
         if self.accept("SET", "LOCATION"):
-            found.set("location", self.string())
+            node.set("location", self.string())
         elif self.accept("SET"):
             self.expect_any("DBPROPERTIES", "PROPERTIES")
-            found.set("set", self.properties())
+            node.set("set", self.properties())
         else:
             self.expect("UNSET")
             self.expect_any("DBPROPERTIES", "PROPERTIES")
-            found.set("unset", self.property_keys())
+            node.set("unset", self.property_keys())
         self.expect_end()
-        return found
+        return node
 
     def comment_on(self) -> Any:
         self.expect("COMMENT", "ON")
         kind = exp.Var(this=self.expect_any("TABLE", *NAMESPACE_WORDS))
         table = self.table()
         self.expect("IS")
-        found = nodes.CommentOn(this=table, kind=kind, comment=None if self.accept("NULL") else self.string())
+        node = nodes.CommentOn(this=table, kind=kind, comment=None if self.accept("NULL") else self.string())
         self.expect_end()
-        return found
+        return node
 
     def use(self) -> Any:
         self.expect("USE")
         kind = None
         if self.token.key in NAMESPACE_WORDS and self.peek().is_identifier:
             kind = exp.Var(this=self.next().key)
-        found = nodes.Use(this=self.table(), kind=kind)
+        node = nodes.Use(this=self.table(), kind=kind)
         self.expect_end()
-        return found
+        return node
 
     def use_catalog(self) -> Any:
         self.expect("SET", "CATALOG")
-        found = nodes.UseCatalog(this=self.string() if self.token.kind is Kind.STRING else self.identifier())
+        node = nodes.UseCatalog(this=self.string() if self.token.kind is Kind.STRING else self.identifier())
         self.expect_end()
-        return found
+        return node

@@ -8,8 +8,9 @@ from typing import Any
 from icesql.errors import nearest
 from icesql.parser.dialect import nodes
 from icesql.parser.dialect.nodes import place
-from icesql.parser.dialect.reader import MAX_DEPTH, Reader
+from icesql.parser.dialect.reader import Reader
 from icesql.parser.dialect.sqlglot_source import exp
+from icesql.parser.dialect.token_reader import MAX_DEPTH
 from icesql.parser.text.names import Span
 from icesql.parser.text.tokens import Kind
 from icesql.spark_errors import spark_message
@@ -88,10 +89,10 @@ class Columns(Reader):
     def _string(self) -> Any:
         return self._collated(exp.DataType(this=_Types.TEXT))
 
-    def _collated(self, found: Any) -> Any:
+    def _collated(self, type_: Any) -> Any:
         if self.accept("COLLATE"):
-            found.set("collate", self.dotted_text())
-        return found
+            type_.set("collate", self.dotted_text())
+        return type_
 
     def _sized_string(self) -> Any:
         word = self.previous
@@ -128,21 +129,21 @@ class Columns(Reader):
         return _sized(_Types.USERDEFINED, size, kind="FIXED")
 
     def _geometry(self) -> Any:
-        found = exp.DataType(this=_Types.GEOMETRY)
+        type_ = exp.DataType(this=_Types.GEOMETRY)
         if self.accept("("):
-            found.set("expressions", [exp.DataTypeParam(this=self._crs())])
+            type_.set("expressions", [exp.DataTypeParam(this=self._crs())])
             self.expect(")")
-        return found
+        return type_
 
     def _geography(self) -> Any:
-        found = exp.DataType(this=_Types.GEOGRAPHY)
+        type_ = exp.DataType(this=_Types.GEOGRAPHY)
         if self.accept("("):
             parameters = [self._crs()]
             if self.accept(","):
                 parameters.append(exp.Var(this=self.name().lower()))
-            found.set("expressions", [exp.DataTypeParam(this=parameter) for parameter in parameters])
+            type_.set("expressions", [exp.DataTypeParam(this=parameter) for parameter in parameters])
             self.expect(")")
-        return found
+        return type_
 
     def _crs(self) -> Any:
         """A spatial reference: a string, a number, ``OGC:CRS84`` or a word."""
@@ -211,11 +212,11 @@ class Columns(Reader):
 
     def columns(self) -> list[Any]:
         """A comma list of columns, up to the closing bracket or the end; names may be dotted, and FIRST | AFTER follow."""
-        found = [self.column(nested=True, placed=True)]
+        nested = [self.column(nested=True, placed=True)]
         while self.accept(","):
             self.refuse_table_constraint()
-            found.append(self.column(nested=True, placed=True))
-        return found
+            nested.append(self.column(nested=True, placed=True))
+        return nested
 
     def _column_option(self, column: Any, placed: bool) -> str | None:
         option: Any
@@ -314,14 +315,14 @@ class Columns(Reader):
             self.fail_at(f"Too many arguments for transform {function}", span)
 
     def _transform_arguments(self) -> list[Any]:
-        found: list[Any] = []
+        terms: list[Any] = []
         self.expect("(")
         while not self.at(")"):
-            if found:
+            if terms:
                 self.expect(",")
-            found.append(self.path() if self.token.is_identifier else exp.Literal(this=str(self._whole_number()), is_string=False))
+            terms.append(self.path() if self.token.is_identifier else exp.Literal(this=str(self._whole_number()), is_string=False))
         self.expect(")")
-        return found
+        return terms
 
     def _whole_number(self) -> int:
         sign = -1 if self.accept("-") else 1

@@ -90,6 +90,7 @@ class CreateTable(Columns):
         if self.at_end:
             if self.previous.key == "AS":
                 self.no_alternative()
+            self.expect_end()
             return None
         if self.token.key not in (*QUERY_STARTS, "("):
             self.no_alternative()
@@ -108,12 +109,12 @@ class CreateTable(Columns):
         """USING stands right behind the columns, before all other clauses."""
         return [exp.FileFormatProperty(this=self.dotted_text())] if self.accept("USING") else []
 
-    def _clauses(self, found: list[Any]) -> list[Any]:
+    def _clauses(self, clauses: list[Any]) -> list[Any]:
         seen: set[str] = set()
-        while (clause := self._clause(seen, found)) is not None:
-            found.append(clause)
-        self._check_storage(found)
-        return found
+        while (clause := self._clause(seen, clauses)) is not None:
+            clauses.append(clause)
+        self._check_storage(clauses)
+        return clauses
 
     def _clause(self, seen: set[str], before: list[Any]) -> Any:
         for words, rule in _CLAUSES:
@@ -186,16 +187,16 @@ class CreateTable(Columns):
 
     def options(self) -> list[Any]:
         """``('k' = 'v', a.b = 1 + 1)``: as ``properties``, but values may be any expressions; of a key given twice the last holds."""
-        found: dict[str, Any] = {}
+        options: dict[str, Any] = {}
         self.expect("(")
-        while not found or self.accept(","):
+        while not options or self.accept(","):
             key = self._property_key()
             self.accept_any("=", "==")
             if self.at_any(",", ")"):
                 self.fail(f"Operation not allowed: A value must be specified for the key: {key}.")
-            found[key] = exp.Property(this=exp.Literal.string(key), value=self._option_value())
+            options[key] = exp.Property(this=exp.Literal.string(key), value=self._option_value())
         self.expect(")")
-        return list(found.values())
+        return list(options.values())
 
     def _option_value(self) -> Any:
         """A plain constant as a string, else the expression."""
@@ -232,24 +233,24 @@ class CreateTable(Columns):
             given = self.properties() if self.accept("WITH", "SERDEPROPERTIES") else []
             return nodes.RowFormat(serde=serde, expressions=given)
         self.expect("DELIMITED")
-        found = nodes.RowFormat()
+        node = nodes.RowFormat()
         if self.accept("FIELDS", "TERMINATED", "BY"):
-            found.set("fields", self.string())
+            node.set("fields", self.string())
             if self.accept("ESCAPED", "BY"):
-                found.set("escaped", self.string())
+                node.set("escaped", self.string())
         if self.accept("COLLECTION", "ITEMS", "TERMINATED", "BY"):
-            found.set("items", self.string())
+            node.set("items", self.string())
         if self.accept("MAP", "KEYS", "TERMINATED", "BY"):
-            found.set("keys", self.string())
+            node.set("keys", self.string())
         if self.accept("LINES", "TERMINATED", "BY"):
             token, delimiter = self.token, self.string()
             if delimiter.name != "\n":
                 message = f"LINES TERMINATED BY only supports newline '\\n' right now: {delimiter.name}."
                 self.fail(f"Operation not allowed: {message}", token)
-            found.set("lines", delimiter)
+            node.set("lines", delimiter)
         if self.accept("NULL", "DEFINED", "AS"):
-            found.set("null", self.string())
-        return found
+            node.set("null", self.string())
+        return node
 
     def _check_storage(self, properties: list[Any]) -> None:
         """Raises SqlError for clauses that Spark does not let stand together."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from icesql.expr.tree import Reference
 from icesql.parser.constants import Constant
 from icesql.parser.dialect.filter_tree import And, Between, Comparison, In, IsNan, IsNull, IsTruth, Like, Node, Not, Operand, Or, Truth
-from icesql.parser.dialect.reader import MAX_DEPTH
+from icesql.parser.dialect.token_reader import MAX_DEPTH
 from icesql.parser.folding import Constants
 from icesql.parser.frozen.columns import ColumnValues
 from icesql.parser.text.names import Span
@@ -174,11 +174,11 @@ class Filters(Constants):
         if special is not None:
             return special
         self.position = mark
-        found = self.constant_or_none()
-        if found is None:
+        constant = self.constant_or_none()
+        if constant is None:
             self.position = mark
             self.fail(f"Cannot use filter: a literal is needed here: {self.token.text}")
-        return found
+        return constant
 
     def _floating_word(self) -> Constant | None:
         """``double('NaN')`` and ``cast('Infinity' as float)``."""

@@ -53,10 +53,10 @@ class Parser(AlterTable, CreateTable, RowChanges, Catalog, SessionStatements):
         if self.reads_stock or not _are_ours(tokens):
             return super()._parse_statement()
         self.tokens, self.position = tokens, 0
-        found = self.statement()
-        if found is not None:
+        statement_tree = self.statement()
+        if statement_tree is not None:
             self._hand_over(tokens, len(tokens))
-            return found
+            return statement_tree
         self._hand_over(self.stock_tokens(tokens), 0)
         self.reads_stock = True
         try:
@@ -96,10 +96,10 @@ class Parser(AlterTable, CreateTable, RowChanges, Catalog, SessionStatements):
     def statement(self) -> Any:
         """The tree of a statement that is ours; None for a query and for what is Spark's own, with the reader anywhere."""
         rule = self._rule()
-        found = None if rule is None else rule(self)
-        if found is not None and not self.keeps_text:
-            found.add_comments(comment for token in self.tokens for comment in token.comments)
-        return found
+        statement_tree = None if rule is None else rule(self)
+        if statement_tree is not None and not self.keeps_text:
+            statement_tree.add_comments(comment for token in self.tokens for comment in token.comments)
+        return statement_tree
 
     def _explain(self) -> Any:
         self.is_ours_alone = True
@@ -142,9 +142,9 @@ class Parser(AlterTable, CreateTable, RowChanges, Catalog, SessionStatements):
         """Whether an INSERT follows FROM and its relations."""
         start = self.position
         self._skip_to_insert()
-        found = self._at_insert()
+        is_insert = self._at_insert()
         self.position = start
-        return found
+        return is_insert
 
 
 def _are_ours(tokens: list[Any]) -> bool:

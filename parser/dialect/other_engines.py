@@ -14,6 +14,7 @@ from icesql.parser.dialect.sqlglot_source import UnsupportedError, exp, module
 from icesql.parser.frozen.columns import ColumnValues, properties_of
 from icesql.parser.text.parameters import quoted_string
 from icesql.spec import types as t
+from icesql.spec.properties import DEFAULT_FILE_FORMAT, FORMAT_VERSION
 
 _SIMPLE: dict[type, tuple[str | None, str | None]] = {  # of Trino, of Athena
     t.BooleanType: ("BOOLEAN", "BOOLEAN"), t.IntegerType: ("INTEGER", "INT"), t.LongType: ("BIGINT", "BIGINT"),
@@ -21,7 +22,7 @@ _SIMPLE: dict[type, tuple[str | None, str | None]] = {  # of Trino, of Athena
     t.TimestampType: ("TIMESTAMP(6)", "TIMESTAMP"), t.TimestamptzType: ("TIMESTAMP(6) WITH TIME ZONE", None),
     t.StringType: ("VARCHAR", "STRING"), t.UUIDType: ("UUID", None), t.BinaryType: ("VARBINARY", "BINARY"),
 }  # fmt: skip
-_TRINO_PROPERTIES = {"write.format.default": "format", "format-version": "format_version"}
+_TRINO_PROPERTIES = {DEFAULT_FILE_FORMAT: "format", FORMAT_VERSION: "format_version"}
 _SINGULAR = {"years": "year", "months": "month", "days": "day", "hours": "hour", "date": "day", "date_hour": "hour"}
 _WITHOUT_FORM = (exp.ExternalProperty, exp.LikeProperty, nodes.Options, nodes.StoredAs, nodes.RowFormat, nodes.Collation)
 
@@ -38,21 +39,21 @@ class _Engine:
     def refuse(self, what: str, instead: str = "") -> NoReturn:
         raise UnsupportedError(f"Cannot print statement for {self.name}: it has no form of {what}{instead and ': '}{instead}")
 
-    def type_name(self, found: t.Type) -> str:
-        match found:
+    def type_name(self, type_: t.Type) -> str:
+        match type_:
             case t.DecimalType(precision=precision, scale=scale):
                 return f"DECIMAL({precision}, {scale})"
             case t.ListType() | t.MapType() | t.StructType():
-                return self.nested(found)
+                return self.nested(type_)
             case _:
-                name = _SIMPLE.get(type(found), (None, None))[self.index]
-                return name or self.refuse(f"the type {found}", "use TIMESTAMP_NTZ" if isinstance(found, t.TimestamptzType) else "")
+                name = _SIMPLE.get(type(type_), (None, None))[self.index]
+                return name or self.refuse(f"the type {type_}", "use TIMESTAMP_NTZ" if isinstance(type_, t.TimestamptzType) else "")
 
-    def nested(self, found: t.ListType | t.MapType | t.StructType) -> str:
+    def nested(self, type_: t.ListType | t.MapType | t.StructType) -> str:
         raise NotImplementedError
 
-    def columns(self, found: list[Any]) -> list[str]:
-        return [self.column(node) for node in found]
+    def columns(self, definitions: list[Any]) -> list[str]:
+        return [self.column(node) for node in definitions]
 
     def column(self, node: Any) -> str:
         options = {type(constraint.kind): constraint.kind for constraint in node.args["constraints"]}
@@ -71,13 +72,13 @@ class _Engine:
 
     def partition_fields(self, node: Any, *, width_first: bool) -> list[str]:
         """The columns and transforms of PARTITIONED BY and CLUSTERED BY."""
-        found: list[str] = []
+        names: list[str] = []
         for clause in _clauses(node):
             if isinstance(clause, nodes.ClusteredBy):
-                found += [self.transform("bucket", clause.args["buckets"].name, column, width_first) for column in clause.expressions]
+                names += [self.transform("bucket", clause.args["buckets"].name, column, width_first) for column in clause.expressions]
             elif isinstance(clause, nodes.PartitionedBy):
-                found += [self.partition_field(field, width_first) for field in clause.expressions]
-        return found
+                names += [self.partition_field(field, width_first) for field in clause.expressions]
+        return names
 
     def partition_field(self, field: Any, width_first: bool) -> str:
         if isinstance(field, exp.ColumnDef):
@@ -138,15 +139,15 @@ class _Trino(_Engine):
         shown = f" ({', '.join(self.columns(columns))})" if columns else ""
         return f"{verb} {head}{shown}{comment and ' COMMENT ' + comment}{self.with_(settings)}{self.query(node)}"
 
-    def nested(self, found: t.ListType | t.MapType | t.StructType) -> str:
-        match found:
+    def nested(self, type_: t.ListType | t.MapType | t.StructType) -> str:
+        match type_:
             case t.ListType():
-                return f"ARRAY({self.type_name(found.element)})"
+                return f"ARRAY({self.type_name(type_.element)})"
             case t.MapType():
-                return f"MAP({self.type_name(found.key)}, {self.type_name(found.value)})"
-        if any(field.required for field in found.fields):
+                return f"MAP({self.type_name(type_.key)}, {self.type_name(type_.value)})"
+        if any(field.required for field in type_.fields):
             self.refuse("NOT NULL within a type")
-        return f"ROW({', '.join(f'{self.sql(exp.to_identifier(field.name))} {self.type_name(field.type)}' for field in found.fields)})"
+        return f"ROW({', '.join(f'{self.sql(exp.to_identifier(field.name))} {self.type_name(field.type)}' for field in type_.fields)})"
 
 
 class _Athena(_Engine):
@@ -178,15 +179,15 @@ class _Athena(_Engine):
     def not_null(self) -> str:
         return self.refuse("NOT NULL")
 
-    def nested(self, found: t.ListType | t.MapType | t.StructType) -> str:
-        match found:
+    def nested(self, type_: t.ListType | t.MapType | t.StructType) -> str:
+        match type_:
             case t.ListType():
-                return f"ARRAY<{self.type_name(found.element)}>"
+                return f"ARRAY<{self.type_name(type_.element)}>"
             case t.MapType():
-                return f"MAP<{self.type_name(found.key)}, {self.type_name(found.value)}>"
-        if any(field.required for field in found.fields):
+                return f"MAP<{self.type_name(type_.key)}, {self.type_name(type_.value)}>"
+        if any(field.required for field in type_.fields):
             self.refuse("NOT NULL within a type")
-        return f"STRUCT<{', '.join(f'{self.sql(exp.to_identifier(field.name))}: {self.type_name(field.type)}' for field in found.fields)}>"
+        return f"STRUCT<{', '.join(f'{self.sql(exp.to_identifier(field.name))}: {self.type_name(field.type)}' for field in type_.fields)}>"
 
 
 def _clauses(node: Any) -> list[Any]:
@@ -199,7 +200,7 @@ def _properties(node: Any) -> list[tuple[str, str]]:
 
 
 def _athena_key(key: str) -> str:
-    return {"write.format.default": "format", "format-version": "format_version"}.get(key, key)
+    return _TRINO_PROPERTIES.get(key, key)
 
 
 def _refusal(engine: type[_Engine]) -> Callable[[Any, Any], str]:
@@ -236,12 +237,12 @@ def teach_other_engines() -> None:
 
 def _generators_of(athena: Any) -> list[Any]:
     """Athena's own generator, and the two that it hands statements to."""
-    found = [athena.Generator]
+    classes = [athena.Generator]
     for name in ("dialects.athena", "generators.athena"):
         try:
             holder = module(name)
         except ImportError:
             continue
         inner = (value for value in vars(holder).values() if isinstance(value, type) and value.__module__ == holder.__name__)
-        found += [value for value in inner if hasattr(value, "TRANSFORMS")]
-    return list(dict.fromkeys(found))
+        classes += [value for value in inner if hasattr(value, "TRANSFORMS")]
+    return list(dict.fromkeys(classes))

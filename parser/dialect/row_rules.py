@@ -48,8 +48,8 @@ class RowChanges(Reader):
     def ctes_in(self, span: Span) -> Any:
         """The tree of the WITH clause that stands there."""
         query = self.tree(span, behind=_SELECT_NOTHING)
-        found = query.args.get(WITH_ARG)
-        return self.verbatim(span.start, span.end) if found is None else place(found.pop(), span.start, span.end)
+        ctes = query.args.get(WITH_ARG)
+        return self.verbatim(span.start, span.end) if ctes is None else place(ctes.pop(), span.start, span.end)
 
     def target(self) -> Any:
         """A table and its alias; a list of column names behind it is refused where rows are changed."""
@@ -128,10 +128,10 @@ class RowChanges(Reader):
         source = self.verbatim(start)
         inserts: list[Any] = []
         while self._at_insert():
-            found = self._insert(None, several=True)
-            if found is None:
+            insert = self._insert(None, several=True)
+            if insert is None:
                 return None
-            inserts.append(found)
+            inserts.append(insert)
         self.expect_end()
         return nodes.MultiInsert(source=source, expressions=inserts, ctes=ctes)
 
@@ -252,8 +252,8 @@ class RowChanges(Reader):
             self.no_alternative()
         reference = None
         if not self.at("("):
-            found = read_relation(self.sql, (*(token.lexeme for token in self.tokens), self._end()), self.position, place=Place.FROM)
-            self.position, reference = found.position, found.reference
+            relation = read_relation(self.sql, (*(token.lexeme for token in self.tokens), self._end()), self.position, place=Place.FROM)
+            self.position, reference = relation.position, relation.reference
         if reference is None:
             self.skip_balanced()
             alias = self.table_alias()
@@ -272,20 +272,20 @@ class RowChanges(Reader):
         return self.verbatim(span.start, span.end) if relation is None else place(relation.this.pop(), span.start, span.end)
 
     def _whens(self) -> list[Any]:
-        found: list[Any] = []
+        clauses: list[Any] = []
         kinds: list[str] = []
         while self.at("WHEN"):
             token = self.token
             kind, when = self._when()
             if kinds and _ORDER.index(kind) < _ORDER.index(kinds[-1]):
                 self.fail(f"mismatched input 'WHEN': a {kind} clause may not follow {kinds[-1]}", token)
-            found.append(when)
+            clauses.append(when)
             kinds.append(kind)
-        if not found:
+        if not clauses:
             self.fail(spark_message("MERGE_WITHOUT_WHEN", "There must be at least one WHEN clause in a MERGE statement."))
         for kind in _ORDER:
-            self._check_conditions(kind, [when for when, of_kind in zip(found, kinds, strict=True) if of_kind == kind])
-        return found
+            self._check_conditions(kind, [when for when, of_kind in zip(clauses, kinds, strict=True) if of_kind == kind])
+        return clauses
 
     def _check_conditions(self, kind: str, whens: list[Any]) -> None:
         name = _BY_TARGET.get(kind, kind)

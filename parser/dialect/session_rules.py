@@ -14,6 +14,7 @@ from icesql.parser.text.tokens import Kind
 
 EXPLAIN_MODES = ("EXTENDED", "CODEGEN", "COST", "FORMATTED", "LOGICAL", "PRUNING")
 _SET_PAIR = re.compile(r"(`(?:[^`]|``)+`|[\w.:\-/]+)\s*(?:=\s*(.*))?", re.DOTALL)
+_QUERY_WORDS = frozenset({"SELECT", "VALUES", "TABLE", "FROM", "WITH"})
 _NOT_CONFIGURATION = ("TIME", "VAR", "VARIABLE", "ROLE", "CATALOG")
 
 
@@ -38,6 +39,8 @@ class SessionStatements(Reader):
         if self.token.is_identifier and self.peek().key == "=>":
             name = self.identifier()
             self.next()
+        if self.token.key in _QUERY_WORDS:  # a subquery has brackets of its own
+            self.no_alternative()
         value = self.expression_in(self.expression_until(","))
         self.commented(value, first)
         return value if name is None else exp.Kwarg(this=name, expression=value)
@@ -51,10 +54,10 @@ class SessionStatements(Reader):
             kind = exp.Var(this=self.expect_any("ALL", "SYSTEM", "USER"))
         for words, rule in _SHOW_FORMS:
             if self.accept(*words):
-                found = nodes.Show(form=exp.Var(this=" ".join(words)), kind=kind)
-                rule(self, found)
+                node = nodes.Show(form=exp.Var(this=" ".join(words)), kind=kind)
+                rule(self, node)
                 self.expect_end()
-                return found
+                return node
         return None
 
     def _in_namespace(self) -> Any:
@@ -118,28 +121,28 @@ class SessionStatements(Reader):
             return nodes.Describe(kind=exp.Var(this="QUERY"), this=self.query())
         if (named and word in ("FUNCTION", "PROCEDURE", *NAMESPACE_WORDS)) or (word == "FUNCTION" and self.peek().kind is Kind.STRING):
             self.next()
-            found = nodes.Describe(kind=exp.Var(this=word))
+            node = nodes.Describe(kind=exp.Var(this=word))
             if word != "PROCEDURE":
-                found.set("extended", self.at("EXTENDED") and self.peek().is_identifier and self.accept("EXTENDED"))
-            found.set("this", self.table())
+                node.set("extended", self.at("EXTENDED") and self.peek().is_identifier and self.accept("EXTENDED"))
+            node.set("this", self.table())
         else:
-            found = self._describe_table()
+            node = self._describe_table()
         self.expect_end()
-        return found
+        return node
 
     def _describe_table(self) -> Any:
         if self.at("TABLE") and self.peek().is_identifier:
             self.next()
-        found = nodes.Describe(kind=exp.Var(this="TABLE"))
+        node = nodes.Describe(kind=exp.Var(this="TABLE"))
         if self.token.key in ("EXTENDED", "FORMATTED") and self.peek().is_identifier:
-            found.set("extended", bool(self.next()))
-        found.set("this", self.table())
+            node.set("extended", bool(self.next()))
+        node.set("this", self.table())
         if self.at("PARTITION", "(") and self.accept("PARTITION"):
-            found.set("partition", self.brackets())
+            node.set("partition", self.brackets())
         if self.token.is_identifier and not self.at("AS", "JSON"):
-            found.set("column", self.path())
-        found.set("as_json", self.accept("AS", "JSON"))
-        return found
+            node.set("column", self.path())
+        node.set("as_json", self.accept("AS", "JSON"))
+        return node
 
     # -- SET, RESET ------------------------------------------------------------------------------------------------------
     def set_configuration(self) -> Any:
@@ -173,39 +176,39 @@ class SessionStatements(Reader):
         self.expect("REFRESH")
         if self.at("FUNCTION") or self.token.kind is Kind.STRING or not self.accept("TABLE"):
             return None
-        found = nodes.RefreshTable(this=self.table())
+        node = nodes.RefreshTable(this=self.table())
         self.expect_end()
-        return found
+        return node
 
     def cache_table(self) -> Any:
         self.expect("CACHE")
         lazy = self.accept("LAZY")
         self.expect("TABLE")
-        found = nodes.CacheTable(this=self.table(), lazy=lazy)
-        found.set("options", self.properties() if self.accept("OPTIONS") else [])
+        node = nodes.CacheTable(this=self.table(), lazy=lazy)
+        node.set("options", self.properties() if self.accept("OPTIONS") else [])
         self.accept("AS")
-        found.set("expression", None if self.at_end else self.query())
-        return found
+        node.set("expression", None if self.at_end else self.query())
+        return node
 
     def uncache_table(self) -> Any:
         self.expect("UNCACHE", "TABLE")
         exists = self.if_exists()
-        found = nodes.UncacheTable(this=self.table(), exists=exists)
+        node = nodes.UncacheTable(this=self.table(), exists=exists)
         self.expect_end()
-        return found
+        return node
 
     def analyze_table(self) -> Any:
         """ANALYZE TABLE t or TABLES [IN ns] [PARTITION (...)] COMPUTE STATISTICS ..."""
         self.expect("ANALYZE")
         if self.accept("TABLES"):
-            found = nodes.AnalyzeTable(all=True, this=self._in_namespace())
+            node = nodes.AnalyzeTable(all=True, this=self._in_namespace())
         else:
             self.expect("TABLE")
-            found = nodes.AnalyzeTable(this=self.table())
-        found.set("partition", self.brackets() if self.accept("PARTITION") else None)
+            node = nodes.AnalyzeTable(this=self.table())
+        node.set("partition", self.brackets() if self.accept("PARTITION") else None)
         self.expect("COMPUTE", "STATISTICS")
-        found.set("rest", None if self.at_end else self.rest())
-        return found
+        node.set("rest", None if self.at_end else self.rest())
+        return node
 
     def refused_command(self) -> Any:
         """LOAD DATA ... INTO TABLE t, MSCK REPAIR TABLE t, REPAIR TABLE t."""
@@ -215,9 +218,9 @@ class SessionStatements(Reader):
         before = self.verbatim(start)
         if not self.accept("TABLE"):
             return None
-        found = nodes.RefusedTableCommand(form=exp.Var(this=form), before=before, this=self.table())
-        found.set("rest", None if self.at_end else self.rest())
-        return found
+        node = nodes.RefusedTableCommand(form=exp.Var(this=form), before=before, this=self.table())
+        node.set("rest", None if self.at_end else self.rest())
+        return node
 
     # -- EXECUTE IMMEDIATE, transactions ---------------------------------------------------------------------------------
     def execute_immediate(self) -> Any:

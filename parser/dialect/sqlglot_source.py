@@ -75,8 +75,8 @@ def _name_of_sources() -> str:
     if spec is None or spec.origin is None:
         raise ImportError("Cannot parse SQL: the package sqlglot is not installed: pip install 'sqlglot>=27'")
     folder = Path(spec.origin).parent
-    found = (PathFinder.find_spec(f"sqlglot.{name}", [str(folder)]) for name in ("parser", "tokenizer_core"))
-    if all(spec is None or str(spec.origin).endswith(".py") for spec in found):
+    specs = (PathFinder.find_spec(f"sqlglot.{name}", [str(folder)]) for name in ("parser", "tokenizer_core"))
+    if all(spec is None or str(spec.origin).endswith(".py") for spec in specs):
         return "sqlglot"
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder(folder))

@@ -29,9 +29,9 @@ class DialectToken(SqlglotToken):
 def with_text(token: DialectToken, text: str, comments: Sequence[str]) -> DialectToken:
     """A plain name in the place of ``token``."""
     lexeme = token.lexeme
-    found = DialectToken(TokenType.VAR, text, token.line, token.col, lexer.Token(Kind.WORD, text, lexeme.start, lexeme.end, ""))
-    found.comments.extend(comments)
-    return found
+    joined = DialectToken(TokenType.VAR, text, token.line, token.col, lexer.Token(Kind.WORD, text, lexeme.start, lexeme.end, ""))
+    joined.comments.extend(comments)
+    return joined
 
 
 class Tokenizer(Spark.Tokenizer):
@@ -53,7 +53,7 @@ _OF_KINDS = {
 
 def dialect_tokens(sql: str, lexemes: Sequence[lexer.Token]) -> list[DialectToken]:
     """One token for each lexeme but the last, which is the end."""
-    found: list[DialectToken] = []
+    tokens: list[DialectToken] = []
     line, line_start, scanned = 1, 0, 0
     several_lines = "\n" in sql
     for lexeme in lexemes[:-1]:
@@ -70,20 +70,20 @@ def dialect_tokens(sql: str, lexemes: Sequence[lexer.Token]) -> list[DialectToke
         else:
             type_ = _OF_KINDS[kind]
             text = lexeme.string if kind is Kind.STRING else lexeme.name
-        found.append(DialectToken(type_, text, line, lexeme.end - line_start, lexeme))
-    return found
+        tokens.append(DialectToken(type_, text, line, lexeme.end - line_start, lexeme))
+    return tokens
 
 
 # -- comments ------------------------------------------------------------------------------------------------------------
 _COMMENT = re.compile(r"--[^\r\n\\]*(?:\\\n?[^\r\n\\]*)*|/\*")
 
 
-def _with_comments(sql: str, found: list[DialectToken]) -> list[DialectToken]:
+def _with_comments(sql: str, tokens: list[DialectToken]) -> list[DialectToken]:
     """Comments stand between the tokens. One behind a token on its line belongs to that token, else to the next."""
     at = 0
     before: DialectToken | None = None
     waiting: list[str] = []
-    for token in found:
+    for token in tokens:
         if token.lexeme.start > at:
             for start, end in comments_in(sql, at, token.lexeme.start):
                 same_line = before is not None and "\n" not in sql[at:start]
@@ -93,7 +93,7 @@ def _with_comments(sql: str, found: list[DialectToken]) -> list[DialectToken]:
         before, at = token, token.lexeme.end
     if before is not None:
         before.comments.extend(_body(sql[start:end]) for start, end in comments_in(sql, at, len(sql)))
-    return found
+    return tokens
 
 
 def comments_in(sql: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -118,7 +118,7 @@ _SUFFIX = re.compile(r"(?<=[\d.])[LSYDF]$", re.IGNORECASE)  # BD stays: the digi
 
 def for_sqlglot(tokens: Sequence[DialectToken], sql: str) -> list[Any]:
     """The tokens as sqlglot's grammar expects them."""
-    found: list[Any] = []
+    read: list[Any] = []
     at = 0
     while at < len(tokens):
         token = tokens[at]
@@ -126,19 +126,19 @@ def for_sqlglot(tokens: Sequence[DialectToken], sql: str) -> list[Any]:
         phrase = _phrase(tokens, at) if lexeme.kind is Kind.WORD and lexeme.key in _PHRASES else None
         if phrase is not None:
             words, type_ = phrase
-            found.append(_joined(type_, " ".join(words), tokens[at : at + len(words)]))
+            read.append(_joined(type_, " ".join(words), tokens[at : at + len(words)]))
             at += len(words)
         elif lexeme.key == "/*+":
             close = next((i for i in range(at, len(tokens)) if tokens[i].lexeme.key == "*/"), len(tokens) - 1)
-            _add_hint(found, tokens[at : close + 1], sql)
+            _add_hint(read, tokens[at : close + 1], sql)
             at = close + 1
         elif lexeme.key == "X" and at + 1 < len(tokens) and tokens[at + 1].lexeme.kind is Kind.STRING:
-            found.append(_joined(TokenType.HEX_STRING, tokens[at + 1].text, tokens[at : at + 2]))
+            read.append(_joined(TokenType.HEX_STRING, tokens[at + 1].text, tokens[at : at + 2]))
             at += 2
         else:
-            found.extend(_cut_number(token) if lexeme.kind is Kind.NUMBER else (token,))
+            read.extend(_cut_number(token) if lexeme.kind is Kind.NUMBER else (token,))
             at += 1
-    return found
+    return read
 
 
 def _phrase(tokens: Sequence[DialectToken], at: int) -> tuple[tuple[str, ...], Any] | None:
@@ -170,12 +170,12 @@ def _cut_number(token: DialectToken) -> tuple[Any, ...]:
     )
 
 
-def _add_hint(found: list[Any], pieces: Sequence[DialectToken], sql: str) -> None:
+def _add_hint(tokens: list[Any], pieces: Sequence[DialectToken], sql: str) -> None:
     """A hint is a token whose comment is what it says; where none may stand it is a comment."""
     body = sql[pieces[0].lexeme.end : pieces[-1].lexeme.start]
-    if found and found[-1].token_type in Tokenizer.TOKENS_PRECEDING_HINT:
+    if tokens and tokens[-1].token_type in Tokenizer.TOKENS_PRECEDING_HINT:
         hint = _joined(TokenType.HINT, "/*+", pieces)
         hint.comments = [body]
-        found.append(hint)
-    elif found:
-        found[-1].comments.append(f"+{body}")
+        tokens.append(hint)
+    elif tokens:
+        tokens[-1].comments.append(f"+{body}")

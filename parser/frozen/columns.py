@@ -58,12 +58,12 @@ def text_of(node: Any) -> str | None:
     return None if node is None else str(node.name)
 
 
-def properties_of(found: Iterable[Any] | None) -> Properties:
-    return tuple((node.name, node.args["value"].name) for node in found or ())
+def properties_of(given: Iterable[Any] | None) -> Properties:
+    return tuple((node.name, node.args["value"].name) for node in given or ())
 
 
-def keys_of(found: Iterable[Any] | None) -> tuple[str, ...]:
-    return tuple(node.name for node in found or ())
+def keys_of(given: Iterable[Any] | None) -> tuple[str, ...]:
+    return tuple(node.name for node in given or ())
 
 
 def read_by(text: str, *pieces: Any) -> References:
@@ -83,8 +83,8 @@ class ColumnValues:
         self._ids = count(1)
 
     # -- columns ---------------------------------------------------------------------------------------------------------
-    def columns(self, found: Iterable[Any]) -> tuple[ColumnDefinition, ...]:
-        return tuple(self.column(node) for node in found)
+    def columns(self, given: Iterable[Any]) -> tuple[ColumnDefinition, ...]:
+        return tuple(self.column(node) for node in given)
 
     def column(self, node: Any) -> ColumnDefinition:
         options = {type(constraint.kind): constraint.kind for constraint in node.args["constraints"]}

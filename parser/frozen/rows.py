@@ -23,8 +23,8 @@ def _alias(node: Any) -> str | None:
     return node.alias or None
 
 
-def _assignments(found: list[Any], text: str) -> tuple[s.Assignment, ...]:
-    return tuple(_assignment(node.this, node.expression, text) for node in found)
+def _assignments(assignments: list[Any], text: str) -> tuple[s.Assignment, ...]:
+    return tuple(_assignment(node.this, node.expression, text) for node in assignments)
 
 
 def _assignment(key: Any, value: Any, text: str) -> s.Assignment:

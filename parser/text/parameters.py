@@ -27,13 +27,13 @@ class ParameterMarker:
 def parameter_markers(text: str) -> tuple[ParameterMarker, ...]:
     """All markers of ``text`` in order; colons of labels, struct types and variant paths (``v:a.b``) are none."""
     tokens = tokenize(text)
-    found: list[ParameterMarker] = []
+    parameters: list[ParameterMarker] = []
     for i, token in enumerate(tokens):
         if token.key == "?":
-            found.append(ParameterMarker(None, token.start, token.end))
+            parameters.append(ParameterMarker(None, token.start, token.end))
         elif token.key == ":" and _is_named(tokens, i):
-            found.append(ParameterMarker(tokens[i + 1].name, token.start, tokens[i + 1].end))
-    return tuple(found)
+            parameters.append(ParameterMarker(tokens[i + 1].name, token.start, tokens[i + 1].end))
+    return tuple(parameters)
 
 
 def _is_named(tokens: tuple[Token, ...], i: int) -> bool:

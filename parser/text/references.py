@@ -34,17 +34,17 @@ def _references(text: str) -> References:
 
 def references_between(text: str, *spans: Span | None) -> References:
     """What the pieces of ``text`` read: targets of the statement left out."""
-    found = references(text)
+    everything = references(text)
     wanted = [span for span in spans if span is not None]
 
     def inside(start: int) -> bool:
         return any(span.start <= start < span.end for span in wanted)
 
     return References(
-        tables=tuple(table for table in found.tables if table.place is not Place.TARGET and inside(table.start)),
-        chains=tuple(chain for chain in found.chains if inside(chain.part_spans[0].start)),
-        temporary=found.temporary,
-        scope_parents=found.scope_parents,
+        tables=tuple(table for table in everything.tables if table.place is not Place.TARGET and inside(table.start)),
+        chains=tuple(chain for chain in everything.chains if inside(chain.part_spans[0].start)),
+        temporary=everything.temporary,
+        scope_parents=everything.scope_parents,
     )
 
 
@@ -111,8 +111,8 @@ class _Scan:
         self.scopes.append(parent)
         return len(self.scopes) - 1
 
-    def add(self, found: TableReference) -> None:
-        self.tables.append(replace(found, scope=self.frames[-1].scope))
+    def add(self, table: TableReference) -> None:
+        self.tables.append(replace(table, scope=self.frames[-1].scope))
 
     # -- one token -------------------------------------------------------------------------------------------------------
     def step(self, token: Token) -> None:
@@ -236,10 +236,10 @@ class _Scan:
         self.i += 1
         self.skip_words()
         if self.tokens[self.i].is_identifier and self.tokens[self.i].key not in ("TABLE", "VIEW", "AS", "DIRECTORY"):
-            found = read_relation(self.text, self.tokens, self.i, place=Place.TARGET)
-            self.i = found.position
-            if found.reference is not None:
-                self.add(found.reference)
+            relation = read_relation(self.text, self.tokens, self.i, place=Place.TARGET)
+            self.i = relation.position
+            if relation.reference is not None:
+                self.add(relation.reference)
         return True
 
     def begins_statement(self, previous: str) -> bool:
@@ -255,10 +255,10 @@ class _Scan:
         """``TABLE t`` as a query or a function's argument."""
         if previous in _VERBS_BEFORE_TABLE or not following.is_identifier:
             return False
-        found = read_relation(self.text, self.tokens, self.i + 1, place=Place.TABLE)
-        self.i = found.position
-        if found.reference is not None and not self.is_cte(found.reference.parts):
-            self.add(found.reference)
+        relation = read_relation(self.text, self.tokens, self.i + 1, place=Place.TABLE)
+        self.i = relation.position
+        if relation.reference is not None and not self.is_cte(relation.reference.parts):
+            self.add(relation.reference)
         return True
 
     def table_argument(self) -> bool:
@@ -267,12 +267,12 @@ class _Scan:
         at = self.i + 1 + bracketed
         if not self.tokens[at].is_identifier or self.query_begins_at(at):
             return False
-        found = read_relation(self.text, self.tokens, at, place=Place.TABLE)
-        if found.reference is None or (bracketed and self.tokens[found.position].key != ")"):
+        relation = read_relation(self.text, self.tokens, at, place=Place.TABLE)
+        if relation.reference is None or (bracketed and self.tokens[relation.position].key != ")"):
             return False
-        self.i = found.position + bracketed
-        if not self.is_cte(found.reference.parts):
-            self.add(found.reference)
+        self.i = relation.position + bracketed
+        if not self.is_cte(relation.reference.parts):
+            self.add(relation.reference)
         return True
 
     # -- names -----------------------------------------------------------------------------------------------------------
@@ -293,10 +293,10 @@ class _Scan:
             return
         if not token.is_identifier:
             return
-        found = read_relation(self.text, self.tokens, self.i, place=Place.FROM)
-        self.i = found.position
-        if found.reference is not None and not self.is_cte(found.reference.parts):
-            self.add(found.reference)
+        read = read_relation(self.text, self.tokens, self.i, place=Place.FROM)
+        self.i = read.position
+        if read.reference is not None and not self.is_cte(read.reference.parts):
+            self.add(read.reference)
 
     def add_cte(self, frame: _Frame, name: str) -> None:
         frame.ctes.add(name)

@@ -31,23 +31,23 @@ def tables_of(sql: str) -> Tables:
 
 def hide_tables(tokens: Sequence[DialectToken], tables: Tables) -> list[DialectToken]:
     """``tokens`` with one made-up name for each table and its clauses; ``TABLE t`` as the query that it is."""
-    found: list[DialectToken] = []
+    visible: list[DialectToken] = []
     at = 0
     while at < len(tokens):
         table = tables.get(tokens[at].lexeme.start)
-        if table is None or (table.place is Place.TABLE and not _is_query(found)):
-            found.append(tokens[at])
+        if table is None or (table.place is Place.TABLE and not _is_query(visible)):
+            visible.append(tokens[at])
             at += 1
             continue
         if table.place is Place.TABLE:
-            found[-1:] = _SELECT_ALL_FROM
+            visible[-1:] = _SELECT_ALL_FROM
         behind = at
         while behind < len(tokens) and tokens[behind].lexeme.start < table.clause_end:
             behind += 1
         comments = [comment for token in tokens[at:behind] for comment in token.comments]
-        found.append(with_text(tokens[at], f"{_HIDDEN}{table.start}", comments))
-        at = _copy_alias(tokens, behind, table, found)
-    return found
+        visible.append(with_text(tokens[at], f"{_HIDDEN}{table.start}", comments))
+        at = _copy_alias(tokens, behind, table, visible)
+    return visible
 
 
 def _is_query(before: Sequence[DialectToken]) -> bool:
@@ -60,7 +60,7 @@ def _is_query(before: Sequence[DialectToken]) -> bool:
     return keys[-1] == "(" and (len(keys) < 2 or keys[0] in _BEFORE_A_QUERY | {"("})
 
 
-def _copy_alias(tokens: Sequence[DialectToken], at: int, table: TableReference, found: list[DialectToken]) -> int:
+def _copy_alias(tokens: Sequence[DialectToken], at: int, table: TableReference, visible: list[DialectToken]) -> int:
     """Copy up to the alias, which is a name though it may be a word of sqlglot's."""
     if table.alias is None or table.alias_at is None:
         return at
@@ -68,7 +68,7 @@ def _copy_alias(tokens: Sequence[DialectToken], at: int, table: TableReference, 
         token = tokens[at]
         at += 1
         is_alias = token.lexeme.start >= table.alias_at and token.lexeme.key != "AS"
-        found.append(with_text(token, token.text, token.comments) if is_alias and token.lexeme.kind is Kind.WORD else token)
+        visible.append(with_text(token, token.text, token.comments) if is_alias and token.lexeme.kind is Kind.WORD else token)
         if is_alias:
             break
     return at

@@ -200,10 +200,10 @@ def _options(text: str, tokens: tuple[Token, ...], position: int) -> tuple[tuple
     reader = Reader.of(text)
     reader.position = position + 1
     try:
-        found = reader.properties()
+        properties = reader.properties()
     except SqlError:
         return (), position
-    return tuple((pair.name, pair.args["value"].name) for pair in found), reader.position
+    return tuple((pair.name, pair.args["value"].name) for pair in properties), reader.position
 
 
 def _sample_and_watermark(tokens: tuple[Token, ...], position: int) -> int:

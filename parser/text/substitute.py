@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from icesql.parser.text.edits import Edit, Rewritten, quote, rewrite
 from icesql.parser.text.names import ColumnChain, NameParts, Place, References, Span, TableReference
+from icesql.spec.case_folding import fold, folded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +109,7 @@ class Aliases:
 
     def _nearest_clash(self, chain: ColumnChain) -> NameParts | None:
         """Which of the tables whose alias had to change a column qualified by the bare name means: the nearest around it."""
-        scope, last = chain.scope, chain.parts[0].casefold()
+        scope, last = chain.scope, fold(chain.parts[0])
         while scope >= 0:
             here = {key for key in self.in_scope.get(scope, ()) if key in self.clashing and key[-1] == last}
             if here:
@@ -118,7 +119,7 @@ class Aliases:
 
 
 def _lower(name: NameParts) -> NameParts:
-    return tuple(part.casefold() for part in name)
+    return folded(name)
 
 
 def _qualifier_length(chain: ColumnChain, full_name: NameParts) -> int:

@@ -86,16 +86,16 @@ def _tokenize(text: str) -> tuple[Token, ...]:
     position, size = 0, len(text)
     match = _LEXEME.match
     while position < size:
-        found = match(text, position)
-        assert found is not None  # the last alternative takes any character
-        group, end = found.lastgroup or "", found.end()
+        lexeme = match(text, position)
+        assert lexeme is not None  # the last alternative takes any character
+        group, end = lexeme.lastgroup or "", lexeme.end()
         if group == "space":
             position = end
             continue
         if group == "comment":
             position = comment_end(text, position)
             continue
-        piece = found[0]
+        piece = lexeme[0]
         if group == "dollar":
             group, end, piece = _dollar_quoted(text, position, piece)
         elif group == "operator" and piece in "'\"`":

@@ -13,9 +13,9 @@ import pytest
 from icesql.catalog.loading import load_catalog
 from icesql.errors import NotFoundError
 from icesql.expr.tree import Op, Predicate, Reference
+from icesql.io.lru import LruCache
 from icesql.io.metadata_files import read_metadata
 from icesql.io.storage import durable
-from icesql.io.storage.cache import ByteBoundedCache
 from icesql.io.storage.file_systems import ArrowFileIO
 from icesql.table.operations import TableVersion
 from icesql.table.table import Table
@@ -42,7 +42,7 @@ def test_what_was_acknowledged_is_there_after_a_power_cut(
     watch(monkeypatch, disk)
     acknowledged = work(kind, file_format, root, disk, pointers)
     monkeypatch.undo()
-    tried, caches = 0, [held for held in gc.get_objects() if isinstance(held, ByteBoundedCache)]
+    tried, caches = 0, [held for held in gc.get_objects() if isinstance(held, LruCache)]
     for moment, tree in disk.different_cuts():
         lay_out(root, tree)
         for cache in caches:  # files at the same place now hold something else, as they never do outside this test

@@ -26,7 +26,7 @@ from icesql.io.avro.decode import DAMAGE, compile_decoder
 from icesql.io.avro.objects import record_decoder
 from icesql.io.deletes.deletion_vectors import deserialize_dv, serialize_dv
 from icesql.io.deletes.roaring import RoaringBitmap
-from icesql.io.manifests.columns import decode_columns
+from icesql.io.manifests.column_reader import decode_columns
 from icesql.io.manifests.entries import read_manifest
 from icesql.io.manifests.lists import parse_manifest_list
 from icesql.io.manifests.program import Program, compile_program

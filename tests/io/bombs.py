@@ -17,13 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import cramjam
-import zstandard
 
 from icesql.errors import IcesqlError
 from icesql.io.avro.container import SYNC_LENGTH, write_bytes, write_long
 from icesql.io.data.files import read_data_file
 from icesql.io.deletes.deletion_vectors import BLOB_TYPE, MAGIC, read_dv, read_dv_bitmap
-from icesql.io.manifests.columns import read_manifest_columns
+from icesql.io.manifests.column_reader import read_manifest_columns
 from icesql.io.manifests.entries import read_manifest
 from icesql.io.manifests.lists import read_manifest_list
 from icesql.io.manifests.schemas import entry_schema, manifest_file_schema
@@ -52,6 +51,9 @@ def deflate_zeros(pieces: int) -> bytes:
     return piece * pieces + squeeze.flush()
 
 
+ZSTD_MAGIC = 0xFD2FB528
+
+
 def gzip_zeros(pieces: int) -> bytes:
     return b"\x1f\x8b\x08\0\0\0\0\0\0\xff" + deflate_zeros(pieces) + bytes(8)
 
@@ -60,11 +62,11 @@ def zstd_zeros(pieces: int) -> bytes:
     """One frame of unknown size: each block repeats a byte 128 k times."""
     window = bytes((0, 17 - 10 << 3))
     block = struct.pack("<I", (1 << 17) << 3 | 1 << 1)[:3] + b"\0"
-    return struct.pack("<I", zstandard.MAGIC_NUMBER) + window + block * (pieces * PIECE >> 17)
+    return struct.pack("<I", ZSTD_MAGIC) + window + block * (pieces * PIECE >> 17)
 
 
 def zstd_claim(size: int) -> bytes:
-    return struct.pack("<IB", zstandard.MAGIC_NUMBER, 0xE0) + struct.pack("<Q", size) + b"\x01\0\0"
+    return struct.pack("<IB", ZSTD_MAGIC, 0xE0) + struct.pack("<Q", size) + b"\x01\0\0"
 
 
 def snappy_claim(size: int) -> bytes:

@@ -1,11 +1,10 @@
-"""Avro data files: columns decoded natively, rows by fastavro and rows by our own decoder are the same; only what is wanted is decoded."""
+"""Avro data files: columns and rows decoded natively, by fastavro and in Python are the same; only what is wanted is decoded."""
 
 from __future__ import annotations
 
 import datetime
 import decimal
 import io
-import sys
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -71,12 +70,14 @@ def decoding_by(way: str) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if way != "columns":
             patch.setattr(avro_data, "can_walk", lambda _: False)
-        if way == "our own rows":
-            patch.setitem(sys.modules, "fastavro", None)
+        if way in ("fastavro's rows", "Python rows"):
+            patch.setattr(avro_rows, "is_native", lambda: False)
+        if way == "Python rows":
+            patch.setattr(avro_rows, "is_bounded", lambda _: False)
         yield
 
 
-WAYS = ("columns", "fastavro's rows", "our own rows")
+WAYS = ("columns", "native rows", "fastavro's rows", "Python rows")
 
 
 @examples(60)
@@ -104,11 +105,11 @@ def test_flat_columns_are_not_decoded_as_rows(tmp_path: Path, monkeypatch: pytes
         {"name": "l", "type": {"type": "array", "items": "int", "element-id": 3}, "field-id": 2},
     ]
     file = by_fastavro(tmp_path, fields, [{"a": 7, "l": [1]}])
-    monkeypatch.setattr(avro_rows, "_rows", lambda *_: pytest.fail("rows were decoded"))
+    monkeypatch.setattr(avro_data, "rows", lambda *_: pytest.fail("rows were decoded"))
     assert values_of(file, NestedField(1, "a", LongType())) == [7]
 
 
-@pytest.mark.parametrize("way", WAYS[:2])
+@pytest.mark.parametrize("way", WAYS[:3])
 def test_what_is_not_wanted_is_not_decoded(tmp_path: Path, way: str) -> None:
     """A text that is not UTF-8, at the top and within a struct, fails those alone who read it."""
     bad = {"name": "t", "type": "string", "field-id": 2}
@@ -168,11 +169,13 @@ FOREIGN = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", FOREIGN)
-def test_forms_that_other_writers_use(tmp_path: Path, name: str) -> None:
+def test_forms_that_other_writers_use(tmp_path: Path, name: str, way: str) -> None:
     avro_type, value, type_, expected = FOREIGN[name]
     file = by_fastavro(tmp_path, [{"name": "a", "type": ["null", avro_type], "field-id": 1}], [{"a": value}, {"a": None}])
-    assert values_of(file, NestedField(1, "a", type_)) == [expected, None]
+    with decoding_by(way):
+        assert values_of(file, NestedField(1, "a", type_)) == [expected, None]
 
 
 def test_damage_within_rows_names_the_file(tmp_path: Path) -> None:

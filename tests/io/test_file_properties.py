@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from icesql.errors import InvalidArgumentError
-from icesql.io.avro.data import AvroFileWriter
+from icesql.io.avro.writer import AvroFileWriter
 from icesql.io.data.metrics import FULL, MetricsConfig
 from icesql.io.data.writer import DataFileWriter
 from icesql.io.orc.files import OrcFileWriter

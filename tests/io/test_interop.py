@@ -26,7 +26,7 @@ from pyiceberg.transforms import BucketTransform, IdentityTransform
 from pyiceberg.typedef import Record
 
 from icesql.io.data.files import data_file_of, read_data_file, write_data_file
-from icesql.io.manifests.columns import read_manifest_columns
+from icesql.io.manifests.column_reader import read_manifest_columns
 from icesql.io.manifests.entries import read_manifest
 from icesql.io.manifests.entries import write_manifest as write_our_manifest
 from icesql.io.manifests.lists import read_manifest_list, write_manifest_list

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from icesql.io.avro.container import read_records
-from icesql.io.manifests.columns import read_manifest_columns
+from icesql.io.manifests.column_reader import read_manifest_columns
 from icesql.io.manifests.entries import read_manifest, write_manifest
 from icesql.io.storage.file_systems import ArrowFileIO
 from icesql.spec.files import DataFile, EntryStatus, ManifestContent, ManifestEntry, ManifestFile

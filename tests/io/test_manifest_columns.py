@@ -11,7 +11,7 @@ from icesql.errors import CorruptMetadataError, UnsupportedError
 from icesql.io.avro.container import read_records
 from icesql.io.avro.decode import DAMAGE, compile_decoder
 from icesql.io.avro.objects import record_decoder
-from icesql.io.manifests.columns import clear_caches, decode_columns, read_manifest_columns
+from icesql.io.manifests.column_reader import clear_caches, decode_columns, read_manifest_columns
 from icesql.io.manifests.entries import read_manifest, write_manifest_raw
 from icesql.io.native import native
 from icesql.io.storage.file_systems import ArrowFileIO

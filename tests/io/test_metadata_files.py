@@ -5,8 +5,8 @@ import gzip
 import pytest
 
 from icesql.errors import AlreadyExistsError, CorruptMetadataError, NotFoundError
+from icesql.io.lru import LruCache
 from icesql.io.metadata_files import read_metadata, write_metadata
-from icesql.io.storage.cache import ByteBoundedCache
 from icesql.io.storage.file_systems import ArrowFileIO
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import PartitionSpec
@@ -56,7 +56,7 @@ def test_errors(tmp_path):
 
 
 def test_cache_is_bounded_and_drops_the_least_used():
-    cache: ByteBoundedCache[bytes] = ByteBoundedCache(100, len)
+    cache: LruCache[str, bytes] = LruCache(100, len)
     for key in "abcd":
         cache.put(key, b"x" * 25)
     assert cache.find("a") is not None

@@ -11,7 +11,7 @@ import pytest
 from icesql.io.data.files import DataFileWriter, read_data_file
 from icesql.io.deletes.deletion_vectors import read_dv, write_dvs
 from icesql.io.deletes.files import read_position_deletes, write_equality_deletes, write_position_deletes
-from icesql.io.manifests.columns import read_manifest_columns
+from icesql.io.manifests.column_reader import read_manifest_columns
 from icesql.io.manifests.entries import read_manifest, write_manifest
 from icesql.io.manifests.lists import read_manifest_list, write_manifest_list
 from icesql.io.metadata_files import read_metadata, write_metadata

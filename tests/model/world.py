@@ -16,7 +16,7 @@ from typing import Any
 from icesql.catalog.base import Catalog, Identifier
 from icesql.errors import CommitStateUnknownError, CorruptMetadataError, IcesqlError, NotFoundError
 from icesql.expr.tree import TRUE
-from icesql.io.manifests.columns import read_manifest_columns
+from icesql.io.manifests.column_reader import read_manifest_columns
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import MAIN, Operation, Snapshot
 from icesql.table.manifests.access import manifests_of

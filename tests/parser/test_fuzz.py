@@ -77,8 +77,9 @@ FRAGMENTS = [
 ]
 
 
-def mutated(text: str, random_: random.Random) -> str:
-    for _ in range(random_.randint(1, 4)):
+def mutated(text: str, random_: random.Random, most: int = 4) -> str:
+    """A text with one change to ``most`` changes."""
+    for _ in range(random_.randint(1, most)):
         start = random_.randrange(len(text) + 1)
         end = min(len(text), start + random_.randint(0, 15))
         match random_.randrange(4):

@@ -6,7 +6,7 @@ import pytest
 
 from icesql.errors import SqlError
 from icesql.parser import parse, split
-from icesql.parser.statements import Explain, Other, Statement
+from icesql.parser.statements import Call, CreateTable, Explain, Other, Statement
 from tests.parser.pairs_file import FOLDER, all_pairs, pairs
 from tests.parser.rendering import render
 
@@ -74,3 +74,17 @@ def test_a_stock_statement_that_goes_wrong_is_left_to_spark_with_the_reason() ->
     assert isinstance(found, Other)
     assert isinstance(found.error, SqlError)
     assert [table.dotted for table in found.references.tables] == ["local.db.t"]
+
+
+@pytest.mark.parametrize("text", ["create table local.db.t (a int) using iceberg", "create table t", "replace table t (a int)"])
+def test_nothing_follows_the_end_of_a_table(text: str) -> None:
+    assert isinstance(parse(f"{text} ;"), CreateTable)
+    followed = parse(f"{text} ; garbage")
+    assert isinstance(followed, Other)
+    assert "extraneous input 'garbage'" in str(followed.error)
+
+
+def test_a_query_is_no_argument_of_call() -> None:
+    assert isinstance(parse("call c.system.p((select max(id) from t))"), Call)
+    with pytest.raises(SqlError, match="no viable alternative at input 'select'"):
+        parse("call c.system.p(select 'a')")

@@ -119,7 +119,7 @@ def test_a_dry_run_changes_nothing_and_foretells_the_real_call(session: Any, fol
     before, rows, version = files_in(folder), rows_of(session, table), session.table(table).metadata_location
     foretold = session.sql(f"{call}, dry_run => true)").collect()
     plan = session.last_plan
-    if name != "add_files":  # a missing name mapping is set in a rehearsal only, so nothing at all may change
+    if name != "add_files":  # a missing name mapping is set in a dry run only, so nothing at all may change
         assert plan, "a dry run that would change something lists what"
     assert all(action.action and action.what for action in plan)
     assert files_in(folder) == before

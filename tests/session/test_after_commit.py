@@ -183,11 +183,11 @@ def test_the_rows_of_a_procedure_that_cannot_be_shown(ice: Session, monkeypatch:
     ice.sql("INSERT INTO c.db.procedure VALUES (1)")
     first = ice.table("c.db.procedure").snapshots[-1].snapshot_id
     ice.sql("INSERT INTO c.db.procedure VALUES (2)")
-    from icesql.session.output.results import Columns
+    from icesql.session.output.results import ResultColumns
 
     ice.state.nothing  # noqa: B018
     with monkeypatch.context() as patch:
-        patch.setattr(Columns, "frame", lambda *_: 1 / 0)
+        patch.setattr(ResultColumns, "frame", lambda *_: 1 / 0)
         assert ice.sql(f"CALL c.system.rollback_to_snapshot('db.procedure', {first})").collect() == []
     assert any("Cannot show the rows of rollback_to_snapshot" in notice and str(first) in notice for notice in ice.last_notices)
     assert [row.id for row in ice.sql("SELECT id FROM c.db.procedure").collect()] == [1]

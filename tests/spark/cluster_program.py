@@ -23,7 +23,7 @@ def absent_modules(_: int) -> list[str]:
     """Runs in a task: which of the driver's other packages it cannot import."""
     import importlib.util
 
-    names = ("icesql", "fastavro", "isal", "zstandard", "cramjam", "pyroaring", "msgspec", "mmh3", "sqlalchemy", "rich", "typer")
+    names = ("icesql", "fastavro", "isal", "backports", "cramjam", "pyroaring", "msgspec", "mmh3", "sqlalchemy", "rich", "typer")
     return [name for name in names if importlib.util.find_spec(name) is None]
 
 

@@ -6,11 +6,11 @@ import pytest
 
 from icesql.errors import ValidationError
 from icesql.spark.read.table_scan import scan_dataframe
-from icesql.spark.row_level import few_rows, found_rows, merge, update
+from icesql.spark.row_level import affected_rows, few_rows, merge, update
 from icesql.spark.row_level.assignments import Assignment
 from icesql.spark.row_level.delete import delete_rows
 from icesql.spark.row_level.merge import merge_rows
-from icesql.spark.row_level.merge_clauses import Action, Clause, Kind
+from icesql.spark.row_level.merge_clauses import Action, Clause, ClauseKind
 from icesql.spark.row_level.target import Target
 from icesql.spark.row_level.update import update_rows
 from icesql.spec.transforms import DAY, IDENTITY, bucket, truncate
@@ -120,16 +120,18 @@ def test_row_ids_survive(spark, table):
 def test_merge(spark, table):
     source = "(SELECT id * 2 AS id, 'm' AS v FROM range(90, 120))"
     clauses = [
-        Clause(kind=Kind.MATCHED, action=Action.DELETE, condition="t.id % 4 = 0"),
-        Clause(kind=Kind.MATCHED, action=Action.UPDATE, assignments=(Assignment(("v",), "concat(s.v, t.id)"),)),
+        Clause(kind=ClauseKind.MATCHED, action=Action.DELETE, condition="t.id % 4 = 0"),
+        Clause(kind=ClauseKind.MATCHED, action=Action.UPDATE, assignments=(Assignment(("v",), "concat(s.v, t.id)"),)),
         Clause(
-            kind=Kind.NOT_MATCHED,
+            kind=ClauseKind.NOT_MATCHED,
             action=Action.INSERT,
             condition="s.id < 230",
             assignments=(Assignment(("id",), "s.id"), Assignment(("p",), "1")),
         ),
-        Clause(kind=Kind.NOT_MATCHED_BY_SOURCE, action=Action.UPDATE, condition="t.id < 3", assignments=(Assignment(("v",), "'old'"),)),
-        Clause(kind=Kind.NOT_MATCHED_BY_SOURCE, action=Action.DELETE, condition="t.id = 3"),
+        Clause(
+            kind=ClauseKind.NOT_MATCHED_BY_SOURCE, action=Action.UPDATE, condition="t.id < 3", assignments=(Assignment(("v",), "'old'"),)
+        ),
+        Clause(kind=ClauseKind.NOT_MATCHED_BY_SOURCE, action=Action.DELETE, condition="t.id = 3"),
     ]
     result = merge_rows(target(spark, table), source, "s", "t.id = s.id", clauses)
     result.builder.set_all({key: str(value) for key, value in result.metrics.items()}).commit()
@@ -155,18 +157,18 @@ def test_merge(spark, table):
 
 
 def test_merge_that_only_inserts_appends(spark, table):
-    clauses = [Clause(kind=Kind.NOT_MATCHED, action=Action.INSERT, assignments=(Assignment(("id",), "s.id"),))]
+    clauses = [Clause(kind=ClauseKind.NOT_MATCHED, action=Action.INSERT, assignments=(Assignment(("id",), "s.id"),))]
     merge_rows(target(spark, table), "(SELECT id FROM range(195, 205))", "s", "t.id = s.id", clauses).builder.commit()
     assert table.current_snapshot.summary["operation"] == "append"
     assert len(rows_of(spark, table)) == 205
 
 
 def test_merge_refuses_several_matches(spark, table):
-    update = [Clause(kind=Kind.MATCHED, action=Action.UPDATE, condition="t.id = 1", assignments=(Assignment(("v",), "'x'"),))]
+    update = [Clause(kind=ClauseKind.MATCHED, action=Action.UPDATE, condition="t.id = 1", assignments=(Assignment(("v",), "'x'"),))]
     source = "(SELECT 5L AS id UNION ALL SELECT 5L)"
     with pytest.raises(ValidationError, match="MERGE_CARDINALITY_VIOLATION"):
         merge_rows(target(spark, table), source, "s", "t.id = s.id", update)
-    delete = [Clause(kind=Kind.MATCHED, action=Action.DELETE)]
+    delete = [Clause(kind=ClauseKind.MATCHED, action=Action.DELETE)]
     merge_rows(target(spark, table), source, "s", "t.id = s.id", delete).builder.commit()
     assert len(rows_of(spark, table)) == 199
 
@@ -185,7 +187,7 @@ def test_statements_in_a_row_on_buckets(spark, make_table):
 
 @pytest.mark.parametrize("mode", MODES[1::2], ids=lambda m: f"{m[0]}-v{m[1]}")
 def test_many_rows_come_as_bitmaps(spark, make_table, monkeypatch, mode):
-    monkeypatch.setattr(found_rows, "MANY_ROWS", -1)
+    monkeypatch.setattr(affected_rows, "MANY_ROWS", -1)
     monkeypatch.setattr(few_rows, "_is_small", lambda *_: False)
     monkeypatch.setattr(few_rows, "FEW_VALUES", 0)
     properties = {"format-version": mode[1], **{f"write.{verb}.mode": mode[0] for verb in ("delete", "merge")}}
@@ -193,8 +195,8 @@ def test_many_rows_come_as_bitmaps(spark, make_table, monkeypatch, mode):
     table = make_table("n", spark.table("numbers"), [], properties)
     delete_rows(target(spark, table), "id % 1000 = 7 OR id IN (0, 32767, 32768, 65535, 65536, 69999)").builder.commit()
     twice = "(SELECT explode(array(5L, 5L, 80000L)) AS id)"
-    update = Clause(kind=Kind.MATCHED, action=Action.UPDATE, assignments=(Assignment(("id",), "-t.id"),))
-    insert = Clause(kind=Kind.NOT_MATCHED, action=Action.INSERT, assignments=(Assignment(("id",), "s.id"),))
+    update = Clause(kind=ClauseKind.MATCHED, action=Action.UPDATE, assignments=(Assignment(("id",), "-t.id"),))
+    insert = Clause(kind=ClauseKind.NOT_MATCHED, action=Action.INSERT, assignments=(Assignment(("id",), "s.id"),))
     with pytest.raises(ValidationError, match="MERGE_CARDINALITY_VIOLATION"):
         merge_rows(target(spark, table), twice, "s", "t.id = s.id", [update, insert])
     result = merge_rows(target(spark, table), "(SELECT id * 10000 AS id FROM range(10))", "s", "t.id = s.id", [update, insert])
@@ -237,15 +239,15 @@ def test_merge_of_middle_size(spark, make_table, brought, mode):
     table = make_table("m", spark.table("plain"), [("p", IDENTITY)], modes_of(mode))
     source = "(SELECT id, CAST(0 AS INT) AS p, CAST(NULL AS STRING) AS v, named_struct('a', -id, 'b', 2) AS s FROM range(150, 250))"
     clauses = [
-        Clause(kind=Kind.MATCHED, action=Action.DELETE, condition="t.id % 10 = 0"),
-        Clause(kind=Kind.MATCHED, action=Action.UPDATE, assignments=every("id", "p", "v", "s")),
-        Clause(kind=Kind.NOT_MATCHED, action=Action.INSERT, assignments=every("id", "p", "v", "s")),
+        Clause(kind=ClauseKind.MATCHED, action=Action.DELETE, condition="t.id % 10 = 0"),
+        Clause(kind=ClauseKind.MATCHED, action=Action.UPDATE, assignments=every("id", "p", "v", "s")),
+        Clause(kind=ClauseKind.NOT_MATCHED, action=Action.INSERT, assignments=every("id", "p", "v", "s")),
     ]
     merge_rows(target(spark, table), source, "s", "t.id = s.id", clauses).builder.commit()
     assert rows_of(spark, table) == expected(
         spark, f"SELECT * FROM plain WHERE id < 150 UNION ALL SELECT * FROM {source} WHERE id >= 200 OR id % 10 <> 0"
     )
-    only_deletes = [Clause(kind=Kind.MATCHED, action=Action.DELETE)]
+    only_deletes = [Clause(kind=ClauseKind.MATCHED, action=Action.DELETE)]
     merge_rows(target(spark, table), "(SELECT id FROM range(100))", "s", "t.id = s.id", only_deletes).builder.commit()
     assert {row[0] for row in rows_of(spark, table)} == {i for i in range(100, 250) if not (150 <= i < 200 and i % 10 == 0)}
     assert len(brought) == 2
@@ -273,9 +275,9 @@ def test_few_rows_written_in_the_driver(spark, make_table, brought, version, lay
     assert rows_of(spark, table) == expected(spark, "SELECT * FROM plain_after")
     source = "(SELECT CAST(id + 20 AS INT) AS id, d, at, v, b FROM plain)"
     clauses = [
-        Clause(kind=Kind.MATCHED, action=Action.DELETE, condition="s.id < 30"),
-        Clause(kind=Kind.MATCHED, action=Action.UPDATE, condition="s.id < 50", assignments=every("id", "d", "at", "v", "b")),
-        Clause(kind=Kind.NOT_MATCHED, action=Action.INSERT, condition="s.id < 110", assignments=every("id", "d", "at", "v", "b")),
+        Clause(kind=ClauseKind.MATCHED, action=Action.DELETE, condition="s.id < 30"),
+        Clause(kind=ClauseKind.MATCHED, action=Action.UPDATE, condition="s.id < 50", assignments=every("id", "d", "at", "v", "b")),
+        Clause(kind=ClauseKind.NOT_MATCHED, action=Action.INSERT, condition="s.id < 110", assignments=every("id", "d", "at", "v", "b")),
     ]
     merge_rows(target(spark, table), source, "s", "t.id = s.id", clauses).builder.commit()
     assert rows_of(spark, table) == expected(
@@ -317,7 +319,7 @@ def test_inserts_alone_are_an_append(spark, make_table, monkeypatch, mode, is_sm
     spark.sql(FLAT).createOrReplaceTempView("plain")
     table = make_table("m", spark.table("plain"), LAYOUTS["by bucket and day"], modes_of(mode))
     source = "(SELECT CAST(id + 95 AS INT) AS id, d, at, v, b FROM plain WHERE id < 10)"
-    insert = Clause(kind=Kind.NOT_MATCHED, action=Action.INSERT, assignments=every("id", "d", "at", "v", "b"))
+    insert = Clause(kind=ClauseKind.NOT_MATCHED, action=Action.INSERT, assignments=every("id", "d", "at", "v", "b"))
     merge_rows(target(spark, table), source, "s", "t.id = s.id", [insert]).builder.commit()
     assert rows_of(spark, table) == expected(spark, f"SELECT * FROM plain UNION ALL SELECT * FROM {source} WHERE id >= 100")
     assert table.current_snapshot.summary["operation"] == "append"
@@ -328,7 +330,7 @@ def test_required_columns_take_no_nulls_from_the_driver(spark, make_table, broug
     table = make_table("m", spark.sql("SELECT id, id + 1 AS n FROM range(50)"), [], modes_of(mode))
     table.update_schema().allow_incompatible_changes().require_column("n").commit()
     before = rows_of(spark, table)
-    clauses = [Clause(kind=Kind.MATCHED, action=Action.UPDATE, assignments=(Assignment(("n",), "s.n"),))]
+    clauses = [Clause(kind=ClauseKind.MATCHED, action=Action.UPDATE, assignments=(Assignment(("n",), "s.n"),))]
     with pytest.raises(Exception, match="NOT_NULL_ASSERT_VIOLATION"):
         merge_rows(target(spark, table), "(SELECT id, IF(id = 3, NULL, id) AS n FROM range(5))", "s", "t.id = s.id", clauses)
     with pytest.raises(Exception, match="NOT_NULL_ASSERT_VIOLATION"):
@@ -369,7 +371,7 @@ def test_a_first_try_is_made_where_few_rows_are_likely(spark, make_table, monkey
     assert tries(None) and tries(unknown) and all(map(tries, sources.values()))
     monkeypatch.setattr(few_rows, "_FEW_SOURCE_BYTES", 10)
     assert tries(sources["filtered"]) and not tries(sources["whole"])
-    monkeypatch.setattr(found_rows, "MANY_ROWS", 100)
+    monkeypatch.setattr(affected_rows, "MANY_ROWS", 100)
     assert not tries(None) and not tries(unknown) and not tries(sources["filtered"])
     monkeypatch.setattr(few_rows, "_FEW_SOURCE_BYTES", 32 << 20)
     assert all(map(tries, sources.values()))

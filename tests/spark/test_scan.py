@@ -259,7 +259,7 @@ def test_plans_of_one_form_show_each_its_own_files(spark, make_table):
     bridge = bridge_of(spark)
 
     def plans():
-        settings = [ReadSettings(schema=table.schema, metadata_columns=("_pos",), gone={}) for table in tables]
+        settings = [ReadSettings(schema=table.schema, metadata_columns=("_pos",), deleted_positions={}) for table in tables]
         reads = [Read(spark, t.io, t.metadata, t.name, t.current_snapshot, s) for t, s in zip(tables, settings, strict=True)]
         return [read.plan() for read in reads]
 

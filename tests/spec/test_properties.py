@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from icesql.errors import InvalidArgumentError, ValidationError
 from icesql.spec import properties as p
+from icesql.spec.schema import Schema
+from icesql.spec.views import VERSION_HISTORY_SIZE, ViewMetadata, ViewVersion, expire_versions
+from icesql.table.changes.update_properties import check_commit_properties
+from icesql.table.maintenance.rewrite_options import _Reader
+from icesql.table.metadata.create import _format_version
+from icesql.table.scan.read_numbers import check_batch_size, check_splits
+from icesql.table.scan.snapshot_ranges import append_range
 
 
 def test_defaults_are_of_properties_that_exist_and_readable() -> None:
@@ -22,8 +31,6 @@ def test_the_table_comes_before_the_call_and_the_call_before_the_default() -> No
     assert p.property_as_int({}, p.COMMIT_NUM_RETRIES) == 4
     assert p.property_as_string({}, p.PARQUET_COMPRESSION_LEVEL) is None
     assert p.property_as_string({}, p.DEFAULT_FILE_FORMAT) == "parquet"
-    assert p.property_as_optional_int({}, p.PARQUET_COMPRESSION_LEVEL) is None
-    assert p.property_as_optional_int({p.PARQUET_COMPRESSION_LEVEL: "3"}, p.PARQUET_COMPRESSION_LEVEL) == 3
     assert p.property_as_float({}, p.ORC_BLOOM_FILTER_FPP) == 0.05
 
 
@@ -43,21 +50,38 @@ def test_what_java_does_not_read_as_a_number_is_none(text: str) -> None:
         p.property_as_int({p.COMMIT_NUM_RETRIES: text}, p.COMMIT_NUM_RETRIES)
 
 
-def test_wrong_numbers_are_refused_in_javas_words() -> None:
-    with pytest.raises(ValidationError, match=r"^Table property commit.retry.num-retries must have integer value$"):
-        p.validate_properties({p.COMMIT_NUM_RETRIES: "1.5"})
-    with pytest.raises(ValidationError, match=r"^Table property commit.retry.min-wait-ms must have non negative integer value$"):
-        p.validate_properties({p.COMMIT_MIN_RETRY_WAIT_MS: "-1"})
-    p.validate_properties({p.COMMIT_NUM_RETRIES: "0", "anything": "else"})
-
-
 def test_reserved_properties_are_not_stored() -> None:
     assert p.without_reserved({p.FORMAT_VERSION: "3", p.UUID: "x", "a": "b"}) == {"a": "b"}
-    assert p.format_version_of({p.FORMAT_VERSION: "3"}, 2) == 3 and p.format_version_of({}, 2) == 2
-    with pytest.raises(InvalidArgumentError, match="unsupported format version: 0"):
-        p.format_version_of({p.FORMAT_VERSION: "0"}, 2)
 
 
 def test_column_properties() -> None:
     given = {"write.metadata.metrics.column.a.b": "full", "write.metadata.metrics.default": "none"}
     assert p.column_properties(given, p.METRICS_MODE_COLUMN_PREFIX) == {"a.b": "full"}
+
+
+def a_view(text: str) -> object:
+    version = ViewVersion(version_id=1, timestamp_ms=1, schema_id=0)
+    view = ViewMetadata(
+        view_uuid="u", location="/v", current_version_id=1, versions=(version,), schemas=(Schema(()),),
+        properties={VERSION_HISTORY_SIZE: text},
+    )  # fmt: skip
+    return expire_versions(view)
+
+
+READERS: dict[str, Callable[[str], object]] = {
+    "property": lambda text: p.property_as_int({p.COMMIT_NUM_RETRIES: text}, p.COMMIT_NUM_RETRIES),
+    "commit property": lambda text: check_commit_properties({p.COMMIT_NUM_RETRIES: text}),
+    "split option": lambda text: check_splits({}, {"split-size": text}),
+    "batch size": lambda text: check_batch_size({}, {"batch-size": text}),
+    "snapshot option": lambda text: append_range(None, {"start-snapshot-id": text}),  # type: ignore[arg-type]
+    "rewrite option": lambda text: _Reader({"min-input-files": text}).whole("min-input-files", 5),
+    "format version": lambda text: _format_version({p.FORMAT_VERSION: text}, None),
+    "view history": a_view,
+}
+
+
+@pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
+@pytest.mark.parametrize("text", ["1_0", " 5 ", "5 ", "", "0x5", "\u0665", "5L"])
+def test_every_reader_of_numbers_refuses_what_java_refuses(reader: Callable[[str], object], text: str) -> None:
+    with pytest.raises((ValidationError, InvalidArgumentError)):
+        reader(text)

@@ -15,7 +15,7 @@ from icesql.errors import CorruptMetadataError, IcesqlError, NotFoundError, Unsu
 from icesql.io import metadata_files
 from icesql.io.deletes.deletion_vectors import write_dvs
 from icesql.io.deletes.files import write_equality_deletes, write_position_deletes
-from icesql.io.manifests import columns as manifest_columns
+from icesql.io.manifests import column_reader
 from icesql.io.manifests import lists as manifest_lists
 from icesql.spec.files import FileContent
 from icesql.spec.schema import Schema
@@ -58,7 +58,7 @@ class Home:
         return table
 
     def count(self) -> int:
-        manifest_columns.clear_caches()
+        column_reader.clear_caches()
         manifest_lists._cache.clear()
         metadata_files._cache.clear()
         return int(self.catalog.load_table("db.t").scan().to_arrow().num_rows)

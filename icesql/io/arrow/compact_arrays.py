@@ -1,7 +1,7 @@
-"""Nested Arrow arrays rebuilt so that nothing lies under them but their own values.
+"""Nested Arrow arrays rebuilt so that their children hold their own values only.
 
-An Arrow array may be a window on longer ones, and what lies below a null struct or a null list may hold values. pyarrow's ORC writer reads
-such children by the wrong places: it forgets the offsets of a struct's children, and asks of a struct without nulls no further.
+An Arrow array may be a slice of longer ones, and children may hold values below a null struct or a null list. pyarrow's ORC writer misreads
+such children: it ignores the offsets of a struct's children, and checks for nulls only where the struct itself has some.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ import pyarrow as pa
 
 
 def compacted(array: pa.Array) -> pa.Array:
-    """The same values. Of nested types, at every depth: offsets are 0, a child of a null struct is null, a null list or map is empty, and
-    the children of lists and maps hold just their values. Flat arrays are given back as they are."""
+    """The same values, with nested types normalised at every depth: offsets start at 0, a child of a null struct is null, a null list or
+    map
+    is empty, and children of lists and maps hold only their values. Flat arrays are returned as they are.
+    """
     if not pa.types.is_nested(array.type):
         return array
     validity = array.is_valid().buffers()[1] if array.null_count else None
@@ -26,7 +28,7 @@ def compacted(array: pa.Array) -> pa.Array:
 
 
 def column_counts(column: pa.ChunkedArray) -> list[int]:
-    """How many values a column of compacted chunks and its children have, nulls left out, each before its children."""
+    """The number of non-null values of each column of compacted chunks, parents before their children."""
     chunks = [_value_counts(chunk) for chunk in column.chunks] or [_value_counts(pa.array([], column.type))]
     return [sum(numbers) for numbers in zip(*chunks, strict=True)]
 
@@ -36,7 +38,7 @@ def _value_counts(array: pa.Array) -> list[int]:
 
 
 def children_of(array: Any) -> list[pa.Array]:
-    """Of a compacted array: a struct's fields, a list's values, a map's keys and values."""
+    """The children of a compacted array: a struct's fields, a list's values, a map's keys and values."""
     if isinstance(array, pa.StructArray):
         return [array.field(i) for i in range(array.type.num_fields)]
     if isinstance(array, pa.MapArray):
@@ -45,7 +47,7 @@ def children_of(array: Any) -> list[pa.Array]:
 
 
 def with_children(array: pa.Array, type_: pa.DataType, children: list[pa.Array]) -> pa.Array:
-    """A compacted array of nested type with other children of the same lengths; ``type_`` is its type with theirs."""
+    """A compacted array of nested type ``type_`` with its children replaced by others of the same lengths."""
     own = array.buffers()[:1] if pa.types.is_struct(type_) else array.buffers()[:2]
     if pa.types.is_map(type_):
         children = [pa.StructArray.from_arrays(children, fields=[type_.key_field, type_.item_field])]

@@ -18,10 +18,10 @@ _UNORDERED = (FixedType, UUIDType, UnknownType, VariantType, GeometryType, Geogr
 
 
 class MetricsCollector:
-    """``add`` tables whose columns are those of ``schema``, in its order; ``finish`` gives what the modes keep.
+    """``add`` tables whose columns are those of ``schema``, in order; ``finish`` gives the metrics that the modes keep.
 
-    Counts are what ORC's own statistics give: structs, lists and maps are counted too, and a column of a null struct has no value there,
-    so without nulls of its own it may count fewer values than the file has rows.
+    Counts are those of ORC's own statistics: structs, lists and maps are counted too, and a column inside a null struct has no value there,
+    so a required column may count fewer values than the file has rows.
     """
 
     def __init__(self, schema: Schema, config: MetricsConfig) -> None:

@@ -1,9 +1,8 @@
-"""Arrow data of a file to the columns a reader wants, resolved by field id. Spec: "Column Projection", "Schema Evolution", "Default
+"""Projects Arrow data of a file to the columns a reader wants, by field id. Spec: "Column Projection", "Schema Evolution", "Default
 values".
 
-Renamed, reordered, dropped and re-added columns, at any depth, come out right because only ids are compared. A wanted column the file
-lacks is
-a constant the caller gives (identity partition values), else its initial default, else null. Promoted types are widened.
+Renamed, reordered, dropped and re-added columns are handled at any depth, because only ids are compared. A wanted column that the file
+lacks is a constant the caller gives (identity partition values), else its initial default, else null. Promoted types are widened.
 """
 
 from __future__ import annotations
@@ -57,9 +56,9 @@ def _with_id(field: pa.Field, field_id: int | None) -> pa.Field:
 
 # -- which columns of a file to read ---------------------------------------------------------------------------------
 def wanted_leaves(file_fields: Any, struct: Schema | StructType) -> list[tuple[str, ...]]:
-    """Paths of the file's leaf columns that a projection needs. A wanted struct of which the file has no wanted leaf is read by its first
-    leaf,
-    so that null structs stay null."""
+    """Paths of the file's leaf columns that a projection needs. Of a wanted struct without wanted leaves the first leaf is read,
+    to tell null structs from others.
+    """
     by_id = {field.id: field for field in struct.fields}
     paths: list[tuple[str, ...]] = []
     for field in file_fields:
@@ -155,7 +154,7 @@ def _map(array: pa.MapArray, file_type: pa.DataType, wanted: MapType) -> pa.Arra
 
 
 def _owned(offsets: pa.Array, mask: pa.Array | None) -> pa.Array:
-    """``from_arrays`` refuses a mask beside offsets that are a slice."""
+    """``from_arrays`` refuses a mask together with sliced offsets."""
     return pa.array(offsets.to_numpy(), pa.int32()) if mask is not None and offsets.offset else offsets
 
 
@@ -181,7 +180,7 @@ def convert_leaf(array: pa.Array, wanted: Type) -> pa.Array:
 
 
 def _timestamps(array: pa.Array, target: pa.DataType) -> pa.Array:
-    """Units are changed, the zone only relabelled: the numbers are UTC either way."""
+    """Units are converted, the zone is only relabelled: the numbers are UTC either way."""
     return array.cast(pa.timestamp(target.unit, array.type.tz), safe=False).cast(pa.int64()).cast(target)
 
 

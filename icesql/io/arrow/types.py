@@ -82,7 +82,8 @@ def to_arrow_type(type_: Type, *, with_ids: bool = True) -> pa.DataType:
             return pa.list_(to_arrow_field(type_.element_field, with_ids=with_ids))
         case MapType():
             return pa.map_(to_arrow_field(type_.key_field, with_ids=with_ids), to_arrow_field(type_.value_field, with_ids=with_ids))
-    return _SIMPLE[type(type_)]
+        case _:
+            return _SIMPLE[type(type_)]
 
 
 def to_arrow_field(field: NestedField, *, with_ids: bool = True) -> pa.Field:
@@ -212,7 +213,8 @@ def to_arrow_value(type_: Type, value: Any) -> Any:
             return [to_arrow_value(element, part) for part in value]
         case MapType(key=key, value=item):
             return [(to_arrow_value(key, k), to_arrow_value(item, v)) for k, v in value.items()]
-    return value
+        case _:
+            return value
 
 
 def constant_array(type_: Type, value: Any, length: int) -> pa.Array:
@@ -258,7 +260,8 @@ def internal_values(type_: Type, array: pa.Array | pa.ChunkedArray) -> list[Any]
             keys, items = internal_values(key, array.keys), internal_values(item, array.items)
             pairs = _spans(array, list(zip(keys, items, strict=True)))
             return [None if row is None else _map_of(row) for row in pairs]
-    return list(array.to_pylist())
+        case _:
+            return list(array.to_pylist())
 
 
 class Entries(tuple[tuple[Any, Any], ...]):

@@ -267,9 +267,9 @@ def _deflate_raw(plain: bytes) -> bytes:
 
 
 def _zstd(plain: bytes) -> bytes:
-    import zstandard
+    from icesql.io.zstd import zstd
 
-    return bytes(zstandard.ZstdCompressor(level=3).compress(plain))
+    return bytes(zstd.compress(plain, level=3))
 
 
 def _snappy(plain: bytes) -> bytes:
@@ -296,12 +296,20 @@ def write_bytes(value: bytes) -> bytes:
     return write_long(len(value)) + value
 
 
+@dataclass(frozen=True, slots=True)
+class SchemaText:
+    """A schema as the document it is written as: for writers of many files of one schema."""
+
+    text: str
+
+
 class AvroFileBuilder:
     """Collects encoded records into compressed blocks of about 64 kB; ``finish`` gives the file's bytes."""
 
-    def __init__(self, schema: AvroSchema, metadata: Mapping[str, str], codec: str = "deflate") -> None:
+    def __init__(self, schema: AvroSchema | SchemaText, metadata: Mapping[str, str], codec: str = "deflate") -> None:
         self._compress, self._sync = compressor(codec), os.urandom(SYNC_LENGTH)
-        entries = {"avro.schema": json.dumps(schema), "avro.codec": avro_codec(codec), **metadata}
+        text = schema.text if isinstance(schema, SchemaText) else json.dumps(schema)
+        entries = {"avro.schema": text, "avro.codec": avro_codec(codec), **metadata}
         body = b"".join(write_bytes(key.encode()) + write_bytes(value.encode()) for key, value in entries.items())
         self._out: list[bytes] = [MAGIC, write_long(len(entries)), body, b"\x00", self._sync]
         self._size = sum(map(len, self._out))

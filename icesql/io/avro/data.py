@@ -1,134 +1,28 @@
-"""Avro data files. Spec: appendix A, "Avro". They have no metrics but their record count, as elsewhere.
+"""Reading Avro data files. Spec: appendix A, "Avro". They have no metrics but their record count, as elsewhere.
 
-Reading: flat columns by ``icesql.io.avro.flat``, others by ``icesql.io.avro.rows`` with fastavro. Writing is by hand: of six columns given
-as Arrow 170,000 rows a second of a core were written with deflate, by fastavro 1.13 120,000; it also has no zstandard before Python 3.14
-without another package, and executors have no fastavro.
+Flat columns are decoded by ``icesql.io.avro.flat``, others by ``icesql.io.avro.rows``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import count, islice
-from typing import Any, BinaryIO
+from typing import Any
 
 import pyarrow as pa
 
-from icesql.errors import CorruptMetadataError, InvalidArgumentError, UnsupportedError
-from icesql.io.arrow.compact_arrays import compacted
-from icesql.io.arrow.types import internal_values, to_arrow_schema
-from icesql.io.avro.container import AvroFileBuilder, AvroRecords, corrupt
+from icesql.errors import CorruptMetadataError, UnsupportedError
+from icesql.io.arrow.types import to_arrow_schema
+from icesql.io.avro.container import AvroRecords, corrupt
 from icesql.io.avro.flat import can_walk, flat_arrays, is_flat
 from icesql.io.avro.rows import rows, to_arrays
 from icesql.io.avro.shapes import pruned, shape_of
-from icesql.io.data.metrics import Metrics, MetricsConfig
-from icesql.io.data.written_counts import GivenCounts, avro_counts
-from icesql.io.manifests.encode import encode_bytes, encode_long, value_encoder
-from icesql.io.storage.files import discard
-from icesql.spec.avro_schema import struct_from_avro, struct_to_avro
-from icesql.spec.json.types import schema_to_json
+from icesql.spec.avro_schema import struct_from_avro
 from icesql.spec.name_mapping import MappedField, NameMapping
-from icesql.spec.properties import AVRO_COMPRESSION, AVRO_COMPRESSION_LEVEL, property_as_int
 from icesql.spec.schema import Schema
-from icesql.spec.types import (
-    GeographyType,
-    GeometryType,
-    ListType,
-    MapType,
-    NestedField,
-    StructType,
-    Type,
-    UnknownType,
-    VariantType,
-)
+from icesql.spec.types import StructType
 
 
-def _check_level(properties: Mapping[str, str]) -> None:
-    """Every codec writes at its own level here; one that is asked for must be one all the same. Raises InvalidArgumentError."""
-    codec = properties.get(AVRO_COMPRESSION, "gzip").lower()
-    if AVRO_COMPRESSION_LEVEL not in properties or codec not in ("gzip", "zstd"):
-        return
-    level = property_as_int(properties, AVRO_COMPRESSION_LEVEL)
-    if codec == "gzip" and not -1 <= level <= 9:
-        raise InvalidArgumentError(f"Cannot write Avro file: gzip has no compression level {level}", level=level)
-
-
-class AvroFileWriter:
-    """One Avro file of tables whose columns are those of ``schema``."""
-
-    def __init__(self, sink: BinaryIO, schema: Schema, properties: Mapping[str, str], config: MetricsConfig) -> None:
-        import json
-
-        _check_level(properties)
-        self._sink, self._metrics = sink, Metrics()
-        self._schema, self._given = schema, GivenCounts("Avro")
-        self._encode = [field_encoder(field) for field in schema.fields]
-        self._builder = AvroFileBuilder(
-            struct_to_avro(schema.as_struct(), "table"),
-            {"iceberg.schema": json.dumps(schema_to_json(schema))},
-            properties.get(AVRO_COMPRESSION, "gzip"),
-        )
-
-    @property
-    def size(self) -> int:
-        """Bytes so far."""
-        return self._builder.size
-
-    def write(self, table: pa.Table) -> None:
-        self._metrics.record_count += table.num_rows
-        self._given.add(table.num_rows)
-        columns = [_values(field.type, column) for field, column in zip(self._schema.fields, table.columns, strict=True)]
-        encoders = self._encode
-        for row in zip(*columns, strict=True) if columns else (() for _ in range(table.num_rows)):
-            self._builder.add(b"".join([encode(value) for encode, value in zip(encoders, row, strict=True)]))
-
-    def close(self) -> tuple[Metrics, int]:
-        """(metrics, length in bytes). Raises CorruptMetadataError for a file whose blocks count other rows than were given."""
-        data = self._builder.finish()
-        self._given.check(avro_counts(data))
-        self._sink.write(data)
-        self._sink.close()
-        return self._metrics, len(data)
-
-    def abandon(self) -> None:
-        discard(self._sink)
-
-
-def _values(type_: Type, column: pa.ChunkedArray) -> list[Any]:
-    """In internal form. A slice of a list is cut to its own values first, else those of all rows beside it are made too."""
-    return [value for chunk in column.chunks for value in internal_values(type_, compacted(chunk))]
-
-
-def field_encoder(field: NestedField) -> Callable[[Any], bytes]:
-    """Encodes a value of internal form, with the union branch before it where the field is optional."""
-    if isinstance(field.type, UnknownType):
-        return lambda value: b""
-    inner = type_encoder(field.type)
-    if field.required:
-        return inner
-    return lambda value: b"\x00" if value is None else b"\x02" + inner(value)
-
-
-def type_encoder(type_: Type) -> Callable[[Any], bytes]:
-    match type_:
-        case StructType(fields=fields):
-            parts = [field_encoder(field) for field in fields]
-            return lambda value: b"".join([encode(v) for encode, v in zip(parts, value, strict=True)])
-        case ListType():
-            item = field_encoder(type_.element_field)
-            return lambda value: b"".join([encode_long(len(value)), *map(item, value), b"\x00"]) if value else b"\x00"
-        case MapType():
-            key, part = field_encoder(type_.key_field), field_encoder(type_.value_field)
-            return lambda value: (
-                b"".join([encode_long(len(value)), *(key(k) + part(v) for k, v in value.items()), b"\x00"]) if value else b"\x00"
-            )
-        case VariantType():
-            return lambda value: b"".join(encode_long(len(value[p])) + value[p] for p in ("metadata", "value"))
-        case GeometryType() | GeographyType():
-            return encode_bytes
-    return value_encoder(type_)
-
-
-# -- reading -----------------------------------------------------------------------------------------------------------
 def with_ids(schema: Any, mapping: NameMapping | None) -> Any:
     """A copy of a writer schema in which every field has an id: its own, the mapping's, or a negative one that matches no column."""
     return _Ids(count(-1, -1)).record(schema, () if mapping is None else mapping.fields)
@@ -173,14 +67,15 @@ class _Ids:
                 return {**schema, "key-id": key_id, "value-id": value_id, "values": self.type(schema["values"], inner)}
             case dict() | list() as nested:
                 return self.type(nested, known)
-        return schema
+            case _:
+                return schema
 
 
 def avro_batches(
     records: AvroRecords, schema: Any, wanted: Schema, location: str, *, batch_rows: int
 ) -> Iterator[tuple[int, pa.RecordBatch]]:
     """(position of the first row, batch of the columns that ``wanted`` has, ids in its schema). Flat columns come from the native module,
-    others by fastavro. Raises CorruptMetadataError, UnsupportedError."""
+    others row by row. Raises CorruptMetadataError, UnsupportedError."""
     try:
         whole = shape_of(schema)
         struct, shape = pruned(struct_from_avro(schema), whole, wanted.as_struct())

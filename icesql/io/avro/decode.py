@@ -98,13 +98,13 @@ def key_value_fields(items: Any) -> tuple[Any, Any] | None:
 
 
 class Idle:
-    """The values of no bytes that one decoder has met in all its records, and the bytes of these."""
+    """Counts values that take no bytes, and the bytes decoded, over all records of one decoder."""
 
     def __init__(self) -> None:
         self.steps = self.decoded = 0
 
     def step(self, more: int = 0) -> None:
-        """Count a value of no bytes, ``more`` bytes after those of earlier records. Raises ValueError beyond the budget."""
+        """Count a value of no bytes, ``more`` bytes after earlier records. Raises ValueError beyond the budget."""
         self.steps += 1
         if self.steps > budgets.IDLE_STEPS_FLOOR + budgets.IDLE_STEPS_PER_BYTE * (self.decoded + more):
             raise ValueError("too many values of no bytes")
@@ -115,7 +115,7 @@ class _Compiler:
         self._ids, self._names, self._idle = ids_by_name, Names(), Idle()
 
     def whole(self, schema: Any) -> Decoder:
-        """The decoder of a schema, which counts the bytes of each value."""
+        """The decoder of a schema, with the bytes of each value counted."""
         inner, idle = self.decoder(schema, 0), self._idle
 
         def decode(data: bytes, position: int) -> tuple[Any, int]:
@@ -144,7 +144,8 @@ class _Compiler:
                 return self._null
             case "bytes":
                 return _decimal(schema) if schema.get("logicalType") == "decimal" else _decode_bytes
-        return _LEAVES[schema["type"]]
+            case _:
+                return _LEAVES[schema["type"]]
 
     def _record(self, schema: Any, depth: int) -> Decoder:
         fields = tuple((field_key(f, self._ids), self.decoder(f["type"], depth + 1)) for f in schema["fields"])
@@ -195,7 +196,7 @@ class _Compiler:
 
 
 def _counts(data: bytes, position: int) -> tuple[int, int]:
-    """The item count of an array block; never more than the bytes left, so that damage cannot ask for endless work."""
+    """The item counts of an array's blocks; never more than the bytes left, so that damage cannot ask for endless work."""
     count, position = read_long(data, position)
     if count < 0:
         count, (_, position) = -count, read_long(data, position)

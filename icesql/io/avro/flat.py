@@ -77,9 +77,10 @@ def is_flat(type_: Type, shape: Any) -> bool:
             return kind == {FloatType: "float", DoubleType: "double", BooleanType: "boolean"}.get(type(type_), "null")
         case StringType():
             return kind == "string"
-    return logical is None and (
-        kind == "bytes" if isinstance(type_, _BLOB) else isinstance(type_, _INT32 + _INT64) and kind in ("int", "long")
-    )
+        case _:
+            return logical is None and (
+                kind == "bytes" if isinstance(type_, _BLOB) else isinstance(type_, _INT32 + _INT64) and kind in ("int", "long")
+            )
 
 
 # -- the program -------------------------------------------------------------------------------------------------------
@@ -88,8 +89,9 @@ Path: TypeAlias = tuple[str, ...]
 
 @dataclass(slots=True)
 class _Program:
-    """Nodes as in ``icesql.io.manifests.program``: they keep what is needed and walk over all else. ``slots`` has the slot of each value by
-    its path; that of a struct is a mark, which is set in the rows that have the struct."""
+    """Nodes as in ``icesql.io.manifests.program``: they keep what is needed and skip all else. ``slots``: the slot of each value by its
+    path; for a struct, the mark that is set in rows where it is not null.
+    """
 
     nodes: list[int] = field(default_factory=list)
     slots: dict[Path, int] = field(default_factory=dict)
@@ -98,7 +100,7 @@ class _Program:
     marks: int = 0
 
     def emit(self, shape: Any, needed: Any, path: Path = ()) -> int:
-        """``needed``: what is kept of the shape, or ``None``."""
+        """``needed``: the part of the shape to keep, ``None`` to skip it."""
         if isinstance(shape, list):
             inner = None if needed is None else without_null(needed)
             return self._node([UNION, len(shape)], [(branch, None if branch == "null" else inner, path) for branch in shape])
@@ -112,8 +114,9 @@ class _Program:
                 return self._node([MAP], [(shape["values"], None, path)])
             case "fixed" | "float" | "double":
                 return self._leaf([RAW, self._span(needed, path), _RAW_SIZES.get(kind) or shape["size"]])
-        op = _OPS[kind]
-        return self._leaf([NULL] if op == NULL else [op, self._span(needed, path) if op == BYTES else self._int(needed, path)])
+            case _:
+                op = _OPS[kind]
+                return self._leaf([NULL] if op == NULL else [op, self._span(needed, path) if op == BYTES else self._int(needed, path)])
 
     def _record(self, shape: Any, needed: Any, path: Path) -> int:
         kept = {} if needed is None else {part["name"]: part["type"] for part in needed["fields"]}
@@ -250,7 +253,7 @@ def _bitmap(valid: npt.NDArray[np.bool_]) -> pa.Buffer | None:
 
 
 def _texts(buffer: bytes, offsets: npt.NDArray[np.int64], lengths: npt.NDArray[np.int32]) -> pa.Array:
-    """The values at spans that follow one another: an array of values and of what lies between them, of which every second is taken."""
+    """The texts at consecutive spans: made as an array of values and of the gaps between them, of which every second is taken."""
     rows, valid = len(offsets), lengths >= 0
     ends = np.maximum.accumulate(np.where(valid, offsets + lengths, 0))
     cuts = np.empty(2 * rows + 1, np.int64)
@@ -262,7 +265,7 @@ def _texts(buffer: bytes, offsets: npt.NDArray[np.int64], lengths: npt.NDArray[n
 
 
 def _gathered(buffer: bytes, offsets: npt.NDArray[np.int64], size: int) -> Bytes:
-    """One row of bytes a value; those of nulls are of no meaning."""
+    """One row of bytes for each value; rows of nulls are undefined."""
     data = np.frombuffer(buffer, np.uint8)
     return data[offsets[:, None] + np.arange(size)] if len(data) >= size else np.zeros((len(offsets), size), np.uint8)
 

@@ -48,8 +48,9 @@ class _Shapes:
                 return {"type": "fixed", "name": name, "size": fixed_size(schema), **_logical(schema)}
             case "enum":
                 return {"type": "enum", "name": name, "symbols": [str(symbol) for symbol in schema["symbols"]]}
-        logical = _logical(schema)
-        return {"type": kind, **logical} if logical else kind
+            case _:
+                logical = _logical(schema)
+                return {"type": kind, **logical} if logical else kind
 
 
 def _logical(schema: Any) -> dict[str, Any]:
@@ -74,7 +75,7 @@ def parts_of_pair(shape: Any) -> tuple[Any, Any]:
 
 
 def leaves(shape: Any) -> int:
-    """How many values without parts a shape has."""
+    """The number of leaf values of a shape."""
     if isinstance(shape, list):
         return sum(map(leaves, shape)) - shape.count("null")
     match kind_of(shape):
@@ -84,7 +85,8 @@ def leaves(shape: Any) -> int:
             return leaves(shape["items"])
         case "map":
             return 1 + leaves(shape["values"])
-    return 1
+        case _:
+            return 1
 
 
 # -- projection --------------------------------------------------------------------------------------------------------
@@ -112,19 +114,21 @@ def _pruned(type_: Type, shape: Any, wanted: Type) -> tuple[Type, Any]:
 
 # -- budget ------------------------------------------------------------------------------------------------------------
 def is_bounded(shape: Any) -> bool:
-    """Whether all that repeats, records, items and values, has bytes enough for its values of no bytes: decoding then ends with the data,
-    and no budget has to be counted (``icesql.spec.budgets``, rule 2)."""
+    """Whether everything that repeats (records, items, values) has enough bytes for its values of no bytes: decoding then ends with the
+    data,
+    and no budget has to be counted (``icesql.spec.budgets``, rule 2).
+    """
     return _repeats(shape) is not None
 
 
 def _repeats(shape: Any, key_bytes: int = 0) -> tuple[int, int] | None:
-    """``_cost`` of a shape that repeats, or ``None`` if it may repeat without end."""
+    """``_cost`` of a shape that repeats, ``None`` if it may repeat without end."""
     cost = _cost(shape)
     return None if cost is None or cost[1] > budgets.IDLE_STEPS_PER_BYTE * (cost[0] + key_bytes) else cost
 
 
 def _cost(shape: Any) -> tuple[int, int] | None:
-    """(fewest bytes of a value, most values of no bytes in it), or ``None`` if something within may repeat without end."""
+    """(fewest bytes of a value, most values of no bytes in it), ``None`` if something inside may repeat without end."""
     if isinstance(shape, list):
         branches = [(0, 0) if branch == "null" else _cost(branch) for branch in shape]
         return None if None in branches else (1, max((branch[1] for branch in branches if branch), default=0))
@@ -142,4 +146,5 @@ def _cost(shape: Any) -> tuple[int, int] | None:
             return shape["size"], int(shape["size"] == 0)
         case "null":
             return 0, 1
-    return {"float": 4, "double": 8}.get(kind_of(shape), 1), 0
+        case _:
+            return {"float": 4, "double": 8}.get(kind_of(shape), 1), 0

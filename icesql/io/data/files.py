@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from icesql.errors import InvalidArgumentError, UnsupportedError
 from icesql.expr.metrics import inclusive_metrics
@@ -21,6 +23,8 @@ from icesql.io.data.writer import DataFileWriter, conform, default_format, write
 from icesql.io.parquet.files import ParquetSource, open_parquet, parquet_batches, starts_within
 from icesql.io.parquet.metrics import parquet_metrics
 from icesql.io.storage.files import FileIO
+from icesql.spec.avro_schema import has_field_ids
+from icesql.spec.budgets import data_file_bytes
 from icesql.spec.files import DataFile
 from icesql.spec.metadata_columns import FILE, POS, ROW_ID, SEQUENCE, SPEC_ID
 from icesql.spec.name_mapping import NameMapping
@@ -121,8 +125,6 @@ def _avro(
 ) -> Iterator[tuple[int, pa.RecordBatch, pa.Schema]]:
     from icesql.io.avro.container import corrupt, read_records
     from icesql.io.avro.data import avro_batches, with_ids
-    from icesql.spec.avro_schema import has_field_ids
-    from icesql.spec.budgets import data_file_bytes
 
     records = read_records(io.read(location), location, data_file_bytes)
     written = records.header.schema
@@ -170,14 +172,10 @@ def _with_metadata_columns(
 
 
 def _range(start: int, length: int) -> pa.Array:
-    import numpy as np
-
     return pa.array(np.arange(start, start + length, dtype=np.int64))
 
 
 def _filled(stored: pa.Array, inherited: pa.Array) -> pa.Array:
-    import pyarrow.compute as pc
-
     return inherited if stored.null_count == len(stored) else pc.coalesce(stored, inherited)
 
 
@@ -214,7 +212,7 @@ def data_file_of(
                 return replace(file, record_count=open_orc(stream, location).nrows)
         case "avro":
             from icesql.io.avro.container import read_records
-            from icesql.spec.budgets import data_file_bytes
 
             return replace(file, record_count=read_records(io.read(location), location, data_file_bytes).record_count)
-    raise InvalidArgumentError(f"Cannot add file: unknown file format: {file_format}", file_format=file_format)
+        case _:
+            raise InvalidArgumentError(f"Cannot add file: unknown file format: {file_format}", file_format=file_format)

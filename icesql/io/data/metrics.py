@@ -76,7 +76,7 @@ def metrics_config(schema: Schema, properties: Mapping[str, str], sorted_ids: It
 
 
 def max_inferred_columns(properties: Mapping[str, str]) -> int:
-    """How many columns have metrics unless asked for. Raises ValidationError for what is no whole number."""
+    """The number of columns that have metrics by default. Raises ValidationError unless it is a whole number."""
     limit = property_as_int(properties, METRICS_MAX_INFERRED_COLUMN_DEFAULTS)
     return DEFAULT_MAX_INFERRED if limit < 0 else limit
 

@@ -59,10 +59,11 @@ def format_writer(file_format: str, sink: BinaryIO, schema: Schema, properties: 
 
             return OrcFileWriter(sink, schema, properties, config)
         case "avro":
-            from icesql.io.avro.data import AvroFileWriter
+            from icesql.io.avro.writer import AvroFileWriter
 
             return AvroFileWriter(sink, schema, properties, config)
-    raise InvalidArgumentError(f"Cannot write data file: unknown file format: {file_format}", file_format=file_format)
+        case _:
+            raise InvalidArgumentError(f"Cannot write data file: unknown file format: {file_format}", file_format=file_format)
 
 
 def default_format(properties: Mapping[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""What a finished file's own footer counts, held against what its writer was given: a file that differs is not committed."""
+"""Compares the counts in a finished file's footer with what its writer was given: a file that differs is not committed."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _KEPT_BYTES = 4 * 1024 * 1024
 
 
 class GivenCounts:
-    """The rows that a writer of one file was given, and one more number for each of ``names``."""
+    """Counts the rows given to the writer of one file, and one more number for each of ``names``."""
 
     def __init__(self, file_format: str, names: Sequence[str] = ()) -> None:
         self._format, self._names, self._numbers = file_format, ("rows", *names), [0] * (1 + len(names))
 
     def add(self, *numbers: int) -> None:
-        """Rows, then the numbers in the order of the names."""
+        """Add rows, and the numbers in the order of the names."""
         self._numbers = [a + b for a, b in zip(self._numbers, numbers, strict=True)]
 
     def check(self, counts: Sequence[int | None]) -> None:
-        """Compare with the numbers of the footer, ``None`` for what it does not tell. Raises CorruptMetadataError."""
+        """Compare with the numbers of the footer, ``None`` where it has none. Raises CorruptMetadataError."""
         for name, given, number in zip(self._names, self._numbers, counts, strict=False):
             if number is not None and number != given:
                 why = f"{given} {name} were given, the file holds {number}; it is removed and nothing is committed"
@@ -37,7 +37,7 @@ class GivenCounts:
 
 # -- ORC ---------------------------------------------------------------------------------------------------------------
 class KeptTail:
-    """A sink that passes everything on and keeps the last bytes, so that the footer is read back without the store."""
+    """A sink that passes everything on and keeps the last bytes, so that the footer can be read without the store."""
 
     def __init__(self, sink: Any) -> None:
         self._sink, self._parts, self._size = sink, list[bytes](), 0
@@ -68,14 +68,14 @@ class KeptTail:
 
 
 def orc_names(fields: Iterable[pa.Field], prefix: str = "") -> Iterator[str]:
-    """What is counted of ORC: values of every column at every depth, in the order of column ids."""
+    """The counted columns of ORC: values of every column at every depth, in the order of column ids."""
     for field in fields:
         yield f"values of {prefix}{field.name}"
         yield from orc_names(child_fields(field.type), f"{prefix}{field.name}.")
 
 
 def orc_counts(tail: bytes) -> list[int | None]:
-    """Rows and values by a file's last bytes; nothing of a footer that is longer. Raises CorruptMetadataError."""
+    """Rows and values from a file's last bytes; no values if the footer is longer. Raises CorruptMetadataError."""
     try:
         footer = read_footer(io.BytesIO(tail), len(tail))
     except DAMAGE as error:
@@ -88,7 +88,7 @@ def orc_counts(tail: bytes) -> list[int | None]:
 
 # -- Parquet -----------------------------------------------------------------------------------------------------------
 def parquet_names(fields: Iterable[pa.Field], prefix: str = "") -> Iterator[str]:
-    """What is counted of Parquet: nulls of every leaf column, in the file's order."""
+    """The counted columns of Parquet: nulls of every leaf column, in the file's order."""
     for field in fields:
         if pa.types.is_nested(field.type):
             yield from parquet_names(child_fields(field.type), f"{prefix}{field.name}.")
@@ -97,7 +97,7 @@ def parquet_names(fields: Iterable[pa.Field], prefix: str = "") -> Iterator[str]
 
 
 def parquet_nulls(column: pa.ChunkedArray) -> list[int]:
-    """Nulls of a column's leaves, 0 for those of lists and maps."""
+    """Nulls of a column's leaves; 0 for leaves of lists and maps."""
     if pa.types.is_struct(column.type):
         fields = child_fields(column.type)
         parts = [chunk.flatten() for chunk in column.chunks]
@@ -109,7 +109,7 @@ def parquet_nulls(column: pa.ChunkedArray) -> list[int]:
 
 
 def parquet_counts(footer: pq.FileMetaData) -> list[int | None]:
-    """Rows and nulls; those of lists and maps, which count otherwise, are left out."""
+    """Rows and nulls; leaves of lists and maps, which count differently, are left out."""
     groups = [footer.row_group(i) for i in range(footer.num_row_groups)]
     nulls = [_nulls(groups, i) if footer.schema.column(i).max_repetition_level == 0 else None for i in range(footer.num_columns)]
     return [sum(group.num_rows for group in groups), *nulls]
@@ -123,7 +123,7 @@ def _nulls(groups: list[pq.RowGroupMetaData], place: int) -> int | None:
 
 # -- Avro --------------------------------------------------------------------------------------------------------------
 def avro_counts(data: bytes) -> list[int | None]:
-    """The rows that the blocks of a file claim."""
+    """The number of rows according to a file's blocks."""
     position, rows = read_header(data, "that is written").start, 0
     while position < len(data):
         count, position = read_long(data, position)

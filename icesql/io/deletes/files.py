@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from icesql.errors import CorruptMetadataError, InvalidArgumentError
+from icesql.io.arrow.types import to_arrow_schema
 from icesql.io.data.files import read_data_file
 from icesql.io.data.metrics import COUNTS, FULL, MetricsConfig, metrics_config
 from icesql.io.data.writer import DataFileWriter
@@ -21,7 +22,7 @@ from icesql.io.deletes.roaring import Positions
 from icesql.io.storage.files import FileIO
 from icesql.spec.files import DataFile, FileContent
 from icesql.spec.name_mapping import NameMapping
-from icesql.spec.properties import DEFAULT_FILE_FORMAT, DELETE_DEFAULT_FILE_FORMAT, DELETE_PREFIX
+from icesql.spec.properties import DEFAULT_FILE_FORMAT, DELETE_DEFAULT_FILE_FORMAT, DELETE_PREFIX, WRITE_PREFIX
 from icesql.spec.schema import Schema
 from icesql.spec.types import LongType, NestedField, StringType
 
@@ -49,11 +50,11 @@ def check_delete_format(properties: Mapping[str, str], option: str | None = None
 
 
 def delete_properties(properties: Mapping[str, str]) -> dict[str, str]:
-    """Properties with ``write.delete.<format>.*`` in place of ``write.<format>.*`` where a table sets them."""
+    """The properties, with ``write.delete.<format>.*`` replacing ``write.<format>.*`` where a table sets them."""
     renamed = dict(properties)
     for key, value in properties.items():
-        if key.startswith(DELETE_PREFIX) and not key.startswith("write.delete.format"):
-            renamed["write." + key[len(DELETE_PREFIX) :]] = value
+        if key.startswith(DELETE_PREFIX) and key != DELETE_DEFAULT_FILE_FORMAT:
+            renamed[WRITE_PREFIX + key[len(DELETE_PREFIX) :]] = value
     return renamed
 
 
@@ -191,6 +192,4 @@ def read_equality_deletes(io: FileIO, file: DataFile, schema: Schema, *, name_ma
     if file.content is not FileContent.EQUALITY_DELETES:
         raise InvalidArgumentError(f"Cannot read equality deletes: not an equality delete file: {file.file_path}", location=file.file_path)
     columns = equality_schema(schema, file.equality_ids)
-    from icesql.io.arrow.types import to_arrow_schema
-
     return pa.Table.from_batches(list(read_data_file(io, file, columns, name_mapping=name_mapping)), to_arrow_schema(columns))

@@ -127,7 +127,8 @@ def value_encoder(type_: Type) -> Encoder:
         case DecimalType(precision=precision, scale=scale):
             size = decimal_bytes(precision)
             return lambda value: _decimal(value, scale, size)
-    return encode_long
+        case _:
+            return encode_long
 
 
 def _decimal(value: Decimal, scale: int, size: int) -> bytes:

@@ -163,7 +163,7 @@ def _inherit(entries: Iterator[ManifestEntry], manifest: ManifestFile) -> Iterat
 
 
 def inherited_numbers(entry: ManifestEntry, manifest: ManifestFile) -> tuple[int | None, int | None]:
-    """(data, file) sequence numbers: the manifest's for added entries, and for all entries of a version 1 manifest."""
+    """(data, file) sequence numbers of an entry without its own: the manifest's for added entries, and for all entries of version 1."""
     inherits = manifest.sequence_number == 0 or entry.status is EntryStatus.ADDED
     if not inherits or manifest.sequence_number < 0:
         return entry.sequence_number, entry.file_sequence_number

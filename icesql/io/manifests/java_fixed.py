@@ -1,6 +1,6 @@
-"""Manifests of Iceberg Java with ``fixed`` partition values: each is written with its length in front, though the Avro schema says fixed.
+"""Manifests of Iceberg Java with ``fixed`` partition values: each is written with a length before it, though the Avro schema says fixed.
 
-Such a file is told apart by trial: its blocks end with their last record under one of the two readings only.
+Such a file is recognised by trial: only one of the two readings ends its blocks with their last record.
 """
 
 from __future__ import annotations

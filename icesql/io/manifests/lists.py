@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -11,21 +11,21 @@ from icesql.errors import CorruptMetadataError, InvalidArgumentError, NotFoundEr
 from icesql.io.avro.container import AvroFileBuilder, AvroHeader, corrupt, read_bytes, read_entries
 from icesql.io.avro.decode import DAMAGE, Decoder
 from icesql.io.avro.objects import record_decoder
+from icesql.io.lru import LruCache
 from icesql.io.manifests.encode import encode_long, encode_string, optional_bytes, optional_long
-from icesql.io.manifests.schemas import MANIFEST_FILE_IDS, manifest_file_schema
+from icesql.io.manifests.schemas import MANIFEST_FILE_IDS, manifest_file_schema_text
 from icesql.io.manifests.writer import DEFAULT_COMPRESSION
-from icesql.io.storage.cache import ByteBoundedCache
 from icesql.io.storage.files import FileIO
 from icesql.io.storage.locations import is_location
 from icesql.spec.files import FieldSummary, ManifestContent, ManifestFile
 
 _CACHE_BYTES = 64 * 1024 * 1024
 _MANIFEST_BYTES = 800  # about what a ManifestFile holds in memory
-_cache: ByteBoundedCache[tuple[ManifestFile, ...]] = ByteBoundedCache(_CACHE_BYTES, lambda held: 500 + _MANIFEST_BYTES * len(held))
+_cache: LruCache[Hashable, tuple[ManifestFile, ...]] = LruCache(_CACHE_BYTES, lambda held: 500 + _MANIFEST_BYTES * len(held))
 
 
 class RepeatedManifests:
-    """Manifests by the bytes that encode them: lists of one history repeat most of each other, so each entry need be decoded once only.
+    """Manifests by their encoded bytes: the lists of one history repeat most of each other, so each entry is decoded once.
 
     Threads may share it.
     """
@@ -44,7 +44,7 @@ class RepeatedManifests:
 def read_manifest_list(
     io: FileIO, location: str, *, use_cache: bool = True, repeated: RepeatedManifests | None = None
 ) -> tuple[ManifestFile, ...]:
-    """The manifests in file order. Who reads many lists passes ``repeated``; they are then not cached, for they would push out all others.
+    """The manifests in file order. Readers of many lists pass ``repeated``; those lists are not cached, since they would evict all others.
 
     Raises NotFoundError, CorruptMetadataError, UnsupportedError (unknown codec).
     """
@@ -165,7 +165,7 @@ def write_manifest_list(
         assigned, next_row_id = _assign(manifest, format_version, snapshot_id, sequence_number, next_row_id)
         written.append(assigned)
     builder = AvroFileBuilder(
-        manifest_file_schema(format_version),
+        manifest_file_schema_text(format_version),
         _header(format_version, snapshot_id, parent_snapshot_id, sequence_number, first_row_id),
         compression,
     )
@@ -214,7 +214,7 @@ def _header(
 
 @lru_cache(maxsize=8192)
 def _encode(manifest: ManifestFile, format_version: int) -> bytes:
-    """A record. Kept, for the lists of one table's commits repeat most of each other."""
+    """A record's bytes. Cached, because the lists of one table's commits repeat most of each other."""
     parts = [encode_string(manifest.manifest_path), encode_long(manifest.manifest_length), encode_long(manifest.partition_spec_id)]
     counts = (
         manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count,

@@ -12,7 +12,7 @@ where the record starts and ends.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -21,7 +21,7 @@ import numpy as np
 from icesql.io.avro.decode import MAX_DEPTH, Names, field_key, fixed_size, key_value_fields, resolve
 from icesql.io.manifests.schemas import DATA_FILE_IDS, ENTRY_IDS
 
-NULL, BOOL, VARINT, RAW, BYTES, RECORD, ARRAY, MAP, UNION, KEYED = range(10)
+NULL, BOOL, VARINT, RAW, BYTES, RECORD, ARRAY, MAP, UNION, KEYED, SKIP = range(11)
 Column: TypeAlias = tuple[str, int | str]  # ("entry" | "file" | "partition" | "metric", field id or name)
 
 _LEAF_OPS = {"null": NULL, "boolean": BOOL, "int": VARINT, "long": VARINT, "enum": VARINT, "bytes": BYTES, "string": BYTES}
@@ -40,6 +40,13 @@ class Program:
     spans: dict[Column, int] = field(default_factory=dict)
     int_count: int = 0
     span_count: int = 0
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def once(self, name: str, make: Callable[[], Any]) -> Any:
+        """What follows from the schema alone, worked out once a program."""
+        if name not in self.facts:
+            self.facts[name] = make()
+        return self.facts[name]
 
 
 def compile_program(schema: Any, wanted_count: int) -> Program:
@@ -75,12 +82,13 @@ class _Compiler:
                 return self._node([MAP], [(schema["values"], "", None)], depth)
             case "fixed":
                 return self._leaf([RAW, self._span(column), fixed_size(schema)])
-        if kind in _RAW_SIZES:
-            return self._leaf([RAW, self._span(column), _RAW_SIZES[kind]])
-        op = _LEAF_OPS[kind]
-        if op == NULL:
-            return self._leaf([NULL])
-        return self._leaf([op, self._span(column) if op == BYTES else self._int(column)])
+            case _:
+                if kind in _RAW_SIZES:
+                    return self._leaf([RAW, self._span(column), _RAW_SIZES[kind]])
+                op = _LEAF_OPS[kind]
+                if op == NULL:
+                    return self._leaf([NULL])
+                return self._leaf([op, self._span(column) if op == BYTES else self._int(column)])
 
     def _leaf(self, node: list[int]) -> int:
         place = len(self._nodes)

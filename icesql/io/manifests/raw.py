@@ -10,6 +10,7 @@ anew; any other row is decoded and encoded.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,7 +45,8 @@ def shape(schema: Any, names: Names | None = None) -> Any:
             return ("map", shape(schema["values"], names))
         case "fixed":
             return ("fixed", schema["size"], logical, schema.get("scale"))
-    return "int" if kind == "long" else kind  # one encoding
+        case _:
+            return "int" if kind == "long" else kind  # one encoding
 
 
 def _split(schema: Any) -> tuple[Any, Any, tuple[int, ...]]:
@@ -55,6 +57,11 @@ def _split(schema: Any) -> tuple[Any, Any, tuple[int, ...]]:
     while end and fields[end - 1][0] in _TAIL and _is_optional(fields[end - 1][1]):
         end -= 1
     return fields[:end], partition, tuple(field_id for field_id, _ in fields[end:])
+
+
+@lru_cache(maxsize=256)
+def _target_split(format_version: int, partition: StructType) -> tuple[Any, Any, tuple[int, ...]]:
+    return _split(data_file_schema(format_version, partition))
 
 
 def _is_optional(kind: Any) -> bool:
@@ -96,8 +103,8 @@ def raw_entries(
 def _records(
     columns: ManifestColumns, chosen: np.ndarray[Any, Any], source: Any, format_version: int, partition: StructType
 ) -> Iterator[bytes]:
-    base, own_partition, tail = _split(source)
-    target_base, target_partition, target_tail = _split(data_file_schema(format_version, partition))
+    base, own_partition, tail = columns.program.once("split", lambda: _split(source))
+    target_base, target_partition, target_tail = _target_split(format_version, partition)
     none = np.zeros(len(columns), bool)
     whole = columns.own_first_row_id == columns.first_row_id if (base, tail) == (target_base, target_tail) else none
     bare = columns.has_no(tail) if base == target_base else none

@@ -5,10 +5,13 @@ Field order and names follow the reference implementation; readers go by field i
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from functools import cache, lru_cache
 from typing import Any
 
 from icesql.errors import UnsupportedError
+from icesql.io.avro.container import SchemaText
 from icesql.spec.avro_schema import struct_to_avro
 from icesql.spec.types import BinaryType, FixedType, StructType
 
@@ -86,6 +89,18 @@ def entry_schema(format_version: int, partition: StructType) -> dict[str, Any]:
         ]
     fields.append(_required(2, "data_file", data_file_schema(format_version, partition)))
     return {"type": "record", "name": "manifest_entry", "fields": fields}
+
+
+@lru_cache(maxsize=256)
+def entry_schema_text(format_version: int, partition: StructType) -> SchemaText:
+    """``entry_schema`` as it is written. Kept: a table's commits write the same again and again."""
+    return SchemaText(json.dumps(entry_schema(format_version, partition)))
+
+
+@cache
+def manifest_file_schema_text(format_version: int) -> SchemaText:
+    """``manifest_file_schema`` as it is written."""
+    return SchemaText(json.dumps(manifest_file_schema(format_version)))
 
 
 def data_file_schema(format_version: int, partition: StructType) -> dict[str, Any]:

@@ -7,12 +7,13 @@ import json
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from icesql.errors import InvalidArgumentError
 from icesql.io.avro.container import AvroFileBuilder
 from icesql.io.manifests.encode import data_file_encoder, encode_entry
-from icesql.io.manifests.schemas import entry_schema
+from icesql.io.manifests.schemas import entry_schema_text
 from icesql.io.storage.files import FileIO
 from icesql.spec.files import EntryStatus, FieldSummary, ManifestContent, ManifestEntry, ManifestFile
 from icesql.spec.json.specs import spec_to_json
@@ -107,7 +108,7 @@ class ManifestWriter:
         self._files, self._rows = [0, 0, 0], [0, 0, 0]  # by status
         self._min_sequence_number: int | None = None
         self._builder = AvroFileBuilder(
-            entry_schema(format_version, partition), _header(format_version, spec, schema, content), compression or DEFAULT_COMPRESSION
+            entry_schema_text(format_version, partition), _header(format_version, spec, schema, content), compression or DEFAULT_COMPRESSION
         )
 
     @property
@@ -151,7 +152,7 @@ class ManifestWriter:
             self._min_sequence_number = sequence_number if known is None else min(known, sequence_number)
 
     def _entry_start(self, status: EntryStatus, snapshot_id: int | None, number: int | None, file_number: int | None) -> bytes:
-        """What precedes the data file; few entries differ in it."""
+        """The bytes before the data file; they are the same for many entries."""
         key = (status, snapshot_id, number, file_number)
         start = self._starts.get(key)
         if start is None:
@@ -186,6 +187,15 @@ class ManifestWriter:
 
 
 def _header(format_version: int, spec: PartitionSpec, schema: Schema, content: ManifestContent) -> dict[str, str]:
+    """Kept: a table's commits write the same again and again."""
+    try:
+        hash(schema)
+    except TypeError:  # a default that is a list or an object
+        return _new_header(format_version, spec, schema, content)
+    return _known_header(format_version, spec, schema, content)
+
+
+def _new_header(format_version: int, spec: PartitionSpec, schema: Schema, content: ManifestContent) -> dict[str, str]:
     fields = spec_to_json(spec)["fields"]
     header = {
         "schema": json.dumps(schema_to_json(schema)),
@@ -197,6 +207,9 @@ def _header(format_version: int, spec: PartitionSpec, schema: Schema, content: M
     if format_version > 1:
         header["content"] = content.name.lower()
     return header
+
+
+_known_header = lru_cache(maxsize=256)(_new_header)
 
 
 def write_manifest(

@@ -1,6 +1,6 @@
-"""An ORC file put together of the stripes of others, in which streams may be replaced.
+"""Makes an ORC file from the stripes of others, in which streams may be replaced.
 
-Stripes say nothing of their place in the file, so they are copied; the footer lists where they are. ORC specification: "File Tail",
+Stripes do not record their place in the file, so they are copied; the footer lists where they are. ORC specification: "File Tail",
 "Stripes", "Compression".
 """
 
@@ -56,7 +56,7 @@ class OrcAssembly:
             sink.write(b"ORC")
 
     def add(self, file: bytes, replaced: Replaced) -> None:
-        """The stripes of a file of the same columns, without indexes. ``replaced``: all values of secondary streams by column id."""
+        """Append the stripes of a file with the same columns, without indexes. ``replaced``: new secondary streams by column id."""
         stream = io.BytesIO(file)
         layout, self._footer = read_layout(stream, len(file)), read_footer(stream, len(file))
         self._postscript = read_postscript(file)
@@ -92,7 +92,7 @@ class OrcAssembly:
         self._rows += footer.get(_ROWS, [0])[-1]
 
     def finish(self) -> None:
-        """Write the footer. Of statistics it has the counts alone, and no indexes."""
+        """Write the footer. Its statistics are counts only; there are no indexes."""
         statistics = [encoded({_VALUES: [v], _HAS_NULL: [int(n)]}) for v, n in zip(self._values, self._has_null, strict=True)]
         footer = {
             **self._footer,

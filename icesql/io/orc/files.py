@@ -21,7 +21,14 @@ from icesql.io.orc.layout import DAMAGE, OrcLayout
 from icesql.io.orc.lengths import LengthGuard
 from icesql.io.orc.timestamps import wide_timestamps
 from icesql.io.storage.files import discard
-from icesql.spec.properties import ORC_BLOOM_FILTER_FPP, ORC_COMPRESSION, ORC_COMPRESSION_STRATEGY, property_as_float, property_as_int
+from icesql.spec.properties import (
+    ORC_BLOOM_FILTER_FPP,
+    ORC_COMPRESSION,
+    ORC_COMPRESSION_STRATEGY,
+    ORC_PREFIX,
+    property_as_float,
+    property_as_int,
+)
 from icesql.spec.schema import Schema
 from icesql.spec.types import (
     FixedType,
@@ -55,7 +62,7 @@ _CODECS = {
 
 def _positive(properties: Mapping[str, str], key: str, noun: str) -> int:
     """The ``write.orc.*`` property. Raises ValidationError for what is no number, InvalidArgumentError for one below 1."""
-    number = property_as_int(properties, f"write.orc.{key}")
+    number = property_as_int(properties, ORC_PREFIX + key)
     if number <= 0:
         raise InvalidArgumentError(f"Cannot write ORC file: {noun} must be > 0")
     return number
@@ -110,7 +117,7 @@ class OrcFileWriter:
         return self._writer
 
     def _finished(self) -> bytes:
-        """The last bytes of what pyarrow's writer wrote; none if it wrote nothing."""
+        """The last bytes of what pyarrow's writer wrote; empty if it wrote nothing."""
         if self._writer is not None:
             self._writer.close()
         return self._kept.tail
@@ -145,7 +152,7 @@ def _orc_field(field: NestedField) -> pa.Field:
 
 
 def _marks(type_: Type) -> dict[bytes, str]:
-    """Attributes that tell Iceberg types apart which are one type in ORC."""
+    """Attributes that distinguish Iceberg types which are one type in ORC."""
     match type_:
         case UUIDType():
             return {b"iceberg.binary-type": "UUID"}
@@ -159,7 +166,8 @@ def _marks(type_: Type) -> dict[bytes, str]:
             return {b"iceberg.timestamp-unit": "MICROS"}
         case TimestampNanoType() | TimestamptzNanoType():
             return {b"iceberg.timestamp-unit": "NANOS"}
-    return {}
+        case _:
+            return {}
 
 
 def _orc_type(type_: Type) -> pa.DataType:
@@ -176,7 +184,8 @@ def _orc_type(type_: Type) -> pa.DataType:
             return pa.map_(_orc_field(type_.key_field), _orc_field(type_.value_field))
         case UnknownType() | VariantType():
             raise UnsupportedError(f"Cannot write ORC file: no such type in ORC: {type_}", type=str(type_))
-    return to_arrow_type(type_)
+        case _:
+            return to_arrow_type(type_)
 
 
 def _cast(column: pa.ChunkedArray, type_: pa.DataType) -> pa.ChunkedArray:

@@ -1,6 +1,6 @@
 """Where an ORC file keeps its streams: postscript, footer and stripe footers as plain values, and streams inflated.
 
-Only what ``orc_lengths`` needs of the ORC specification ("File Tail", "Stripes", "Compression") is read here; pyarrow reads the data.
+Reads only the parts of the ORC specification ("File Tail", "Stripes", "Compression") that ``icesql.io.orc`` needs; pyarrow reads the data.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class OrcLayout:
 
     @property
     def is_readable(self) -> bool:
-        """False for a codec (LZO) that is not at hand."""
+        """False for a codec that is not available (LZO)."""
         return self.compression in (NONE, ZLIB, SNAPPY, LZ4, ZSTD)
 
     def streams(self, file: Any, stripe: int) -> Iterator[OrcStream]:
@@ -85,7 +85,7 @@ class OrcLayout:
         return self.inflated(self.stored(file, stream))
 
     def stored(self, file: Any, stream: OrcStream) -> bytes:
-        """A stream as it stands in the file. Raises ``DAMAGE``."""
+        """A stream as stored in the file. Raises ``DAMAGE``."""
         return _at(file, stream.start, stream.length)
 
     def inflated(self, data: bytes) -> bytes:
@@ -111,7 +111,7 @@ class OrcLayout:
 
 
 def _lz4_size(block: bytes) -> int:
-    """How much a block inflates to, which it does not say: the sum of its literals and matches."""
+    """The inflated size of a block, which LZ4 does not store: the sum of its literals and matches."""
     size = position = 0
     while position < len(block):
         token = block[position]

@@ -1,8 +1,8 @@
-"""Which columns of a Parquet file a dictionary pays for.
+"""Chooses the columns of a Parquet file that get a dictionary.
 
-A dictionary of many values is slow to write, and slow to read: each value is looked up, where plain numbers are copied as they stand. It
-also hides the order of the values from the compression: order keys take twice the room. Two samples of the first row group tell how many
-distinct values there are.
+A dictionary of many values is slow to write and slow to read: each value is looked up, where plain numbers are copied. It also hides the
+order of the values from the compression: sorted keys take twice the room. Two samples of the first row group estimate the number of
+distinct values.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _pays(samples: list[pa.Array], rows: int, limit: int) -> bool:
 
 
 def _distinct(each: list[int], together: int, scale: float) -> float:
-    """How many distinct values there are likely to be: of two samples, what they have in common tells (Lincoln and Petersen)."""
+    """An estimate of the number of distinct values from the overlap of two samples (Lincoln and Petersen)."""
     common = sum(each) - together
     if len(each) == 1:
         return together

@@ -27,12 +27,14 @@ from icesql.spec.json.types import schema_to_json
 from icesql.spec.properties import (
     PARQUET_BLOOM_FILTER_COLUMN_ENABLED_PREFIX,
     PARQUET_BLOOM_FILTER_COLUMN_FPP_PREFIX,
+    PARQUET_BLOOM_FILTER_COLUMN_NDV_PREFIX,
     PARQUET_COMPRESSION,
     PARQUET_COMPRESSION_LEVEL,
     PARQUET_DICT_SIZE_BYTES,
     PARQUET_PAGE_ROW_LIMIT,
     PARQUET_PAGE_SIZE_BYTES,
     PARQUET_PAGE_VERSION,
+    PARQUET_PREFIX,
     PARQUET_SHRED_VARIANTS,
     PARQUET_VARIANT_INFERENCE_BUFFER_SIZE,
     property_as_bool,
@@ -106,9 +108,10 @@ def _compression_level(codec: str, properties: Mapping[str, str]) -> int:
 
 
 def _check_layout(properties: Mapping[str, str]) -> None:
-    """What Iceberg asks of properties that pyarrow lays out files without, or takes as they are. Raises InvalidArgumentError, and
-    ValidationError for what is no number."""
-    numbers = {key: property_as_int(properties, f"write.parquet.{key}") for key in _POSITIVE}
+    """Checks properties that Iceberg validates and pyarrow ignores or accepts unchecked. Raises InvalidArgumentError, and
+    ValidationError for what is no number.
+    """
+    numbers = {key: property_as_int(properties, PARQUET_PREFIX + key) for key in _POSITIVE}
     for key, noun in _POSITIVE.items():
         if numbers[key] <= 0:
             raise InvalidArgumentError(f"Cannot write Parquet file: {noun} must be > 0")
@@ -120,7 +123,9 @@ def _check_layout(properties: Mapping[str, str]) -> None:
 
 
 def _check_shredding(schema: Schema, properties: Mapping[str, str]) -> None:
-    """Nothing is shredded here; how many rows the runtime would infer types from must be a number above 0. Raises InvalidArgumentError."""
+    """Variants are not shredded; still, the row count from which the runtime would infer types must be above 0. Raises
+    InvalidArgumentError.
+    """
     rows = property_as_int(properties, PARQUET_VARIANT_INFERENCE_BUFFER_SIZE)
     shreds = property_as_bool(properties, PARQUET_SHRED_VARIANTS) and any(isinstance(field.type, VariantType) for field in schema.fields)
     if shreds and rows <= 0:
@@ -144,7 +149,7 @@ def bloom_filters(schema: pa.Schema, properties: Mapping[str, str]) -> dict[str,
     prefix, fpp = PARQUET_BLOOM_FILTER_COLUMN_ENABLED_PREFIX, PARQUET_BLOOM_FILTER_COLUMN_FPP_PREFIX
     names = [key[len(prefix) :] for key, value in properties.items() if key.startswith(prefix) and value.lower() == "true"]
     for name in names:
-        property_as_int(properties, f"write.parquet.bloom-filter-ndv.column.{name}", 0)
+        property_as_int(properties, PARQUET_BLOOM_FILTER_COLUMN_NDV_PREFIX + name, 0)
     rates = {name: property_as_float(properties, fpp + name, 0.01) for name in names if name in schema.names}
     for name, rate in rates.items():
         if not 0 < rate < 1:
@@ -242,7 +247,8 @@ def _stored_type(type_: Type) -> Type:
             return replace(type_, element=_stored_type(element))
         case MapType(value=value):
             return replace(type_, value=_stored_type(value))
-    return type_
+        case _:
+            return type_
 
 
 def _with_uuids(schema: Schema, plain: pa.Schema) -> pa.Schema:

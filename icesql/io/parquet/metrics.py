@@ -144,9 +144,10 @@ def _internal(type_: Type, raw: Any, column: Any) -> Any:
             return _fixed(type_, raw) if physical == "FIXED_LEN_BYTE_ARRAY" else None
         case DecimalType(scale=scale):
             return _decimal(raw, scale, column)
-    if isinstance(type_, _INTEGERS):
-        return raw if physical in ("INT32", "INT64") else None
-    return _time(type_, raw, column) if isinstance(type_, _TIMES) and physical in ("INT32", "INT64") else None
+        case _:
+            if isinstance(type_, _INTEGERS):
+                return raw if physical in ("INT32", "INT64") else None
+            return _time(type_, raw, column) if isinstance(type_, _TIMES) and physical in ("INT32", "INT64") else None
 
 
 def _is_text(raw: bytes) -> bool:

@@ -1,8 +1,8 @@
-"""One spelling for each place: what is compared before a file may be removed, or a folder be given to a table.
+"""One canonical spelling for each location, compared before a file may be removed or a folder be given to a table.
 
-The canonical form is ``scheme:/path`` or ``scheme://authority/path``, with single slashes, without ``.`` and ``..``, schemes in lower case
-and those of one store as one, hosts in lower case, ``file:`` for local paths, symbolic links on the way resolved. Nothing is
-percent-decoded in it, for no location ever is when a file is opened; ``decoded`` gives what a less careful program would take it for.
+The canonical form is ``scheme:/path`` or ``scheme://authority/path``, with single slashes, without ``.`` and ``..``, with lower-case
+schemes (one for each store) and hosts, ``file:`` for local paths, and symbolic links resolved. Nothing is percent-decoded in it, because no
+location is when a file is opened; ``decoded`` gives the form that a less careful program would use.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _HOSTS = frozenset({"s3", "gs", "abfs", "wasb", "hdfs", "viewfs"})  # elsewhere 
 
 
 class Canonical:
-    """Canonical forms of many locations: what is known of folders is kept, so that a file costs little. One instance serves one check."""
+    """Canonical forms of many locations, with folders cached, so that a file costs little. One instance serves one check."""
 
     def __init__(self) -> None:
         self._real: dict[str, str] = {"/": "/"}
@@ -29,7 +29,7 @@ class Canonical:
         return self._form(location, self._real_folder)
 
     def file(self, location: str) -> str | None:
-        """As ``folder``, but a link at the end stays: removing it would not touch what it leads to."""
+        """As ``folder``, but a link at the end is not followed: removing it would not touch its target."""
         return self._form(location, self._real_file)
 
     def _form(self, location: str, real: Callable[[str], str]) -> str | None:
@@ -96,7 +96,7 @@ def decoded(canonical: str) -> str:
 
 
 def climbs(location: str) -> bool:
-    """Whether a segment of a store's location is ``.`` or ``..``, which one store resolves and another takes for a name."""
+    """Whether a segment of a store's location is ``.`` or ``..``, which some stores resolve and others take for a name."""
     return scheme_of(location) != "file" and not {".", ".."}.isdisjoint(location.split("/"))
 
 
@@ -111,7 +111,7 @@ def overlap(one: str, other: str) -> bool:
 
 
 def depth(canonical: str) -> int:
-    """How many folders lead to it: 0 for a root, be it of a disk or of a bucket."""
+    """The number of folders above it: 0 for a root, of a disk or a bucket."""
     path = canonical.partition(":/")[2]
     if path.startswith("/"):
         path = path[1:].partition("/")[2]
@@ -119,7 +119,7 @@ def depth(canonical: str) -> int:
 
 
 def folders_above(canonical: str) -> Iterator[str]:
-    """The folders that hold it, the nearest first, without the root."""
+    """The folders above it, nearest first, without the root."""
     folder = canonical
     while depth(folder) > 1:
         folder = folder.rpartition("/")[0]

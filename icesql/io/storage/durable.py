@@ -1,25 +1,26 @@
-"""What a power cut must not undo: bytes by ``fsync`` of the file, names by ``fsync`` of the folder that holds them."""
+"""Writing that survives a power cut: ``fsync`` of the file for its bytes, ``fsync`` of its folder for its name."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
 import os
+from collections.abc import Hashable
 from typing import Any
 
 import pyarrow as pa
 
-from icesql.io.storage.cache import ByteBoundedCache
+from icesql.io.lru import LruCache
 
 _NO_SYNC = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})  # the file system has no such call
 _NOT_OURS_TO_SYNC = frozenset(
     {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.ENOTDIR, errno.ESTALE}
 )  # a folder that may not be opened, or is gone with all it held
-_known: ByteBoundedCache[tuple[int, int, int]] = ByteBoundedCache(10_000, lambda _: 1)
+_known: LruCache[Hashable, tuple[int, int, int]] = LruCache(10_000, lambda _: 1)
 
 
 class UnsyncedError(OSError):
-    """A name was given, and is seen, but the disk did not confirm it: a power cut may undo it."""
+    """A name was given and is visible, but the disk did not confirm it: a power cut may undo it."""
 
 
 class DurableOutput(pa.OSFile):  # type: ignore[misc]
@@ -50,7 +51,7 @@ def write_whole(path: str, data: bytes) -> None:
 
 
 def sync_file(path: str) -> None:
-    """Linux reports a write that failed in the background to the next one who opens the file and syncs."""
+    """Sync a file. Linux reports a failed background write to the next process that opens the file and syncs."""
     descriptor = os.open(path, os.O_RDWR)
     try:
         _sync(descriptor)
@@ -75,8 +76,8 @@ def make_folders(folder: str) -> None:
 def sync_names(folder: str) -> None:
     """Make the names in a folder durable, the folder's own name, its parent's, and so on up to the root.
 
-    That a folder was there before says nothing: another writer may have made it a moment ago and not synced it yet. So this process
-    syncs every folder on the way once, and again when the parent has changed since. Raises UnsyncedError.
+    That a folder exists proves nothing: another writer may just have made it and not synced it yet. So this process syncs every folder
+    on the way once, and again when the parent has changed since. Raises UnsyncedError.
     """
     sync_folder(folder)
     synced: list[tuple[str, tuple[int, int, int]]] = []
@@ -121,6 +122,6 @@ def _sync(descriptor: int) -> None:
 
 
 def remove_quietly(*arguments: Any) -> None:
-    """Remove a file of our own that no one refers to; one that stays is only litter."""
+    """Remove a file of our own that nothing refers to; if that fails it stays as an orphan."""
     with contextlib.suppress(OSError):
         os.unlink(*arguments)

@@ -1,4 +1,4 @@
-"""What a location says, and what all file systems share."""
+"""Parsing locations: what is one, its scheme, its local path."""
 
 from __future__ import annotations
 

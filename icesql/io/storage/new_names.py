@@ -1,6 +1,6 @@
-"""Give a file a name that must be free: what catalogs without a database commit with.
+"""Gives a file a name that must be free: how catalogs without a database commit.
 
-A server may carry out ``link`` and lose the answer; asked again it says that the name is taken (NFS). So "taken" counts only once the
+A server may carry out ``link`` and lose the answer; asked again it answers that the name is taken (NFS). So "taken" counts only once the
 file under the name is known not to be ours.
 """
 
@@ -42,9 +42,9 @@ def give_name(source: str, target: str, location: str) -> None:
 
 
 def came_true(source: str, target: str, data: bytes) -> bool:
-    """After a link or rename that failed with an error: whether the name holds the bytes all the same.
+    """After a link or rename that failed with an error: whether it took place all the same.
 
-    The source is removed first. Without it, what is still under way can no longer happen, so ``False`` stays true.
+    The source is removed first: without it an operation still under way can no longer happen, so that ``False`` stays true.
     Raises OSError if nobody can tell.
     """
     remove_for_sure(source)
@@ -101,7 +101,7 @@ def _claim(source: str, target: str, location: str) -> None:
 
 
 def _take_over(claim: str, target: str, location: str) -> None:
-    """Make sure that no one else can still rename a file over the empty ``target``. Raises AlreadyExistsError if it is not ours to take."""
+    """Make sure that nobody else can still rename a file over the empty ``target``. Raises AlreadyExistsError if it is not ours to take."""
     existing = os.stat(target)
     if existing.st_size or abs(os.stat(claim).st_mtime - existing.st_mtime) < CLAIM_PATIENCE_S:
         raise _taken(location)

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import DataFrame, DataFrameReader, DataFrameWriter
 
 from icesql.errors import InvalidArgumentError, SqlError, UnsupportedError
+from icesql.parser import statements as s
 from icesql.parser.text.identifiers import parse_name
-from icesql.parser.text.parameters import quoted_pairs
+from icesql.session.dispatch import run_statement
 from icesql.session.resolve.path_tables import is_path, require_named
-from icesql.session.resolve.resolver import place, readable
+from icesql.session.resolve.resolved import MetadataTable, Missing, ResolvedTable, SparkOwned, StoredView, TemporaryView
+from icesql.session.resolve.resolver import not_found, place, readable, resolve
 from icesql.session.rewrite.places import quote
 from icesql.session.run.ddl.table_properties import is_iceberg
 from icesql.session.run.show import describing
@@ -39,8 +41,20 @@ def is_table(session: Session, name: object) -> bool:
     return place(session.state, parse_name(name)) is not None
 
 
+def leads_to_ours(session: Session, name: str) -> bool:
+    """Whether a name of one of our catalogs is not Spark's after all: a table beside ours in its session catalog, a temporary view."""
+    parts = parse_name(name)
+    match resolve(session.state, parts):
+        case SparkOwned():
+            return False
+        case TemporaryView():
+            return session.state.temporary_views.find(parts) is not None
+        case ResolvedTable() | MetadataTable() | StoredView() | Missing():
+            return True
+
+
 def shows_ours(session: Session, name: object) -> bool:
-    """Whether what is read by a name is icesql's to show: tables of ours, and temporary views over them, which follow their tables."""
+    """Whether icesql answers reads of that name: a table of ours, or a temporary view over one, which is made again when it changes."""
     try:
         parts = parse_name(name) if isinstance(name, str) else ()
     except SqlError:
@@ -146,7 +160,7 @@ class EnabledWriter(DataFrameWriter):  # type: ignore[misc]
 
     def insertInto(self, tableName: str, overwrite: bool | None = None) -> None:
         """By position, as ``INSERT INTO`` and ``INSERT OVERWRITE`` do."""
-        if not is_ours(self._session, tableName):
+        if not is_ours(self._session, tableName) or not leads_to_ours(self._session, tableName):
             super().insertInto(tableName, overwrite)
             return
         if self._columns:
@@ -155,10 +169,19 @@ class EnabledWriter(DataFrameWriter):  # type: ignore[misc]
                 "It is not necessary to use partitionBy()."
             )
         replaces = self._mode == "overwrite" if overwrite is None else overwrite
-        verb = "INSERT OVERWRITE" if replaces else "INSERT INTO"
-        options = f" WITH ({quoted_pairs(self._asked)})" if self._asked else ""
         with self._session.statement() as state, state.view_of(self._frame) as view:
-            self._session.sql(f"{verb} {quote(*parse_name(tableName))}{options} SELECT * FROM {view}")
+            parts = tuple(parse_name(tableName))
+            if isinstance(resolve(state, parts), Missing):
+                raise not_found(state, parts)
+            query = f"SELECT * FROM {view}"
+            insert = s.Insert(
+                text=query,
+                target=s.TableName(parts=parts, start=0, end=0),
+                mode=s.InsertMode.OVERWRITE if replaces else s.InsertMode.APPEND,
+                options=tuple((key, str(value)) for key, value in self._asked.items()),
+                query=(s.Span(0, len(query)),),
+            )
+            run_statement(state, insert)
 
     def saveAsTable(self, name: str, format: str | None = None, mode: str | None = None, partitionBy: Any = None, **options: Any) -> None:
         """Creates the table; appends by name in mode ``append``; replaces the table, its history kept, in mode ``overwrite``."""

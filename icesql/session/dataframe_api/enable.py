@@ -21,12 +21,12 @@ def enable(spark: SparkSession, catalogs: Mapping[str, Mapping[str, Any]] | None
     """The icesql session behind ``spark`` from now on. Enabling twice changes nothing; other Spark sessions keep their own ``sql``."""
     from icesql.session.connecting import connect
 
-    found: Session | None = getattr(spark, _ATTRIBUTE, None)
-    if found is None:
-        found = connect(spark, catalogs)
-        setattr(spark, _ATTRIBUTE, found)
+    session: Session | None = getattr(spark, _ATTRIBUTE, None)
+    if session is None:
+        session = connect(spark, catalogs)
+        setattr(spark, _ATTRIBUTE, session)
         _patch()
-    return found
+    return session
 
 
 def disable(spark: SparkSession) -> None:
@@ -106,7 +106,7 @@ def _patch() -> None:
     DataFrame.mergeInto = merge_into
 
 
-def _session(spark: Any) -> Session | None:
+def _session(spark: SparkSession) -> Session | None:
     """``None`` where Spark was not enabled, and while a statement of ours is running: what it asks of Spark is Spark's."""
     session: Session | None = getattr(spark, _ATTRIBUTE, None)
     return None if session is None or session.is_inside else session

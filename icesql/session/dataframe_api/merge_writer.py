@@ -1,4 +1,4 @@
-"""A writer with the verbs of Spark's MergeIntoWriter. Its Columns become calls in the text of a MERGE statement."""
+"""A writer with the verbs of Spark's MergeIntoWriter. Its Columns become calls in the expressions of a frozen MERGE statement."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from icesql.errors import SqlError
-from icesql.parser.statements import MergeKind
+from icesql.parser import statements as s
+from icesql.parser.statements import MergeAction, MergeKind
 from icesql.parser.text.identifiers import parse_name
-from icesql.session.resolve.resolver import readable
+from icesql.session.dispatch import run_statement
+from icesql.session.resolve.resolved import MetadataTable, Missing, ResolvedTable, SparkOwned, StoredView, TemporaryView
+from icesql.session.resolve.resolver import not_found, readable, resolve
 from icesql.session.rewrite.places import quote
 from icesql.session.run.dml.merge import subquery_in_condition
 from icesql.spark.functions.column_functions import ColumnFunctions
@@ -22,6 +25,13 @@ if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
 
 _ORDER = (MergeKind.MATCHED, MergeKind.NOT_MATCHED, MergeKind.NOT_MATCHED_BY_SOURCE)
+_SPARKS_VERBS = {
+    MergeKind.MATCHED: "whenMatched",
+    MergeKind.NOT_MATCHED: "whenNotMatched",
+    MergeKind.NOT_MATCHED_BY_SOURCE: "whenNotMatchedBySource",
+}
+_ALL = {"UPDATE": MergeAction.UPDATE_ALL, "INSERT": MergeAction.INSERT_ALL}
+_SOME = {"UPDATE": MergeAction.UPDATE, "INSERT": MergeAction.INSERT}
 _SUBQUERIES = frozenset({"ListQuery", "ScalarSubquery", "Exists"})
 
 
@@ -66,7 +76,24 @@ class MergeWriter:
                 )
             )
         with self._session.statement() as state, state.view_of(self._frame) as view, ColumnFunctions(state.spark) as functions:
-            state.run(_Text(state, self._frame, parse_name(self._name), view, functions).statement(self))
+            parts = tuple(parse_name(self._name))
+            match resolve(state, parts):
+                case SparkOwned():
+                    self._merge_by_spark()
+                case TemporaryView() if state.temporary_views.find(parts) is None:
+                    self._merge_by_spark()
+                case Missing():
+                    raise not_found(state, parts)
+                case ResolvedTable() | MetadataTable() | StoredView() | TemporaryView():
+                    run_statement(state, _Frozen(state, self._frame, parts, view, functions).statement(self))
+
+    def _merge_by_spark(self) -> None:
+        writer = self._frame.mergeInto(self._name, self._condition)
+        for clause in self._clauses:
+            when = getattr(writer, _SPARKS_VERBS[clause.kind])(clause.condition)
+            verb = clause.action.lower() + ("All" if clause.assignments is None and clause.action != "DELETE" else "")
+            writer = getattr(when, verb)(*(() if clause.assignments is None else (clause.assignments,)))
+        (writer.withSchemaEvolution() if self._evolves else writer).merge()
 
     def _with(self, clause: _Clause) -> MergeWriter:
         self._clauses.append(clause)
@@ -102,46 +129,63 @@ class WhenNotMatched(_When):
         return self._then("INSERT", assignments)
 
 
-class _Text:
-    """The SQL of a merge. ``view``: the temporary view that shows the frame."""
+class _Frozen:
+    """The frozen statement of a merge; its text holds its expressions, one a line. ``view``: the temporary view that shows the frame."""
 
     def __init__(self, session: SessionState, frame: DataFrame, table: tuple[str, ...], view: str, functions: ColumnFunctions) -> None:
         self._frame, self._table, self._view, self._functions = frame, table, view, functions
-        self._key: Callable[[str], str] = str if session.is_case_sensitive else str.lower
+        self._text = ""
+        self._key: Callable[[str], str] = session.name_key
         target = readable(session, table)
         self._full_name = table if target is None else target.parts
         columns = [] if target is None else [field.name for field in target.table.schema.fields]
         self._columns, self._first_column = frozenset(self._keys(columns)), columns[0] if columns else ""
 
-    def statement(self, writer: MergeWriter) -> str:
-        evolution = "WITH SCHEMA EVOLUTION " if writer._evolves else ""
+    def statement(self, writer: MergeWriter) -> s.Merge:
         for place, condition in (("SEARCH", writer._condition), *((clause.action, clause.condition) for clause in writer._clauses)):
             self._refuse_subquery(place, condition)
-        on = self._expression(writer._condition, MergeKind.MATCHED)
+        source, condition = self._span(self._view), self._span(self._expression(writer._condition, MergeKind.MATCHED))
         kinds = [[clause for clause in writer._clauses if clause.kind is kind] for kind in _ORDER]
-        clauses = [self._clause(clause, is_last=clause is kind[-1]) for kind in kinds for clause in kind]
-        return f"MERGE {evolution}INTO {quote(*self._table)} USING {self._view} ON {on} {' '.join(clauses)}"
+        clauses = tuple(self._clause(clause, is_last=clause is kind[-1]) for kind in kinds for clause in kind)
+        return s.Merge(
+            text=self._text,
+            target=s.TableName(parts=self._table, start=0, end=0),
+            schema_evolution=writer._evolves,
+            source=source,
+            source_alias=self._view,
+            condition=condition,
+            clauses=clauses,
+        )
 
-    def _clause(self, clause: _Clause, *, is_last: bool) -> str:
+    def _span(self, expression: str) -> s.Span:
+        """The place of an expression, added to the text."""
+        start = len(self._text)
+        self._text += f"{expression}\n"
+        return s.Span(start, start + len(expression))
+
+    def _clause(self, clause: _Clause, *, is_last: bool) -> s.MergeClause:
         """SQL has a condition on all but the last clause of a kind; here the first without one takes all the rows that are left."""
-        condition = "" if is_last else " AND true"
+        start = len(self._text)
+        condition = None if is_last else self._span("true")
         if clause.condition is not None:
-            condition = f" AND {self._expression(clause.condition, clause.kind)}"
-        return f"WHEN {clause.kind.value.upper()}{condition} THEN {self._action(clause)}"
+            condition = self._span(self._expression(clause.condition, clause.kind))
+        action, assignments = self._action(clause)
+        return s.MergeClause(
+            kind=clause.kind, action=action, condition=condition, assignments=assignments, span=s.Span(start, len(self._text))
+        )
 
-    def _action(self, clause: _Clause) -> str:
+    def _action(self, clause: _Clause) -> tuple[MergeAction, tuple[s.Assignment, ...]]:
         if clause.action == "DELETE":
-            return "DELETE"
+            return MergeAction.DELETE, ()
         if clause.assignments is None:
-            return "INSERT *" if clause.action == "INSERT" else "UPDATE SET *"
-        if not clause.assignments:  # an UPDATE of nothing
-            first = quote(self._first_column)
-            return f"UPDATE SET {first} = {quote(self._table[-1])}.{first}"
-        keys = [quote(*parse_name(key)) for key in clause.assignments]
-        values = [self._value(value, clause.kind) for value in clause.assignments.values()]
-        if clause.action == "INSERT":
-            return f"INSERT ({', '.join(keys)}) VALUES ({', '.join(values)})"
-        return "UPDATE SET " + ", ".join(f"{key} = {value}" for key, value in zip(keys, values, strict=True))
+            return _ALL[clause.action], ()
+        given = [(tuple(parse_name(key)), self._value(value, clause.kind)) for key, value in clause.assignments.items()]
+        if not given:  # an UPDATE of nothing
+            given = [((self._first_column,), quote(self._table[-1], self._first_column))]
+        return _SOME[clause.action], tuple(self._assignment(column, value) for column, value in given)
+
+    def _assignment(self, column: tuple[str, ...], value: str) -> s.Assignment:
+        return s.Assignment(column=column, key=self._span(quote(*column)), value=self._span(value), is_default=value == "DEFAULT")
 
     def _refuse_subquery(self, place: str, condition: Column | None) -> None:
         if condition is None:
@@ -164,7 +208,7 @@ class _Text:
             below = self._below_source(parts) if kind is MergeKind.NOT_MATCHED or self._below_target(parts) is None else None
             if below is not None:
                 return quote(self._view, *below)
-        meant = {leaf: found for leaf, parts in functions.names(expression) if (found := self._meant(parts, kind)) is not None}
+        meant = {leaf: column for leaf, parts in functions.names(expression) if (column := self._meant(parts, kind)) is not None}
         return functions.call(functions.replaced(expression, meant))
 
     def _value(self, column: Column, kind: MergeKind) -> str:
@@ -193,12 +237,12 @@ class _Text:
 
     def _below_source(self, parts: tuple[str, ...]) -> tuple[str, ...] | None:
         """The path below the frame, if the name is one of its columns and its first part names only that."""
-        found = self._functions.column_of(self._frame, parts)
+        whole = self._functions.column_of(self._frame, parts)
         known = self._keys(self._frame.columns)
-        for start in range(len(parts)) if found is not None else ():
+        for start in range(len(parts)) if whole is not None else ():
             if known.count(self._key(parts[start])) == 1:
                 below = self._functions.column_of(self._frame, parts[start:])
-                return parts[start:] if below is not None and below.semanticEquals(found) else None
+                return parts[start:] if below is not None and below.semanticEquals(whole) else None
         return None
 
     def _keys(self, parts: Sequence[str]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""A table as a session shows it: the catalog's Table, with its rows as Spark DataFrames."""
+"""The tables of ``Session.table``: the catalog's Table, which reads and writes Spark DataFrames too."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SessionTable(Table):
         with self._session.statement() as session:
             table = replace(self._resolved, table=Table(self.operations, self.version, self.identifier, self.catalog))
             point = read_point(table, None, "", session.microseconds, session.wap_branch)
-            return session.plans.scan(table, point, dict(options or {}), follow=True).under_name(table.parts)
+            return session.plans.scan(table, point, dict(options or {}), unpinned=True).under_name(table.parts)
 
     def append(self, rows: Any, *, branch: str | None = None, summary: Mapping[str, str] | None = None) -> TableVersion:
         """An Arrow table, or a DataFrame whose columns match by name."""

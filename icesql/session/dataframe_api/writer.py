@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from icesql.errors import InvalidArgumentError, SqlError, UnsupportedError
 from icesql.expr.tree import TRUE, Expression
+from icesql.parser import statements as s
+from icesql.parser.partition_terms import parse_partition_terms
 from icesql.parser.text.identifiers import parse_name
 from icesql.session.resolve.file_filters import file_filter
 from icesql.session.resolve.path_tables import require_named
 from icesql.session.resolve.resolved import Readable
 from icesql.session.resolve.resolver import is_table
-from icesql.session.rewrite.places import quote
-from icesql.session.run.ddl.schemas import partition_spec
+from icesql.session.run.ddl.create_as import create_from_frame
+from icesql.session.run.dml import row_commits
+from icesql.session.run.dml.insert import write
+from icesql.session.run.dml.schema_merge import evolved, filled
 from icesql.session.run.dml.write_target import SessionSettings, WriteTarget, asks_dynamic, target_of
 from icesql.session.sql_errors import table_exists, table_not_found
 from icesql.session.state.names import Address
 from icesql.spark.jvm.queries import column_text
-from icesql.spark.jvm.types import from_spark
 from icesql.spark.read.filters import exact_filter
 from icesql.spark.row_level.checks import require_deterministic
 from icesql.spark.row_level.target import Target
@@ -26,18 +29,17 @@ from icesql.spark.write.store_assignment import assigned_frame
 from icesql.table.arguments import checked
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column
+    from pyspark.sql import Column, DataFrame
 
     from icesql.session.session import Session
     from icesql.session.state.session_state import SessionState
 
 
-def write_rows(session: SessionState, target: WriteTarget, frame: Any, verb: str, where: Expression = TRUE) -> None:
-    """``append``, ``overwrite`` (of the rows that match) or ``overwritePartitions``; columns match by name. One commit."""
-    from icesql.session.run.dml import row_commits
-    from icesql.session.run.dml.insert import write
-    from icesql.session.run.dml.schema_merge import evolved, filled
+Verb: TypeAlias = Literal["append", "overwrite", "overwritePartitions"]
 
+
+def write_rows(session: SessionState, target: WriteTarget, frame: DataFrame, verb: Verb, where: Expression = TRUE) -> None:
+    """``append``, ``overwrite`` (of the rows that match) or ``overwritePartitions``; columns match by name. One commit."""
     target = evolved(session, target, frame)
     match verb:
         case "append":
@@ -48,9 +50,9 @@ def write_rows(session: SessionState, target: WriteTarget, frame: Any, verb: str
             builder = row_commits.overwrite(target, where)
         case "overwritePartitions":
             builder = row_commits.replace_partitions(target)
-        case _:
-            raise InvalidArgumentError(f"Cannot write: unknown verb: {verb}")
-    rows = assigned_frame(session.spark, filled(target, frame), target.table.metadata.schema, table_name=target.found.dotted, by_name=True)
+    rows = assigned_frame(
+        session.spark, filled(target, frame), target.table.metadata.schema, table_name=target.resolved.dotted, by_name=True
+    )
     row_commits.commit_rows(session, target, builder, write(session, target, rows))
 
 
@@ -58,7 +60,7 @@ def write_rows(session: SessionState, target: WriteTarget, frame: Any, verb: str
 class Writer:
     """``session.write_to(df, "db.t").option("branch", "audit").append()``; made by ``Session.write_to`` and, enabled, ``df.writeTo``."""
 
-    def __init__(self, session: Session, frame: Any, name: str) -> None:
+    def __init__(self, session: Session, frame: DataFrame, name: str) -> None:
         self._session, self._frame, self._name = session, frame, name
         self._options: dict[str, str] = {}
         self._properties: dict[str, str] = {}
@@ -116,7 +118,7 @@ class Writer:
     def createOrReplace(self) -> None:
         self._make(create=True, replace=True)
 
-    def _write(self, verb: str) -> None:
+    def _write(self, verb: Verb) -> None:
         with self._session.statement() as state:
             write_rows(state, target_of(state, require_named(state, self._name), self._options), self._frame, verb)
 
@@ -125,32 +127,29 @@ class Writer:
             self._make_in(state, create=create, replace=replace)
 
     def _make_in(self, session: SessionState, *, create: bool, replace: bool) -> None:
-        from icesql.parser.parse import parse
-        from icesql.parser.statements import CreateTable
-        from icesql.session.run.ddl.create_as import fill, stored_schema
-        from icesql.session.run.ddl.table_properties import table_properties
-
         parts = parse_name(self._name)
         address = session.names.address(parts)
         if address is None:
             raise InvalidArgumentError(f"Cannot write table: no catalog of ours holds it: {self._name}")
         _check_exists(session, address, create=create, replace=replace)
-        partitioned = f" PARTITIONED BY ({', '.join(self._partitioning)})" if self._partitioning else ""
+        statement = s.CreateTable(
+            text="",
+            table=s.TableName(parts=tuple(parts), start=0, end=0),
+            create=create,
+            replace=replace,
+            partitioning=_partition_terms(self._partitioning),
+            provider=self._provider or self._properties.get("provider"),
+            location=self._properties.get("location"),
+        )
         given = {key: value for key, value in self._properties.items() if key not in ("location", "provider")}
-        provider = self._provider or self._properties.get("provider")
-        using = f" USING {quote(provider)}" if provider else ""
-        statement = parse(f"CREATE TABLE t{using}{partitioned} AS SELECT 1")
-        if not isinstance(statement, CreateTable):
-            raise SqlError(f"Invalid partition transformation: {', '.join(self._partitioning)}")
-        schema = from_spark(stored_schema(session, address, self._frame.schema))
-        properties: Mapping[str, str] = {**table_properties(session, statement), **given}
-        spec = partition_spec(statement.partitioning, schema)
-        stage: dict[str, Any] = {"spec": spec, "properties": properties, "location": self._properties.get("location")}
-        if replace:
-            transaction = address.catalog.stage_replace(address.identifier, schema, **stage, or_create=create)
-        else:
-            transaction = address.catalog.stage_create(address.identifier, schema, **stage)
-        fill(session, address, transaction, self._frame, overwrite=replace, options=self._options)
+        create_from_frame(session, statement, address, self._frame, properties=given, options=self._options)
+
+
+def _partition_terms(texts: Sequence[str]) -> tuple[s.TransformTerm, ...]:
+    try:
+        return parse_partition_terms(texts)
+    except SqlError:
+        raise SqlError(f"Invalid partition transformation: {', '.join(texts)}") from None
 
 
 def _text_filter(session: SessionState, table: Readable, condition: str) -> Expression:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from icesql.spark.jvm.local_rows import local_frame
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
-class Columns:
-    """Column names, Spark types in DDL form and nullability, e.g. ``Columns("namespace string!", "isTemporary boolean!")``; ``!`` is
+
+class ResultColumns:
+    """Column names, Spark types in DDL form and nullability, e.g. ``ResultColumns("namespace string!", "isTemporary boolean!")``; ``!`` is
     NOT NULL."""
 
     def __init__(self, *columns: str) -> None:
@@ -28,7 +31,7 @@ class Columns:
             self._schema = StructType(fields)
         return self._schema
 
-    def frame(self, spark: Any, rows: Iterable[Sequence[Any]] = ()) -> Any:
+    def frame(self, spark: SparkSession, rows: Iterable[Sequence[Any]] = ()) -> Any:
         return local_frame(spark, [tuple(row) for row in rows], self.schema)
 
 
@@ -47,4 +50,4 @@ def data_type(text: str) -> Any:
     raise ValueError(f"no such result type: {text}")
 
 
-NOTHING = Columns()
+NOTHING = ResultColumns()

@@ -40,7 +40,8 @@ def text(value: Any) -> str:
             return "X'" + bytes(value).hex().upper() + "'"
         case list() | tuple() | dict():
             return json.dumps(plain(value), ensure_ascii=False)
-    return str(value)
+        case _:
+            return str(value)
 
 
 def plain(value: Any) -> Any:
@@ -58,11 +59,12 @@ def plain(value: Any) -> Any:
             return base64.b64encode(bytes(value)).decode()
         case dict():
             return {str(plain(key)): plain(item) for key, item in value.items()}
-    if hasattr(value, "asDict"):
-        return {key: plain(item) for key, item in zip(value.__fields__, value, strict=True)}
-    if isinstance(value, list | tuple | set):
-        return [plain(item) for item in value]
-    return str(value)
+        case _ if hasattr(value, "asDict"):
+            return {key: plain(item) for key, item in zip(value.__fields__, value, strict=True)}
+        case list() | tuple() | set():
+            return [plain(item) for item in value]
+        case _:
+            return str(value)
 
 
 def _print_table(names: Sequence[str], rows: Sequence[Sequence[Any]], out: TextIO) -> None:

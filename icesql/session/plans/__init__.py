@@ -1,1 +1,1 @@
-"""Reads of tables as Spark plans: kept by what they read, and told the newest version each time they run."""
+"""Relation plans of table reads, cached by table version; those of unpinned reads ask for the newest version each time they run."""

@@ -1,4 +1,4 @@
-"""Which version of a table a run of Spark's shows: the newest when the run first asks, and the same wherever the table occurs in it."""
+"""The version that an unpinned read uses: the newest when a Spark execution first asks, and the same throughout that execution."""
 
 from __future__ import annotations
 
@@ -36,29 +36,29 @@ class NewestVersions:
     def __init__(self, session: SessionState) -> None:
         self._session = session
         self._loaded: LruCache[str, _Loaded] = LruCache(_KEPT)
-        self._shown: LruCache[tuple[str, str], TableVersion] = LruCache(_KEPT)  # by execution and table
+        self._used: LruCache[tuple[str, str], TableVersion] = LruCache(_KEPT)  # by execution and table
 
-    def loaded(self, found: Readable, changes: int) -> None:
+    def loaded(self, resolved: Readable, changes: int) -> None:
         """The table was loaded just now, when this process had made as many changes."""
-        self._note(found.table.name, found.table.version, changes)
+        self._note(resolved.table.name, resolved.table.version, changes)
 
-    def of(self, found: Readable) -> TableVersion:
+    def of(self, resolved: Readable) -> TableVersion:
         """Asked while Spark plans, in its thread. Raises NotFoundError for a table that is gone."""
-        name = found.table.name
+        name = resolved.table.name
         execution = self._session.spark.sparkContext.getLocalProperty(_EXECUTION)
         if execution is None:
-            return self._newest(name, found)
-        return self._shown.find_or_make((execution, name), lambda: self._newest(name, found))
+            return self._newest(name, resolved)
+        return self._used.find_or_make((execution, name), lambda: self._newest(name, resolved))
 
-    def _newest(self, name: str, found: Readable) -> TableVersion:
+    def _newest(self, name: str, resolved: Readable) -> TableVersion:
         loaded = self._loaded.find(name)
         if loaded is not None and loaded.is_new:
             return loaded.version
         changes = changes_so_far()
         try:
-            return self._note(name, found.table.operations.load(), changes)
+            return self._note(name, resolved.table.operations.load(), changes)
         except NotFoundError:
-            raise not_found(self._session, found.address.parts) from None
+            raise not_found(self._session, resolved.address.parts) from None
 
     def _note(self, name: str, version: TableVersion, changes: int) -> TableVersion:
         self._loaded.put(name, _Loaded(version, time.monotonic(), changes))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property, partial
@@ -33,7 +32,11 @@ if TYPE_CHECKING:
     from icesql.spark.read.unpinned import UnpinnedRead
 
 _KEPT = 64
-_SHOW_COLUMNS = re.compile(r"(all_)?(files|data_files|delete_files|entries)|changes")  # metadata tables that show the table's columns
+_WITH_COLUMNS_OF_TABLE = frozenset(
+    {
+        "files", "data_files", "delete_files", "entries", "all_files", "all_data_files", "all_delete_files", "all_entries", CHANGES,
+    }
+)  # fmt: skip
 INCREMENTAL = frozenset({"start-snapshot-id", "end-snapshot-id"})
 
 
@@ -51,86 +54,90 @@ class RelationPlans:
 
     def scan(
         self,
-        found: Readable,
+        resolved: Readable,
         point: ReadPoint,
         options: Mapping[str, str],
         metadata_columns: tuple[str, ...] = (),
         columns: tuple[str, ...] | None = None,
         *,
-        follow: bool = False,
+        unpinned: bool = False,
     ) -> RelationPlan:
-        """What ``found`` shows as of ``point``; metadata columns come behind the table's own.
+        """The plan of a table or metadata table as of ``point``; metadata columns come behind the table's own.
 
-        ``follow``: each time that it runs it shows what is there then, unless ``point`` is of one version. ``columns``: those of
+        ``unpinned``: each run reads the newest version, unless ``point`` names one. ``columns``: those of
         a metadata table that are needed (default: all). Raises SqlError for columns that differ by case only in a session that does not
         tell them apart, InvalidArgumentError and ValidationError for an unknown planning mode, and for a size of splits that is none.
         """
-        if found.metadata_table is None or _SHOW_COLUMNS.fullmatch(found.metadata_table):
+        if resolved.metadata_table is None or resolved.metadata_table in _WITH_COLUMNS_OF_TABLE:
             refuse_ambiguous(self._session, point.schema)
-        if found.metadata_table is None:
-            check_modes(found.table.metadata.properties, self._session.conf)
-        elif found.metadata_table != CHANGES:
-            check_metadata_splits(found.table.metadata.properties, found.metadata_table)
-        follow = follow and self._can_follow(point)
-        if found.metadata_table is None and follow and (shown := self._following(found, point, options, metadata_columns)) is not None:
-            return shown
-        follows = follow and found.metadata_table not in (None, CHANGES)
-        key = self._key(found, point, options, (metadata_columns, columns, follows))
+        if resolved.metadata_table is None:
+            check_modes(resolved.table.metadata.properties, self._session.conf)
+        elif resolved.metadata_table != CHANGES:
+            check_metadata_splits(resolved.table.metadata.properties, resolved.metadata_table)
+        unpinned = unpinned and self._is_unpinned(point)
+        if (
+            resolved.metadata_table is None
+            and unpinned
+            and (relation := self._unpinned(resolved, point, options, metadata_columns)) is not None
+        ):
+            return relation
+        tracks = unpinned and resolved.metadata_table not in (None, CHANGES)
+        key = self._key(resolved, point, options, (metadata_columns, columns, tracks))
         kept: RelationPlan | None = self._known(key)
         if kept is not None:
             return kept.with_new_columns()
-        shown = self._made(found, point, dict(options), metadata_columns, columns)
-        if follows:
-            shown = self._following_rows(found, point, shown, columns)
-        self._keep(key, shown)
-        return shown
+        relation = self._made(resolved, point, dict(options), metadata_columns, columns)
+        if tracks:
+            relation = self._unpinned_rows(resolved, point, relation, columns)
+        self._keep(key, relation)
+        return relation
 
     def _known(self, key: tuple[Any, ...] | None) -> Any:
         return None if key is None else self._plans.find(key)
 
-    def _keep(self, key: tuple[Any, ...] | None, shown: Any) -> None:
+    def _keep(self, key: tuple[Any, ...] | None, relation: Any) -> None:
         if key is not None:
-            self._plans.put(key, shown)
+            self._plans.put(key, relation)
 
-    def _following(
-        self, found: Readable, point: ReadPoint, options: Mapping[str, str], metadata_columns: tuple[str, ...]
+    def _unpinned(
+        self, resolved: Readable, point: ReadPoint, options: Mapping[str, str], metadata_columns: tuple[str, ...]
     ) -> RelationPlan | None:
-        """What shows the rows that are there when it runs; ``None`` where nothing can. One plan serves for many versions of a table."""
+        """A plan that reads the newest version whenever it runs; ``None`` where there can be none. It serves many versions of a table."""
         if not INCREMENTAL.isdisjoint(options):
             return None
         from icesql.spark.read.reserved_names import without_reserved_names
         from icesql.spark.read.table_scan import unpinned_read
 
         key = (
-            found.table.metadata.table_uuid,
-            found.dotted,
+            resolved.table.metadata.table_uuid,
+            resolved.dotted,
             point.branch,
             point.schema.schema_id,
             tuple(sorted(options.items())),
             metadata_columns,
         )
         kept: tuple[UnpinnedRead, RelationPlan] | None = self._known(key)
-        if kept is not None and kept[0].is_best_for(found.table.version):
+        if kept is not None and kept[0].is_best_for(resolved.table.version):
             return kept[1].with_new_columns()
-        following = unpinned_read(
+        tracked = unpinned_read(
             self._session.spark,
-            found.table,
+            resolved.table,
             str(point.branch),
-            partial(self.newest.of, found),
+            partial(self.newest.of, resolved),
             schema=point.schema,
             metadata_columns=metadata_columns,
             options=options,
-            listener=self.told,
+            listener=self.add_report,
         )
-        if following is None:
+        if tracked is None:
             return None
-        shown = RelationPlan.of(without_reserved_names(following.frame(), point.schema))
-        self._keep(key, (following, shown))
-        return shown
+        relation = RelationPlan.of(without_reserved_names(tracked.frame(), point.schema))
+        self._keep(key, (tracked, relation))
+        return relation
 
     @contextmanager
     def pinned(self) -> Iterator[None]:
-        """Inside, queries show the versions there are when they are made, whenever they run."""
+        """Within the block queries read the versions that are current when they are made, whenever they run."""
         outer, self.is_pinned = self.is_pinned, True
         try:
             yield
@@ -141,7 +148,7 @@ class RelationPlans:
         self._plans.clear()
 
     def table_changed(self, location: str) -> None:
-        """This process has committed to a table: what Spark keeps in memory of its rows is stale."""
+        """This process has committed to a table: rows of it that Spark caches are stale."""
         if is_stopped(self._session.spark):
             return
         self._in_memory.forget_rows(location)
@@ -153,15 +160,15 @@ class RelationPlans:
         return KeptFrames(self._session.spark)
 
     @staticmethod
-    def _key(found: Readable, point: ReadPoint, options: Mapping[str, str], columns: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        location = found.table.metadata_location
+    def _key(resolved: Readable, point: ReadPoint, options: Mapping[str, str], columns: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        location = resolved.table.metadata_location
         if location is None:
             return None
         return (
             location,
-            found.table.metadata.table_uuid,  # a file-system table that was dropped and made again reuses its files' names
-            found.dotted,
-            found.metadata_table,
+            resolved.table.metadata.table_uuid,  # a file-system table that was dropped and made again reuses its files' names
+            resolved.dotted,
+            resolved.metadata_table,
             point.snapshot_id,
             point.branch,
             point.schema.schema_id,
@@ -171,41 +178,41 @@ class RelationPlans:
 
     def _made(
         self,
-        found: Readable,
+        resolved: Readable,
         point: ReadPoint,
         options: dict[str, str],
         metadata_columns: tuple[str, ...],
         columns: tuple[str, ...] | None,
     ) -> RelationPlan:
         spark = self._session.spark
-        if found.metadata_table == CHANGES:
+        if resolved.metadata_table == CHANGES:
             from icesql.spark.read.changelog import changelog_frame
 
-            return RelationPlan.of(changelog_frame(spark, found.table, options=options, metadata_columns=metadata_columns))
-        if found.metadata_table is not None:
+            return RelationPlan.of(changelog_frame(spark, resolved.table, options=options, metadata_columns=metadata_columns))
+        if resolved.metadata_table is not None:
             from icesql.spark.read.metadata_frames import metadata_frame
 
             chosen = point.pinned or point.branch not in (None, MAIN)
             snapshot_id = point.snapshot_id if chosen else None
-            return RelationPlan.of(metadata_frame(spark, found.table, found.metadata_table, snapshot_id=snapshot_id, columns=columns))
+            return RelationPlan.of(metadata_frame(spark, resolved.table, resolved.metadata_table, snapshot_id=snapshot_id, columns=columns))
         if not INCREMENTAL.isdisjoint(options):
             from icesql.spark.read.changelog import incremental_frame
 
-            return RelationPlan.of(incremental_frame(spark, found.table, options=options, listener=self.told))
-        return self._table(found, point, options, metadata_columns)
+            return RelationPlan.of(incremental_frame(spark, resolved.table, options=options, listener=self.add_report))
+        return self._table(resolved, point, options, metadata_columns)
 
     def narrowed(
-        self, found: Readable, point: ReadPoint, options: Mapping[str, str], metadata_columns: tuple[str, ...], need: Need
+        self, resolved: Readable, point: ReadPoint, options: Mapping[str, str], metadata_columns: tuple[str, ...], need: Need
     ) -> RelationPlan:
         """As ``scan`` for a table's rows, but rows and columns that are not needed may be left out, or null; made anew each time."""
-        return self._table(found, point, dict(options), metadata_columns, need)
+        return self._table(resolved, point, dict(options), metadata_columns, need)
 
-    def _can_follow(self, point: ReadPoint) -> bool:
-        """True for what all see now, not for a version or what a transaction has staged."""
+    def _is_unpinned(self, point: ReadPoint) -> bool:
+        """Whether the read tracks a branch: it names no version, and no transaction is in progress."""
         return not point.pinned and point.branch is not None and self._session.transaction_in_progress is None
 
     def _table(
-        self, found: Readable, point: ReadPoint, options: dict[str, str], metadata_columns: tuple[str, ...], need: Need | None = None
+        self, resolved: Readable, point: ReadPoint, options: dict[str, str], metadata_columns: tuple[str, ...], need: Need | None = None
     ) -> RelationPlan:
         from icesql.spark.read.fallback_filters import relations_made
         from icesql.spark.read.read_planning import bindable
@@ -215,7 +222,7 @@ class RelationPlans:
         with relations_made() as keys:
             frame = scan_dataframe(
                 self._session.spark,
-                found.table,
+                resolved.table,
                 snapshot_id=point.snapshot_id,
                 schema=point.schema,
                 metadata_columns=metadata_columns,
@@ -223,46 +230,46 @@ class RelationPlans:
                 is_for_rows=need is not None,
                 columns=None if need is None else need.columns,
                 options=options,
-                listener=self.told,
+                listener=self.add_report,
             )
         return RelationPlan.of(without_reserved_names(frame, point.schema), tuple(keys))
 
-    def while_present(self, found: Readable, point: ReadPoint, told: Any, frame: Any) -> Any:
-        """``told``, which is what ``frame`` shows of this version of the table, in runs that would show this version."""
-        if not self._can_follow(point):
-            return told
-        return self._present_or(found, RelationPlan.of(told), RelationPlan.of(frame))
+    def while_present(self, resolved: Readable, point: ReadPoint, row: Any, frame: DataFrame) -> Any:
+        """Yields ``row``, the result of ``frame`` at this version of the table, while this version is the newest; else runs ``frame``."""
+        if not self._is_unpinned(point):
+            return row
+        return self._present_or(resolved, RelationPlan.of(row), RelationPlan.of(frame))
 
-    def _following_rows(self, found: Readable, point: ReadPoint, shown: RelationPlan, columns: tuple[str, ...] | None) -> RelationPlan:
-        """What a metadata table shows in runs that would show this version of the table, else the rows of the newest one."""
+    def _unpinned_rows(self, resolved: Readable, point: ReadPoint, relation: RelationPlan, columns: tuple[str, ...] | None) -> RelationPlan:
+        """The metadata table's rows at this version of the table while it is the newest, else those of the newest."""
         from icesql.spark.read.metadata_frames import newest_rows
 
         chosen = point.branch != MAIN
 
         def newest() -> tuple[Table, int | None]:
-            version = self.newest.of(found)
+            version = self.newest.of(resolved)
             head = version.metadata.head(str(point.branch)) if chosen else None
-            return Table(found.table.operations, version, found.table.identifier), None if head is None else head.snapshot_id
+            return Table(resolved.table.operations, version, resolved.table.identifier), None if head is None else head.snapshot_id
 
-        name, metadata = str(found.metadata_table), found.table.metadata
+        name, metadata = str(resolved.metadata_table), resolved.table.metadata
         shape = (metadata.table_uuid, metadata.current_schema_id, metadata.default_spec_id, len(metadata.partition_specs))
-        key = ("newest", found.dotted, name, point.branch, columns, *shape)
+        key = ("newest", resolved.dotted, name, point.branch, columns, *shape)
         later = self._known(key)
         if later is None:
-            later = RelationPlan.of(newest_rows(self._session.spark, shown.frame.schema, str(key), name, newest, columns))
+            later = RelationPlan.of(newest_rows(self._session.spark, relation.frame.schema, str(key), name, newest, columns))
             self._keep(key, later)
-        return RelationPlan.of(self._present_or(found, shown, later))
+        return RelationPlan.of(self._present_or(resolved, relation, later))
 
-    def _present_or(self, found: Readable, shown: RelationPlan, otherwise: RelationPlan) -> DataFrame:
-        from icesql.spark.jvm.driver_callbacks import Question, one_of
+    def _present_or(self, resolved: Readable, relation: RelationPlan, otherwise: RelationPlan) -> DataFrame:
+        from icesql.spark.jvm.driver_callbacks import DriverCallback, chosen_side
         from icesql.spark.read.unpinned import identity
 
-        version = identity(found.table.version)
-        present = Question(f"{version} present", lambda: identity(self.newest.of(found)) == version)
-        past = Question(f"{version} past", lambda: identity(self.newest.of(found)) != version)
-        return one_of(self._session.spark, [(shown.plan, present), (otherwise.plan, past)])
+        version = identity(resolved.table.version)
+        present = DriverCallback(f"{version} present", lambda: identity(self.newest.of(resolved)) == version)
+        past = DriverCallback(f"{version} past", lambda: identity(self.newest.of(resolved)) != version)
+        return chosen_side(self._session.spark, [(relation.plan, present), (otherwise.plan, past)])
 
-    def told(self, report: ScanReport, snapshot: Snapshot | None) -> None:
+    def add_report(self, report: ScanReport, snapshot: Snapshot | None) -> None:
         """Called with the report of each planning of a snapshot's files."""
         total = None if snapshot is None else snapshot.summary.get("total-files-size")
         total_bytes = int(total) if total is not None and total.isdigit() else None

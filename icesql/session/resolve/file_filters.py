@@ -11,8 +11,10 @@ from icesql.parser.filters import parse_filter
 from icesql.parser.text.edits import Edit, rewrite
 from icesql.parser.text.identifiers import parse_name
 from icesql.parser.text.parameters import sql_literal
-from icesql.parser.text.token_groups import behind_brackets, name_at
+from icesql.parser.text.token_groups import behind_brackets, is_null, name_at
 from icesql.parser.text.tokens import Token, tokenize
+from icesql.session.spark_errors import UserText, in_the_users_words
+from icesql.spec.case_folding import fold
 from icesql.table.table import Table
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ def file_filter(session: SessionState, table: Table, where: str, *, exact_names:
     filter. Raises NotFoundError for such, Spark's error for a column that is not there or a condition that it refuses, SqlError for a
     condition that is not deterministic.
     """
-    if where.strip(" ()").upper() == "NULL":
+    if _is_null(where):
         return None
     where = _with_constants(session, table, _unqualified(session, table, where))
     try:
@@ -39,15 +41,17 @@ def file_filter(session: SessionState, table: Table, where: str, *, exact_names:
 
 
 def _by_spark(session: SessionState, table: Table, where: str) -> Expression | None:
+    from icesql.spark.row_level.affected_rows import POS
     from icesql.spark.row_level.checks import require_deterministic
-    from icesql.spark.row_level.found_rows import POS
     from icesql.spark.row_level.target import Target, exact_condition
 
     target = Target(spark=session.spark, table=table, alias="__icesql_filtered")
+    user = UserText(where, is_statement=False, handed=[rewrite(where, ())])
     try:
-        matching = target.matching([POS], where)
-        require_deterministic(matching)
-        return exact_condition(target, where, matching)
+        with in_the_users_words(session.spark, user):
+            matching = target.matching([POS], where)
+            require_deterministic(matching)
+            return exact_condition(target, where, matching)
     finally:
         target.close()
 
@@ -55,7 +59,7 @@ def _by_spark(session: SessionState, table: Table, where: str) -> Expression | N
 def _unqualified(session: SessionState, table: Table, where: str) -> str:
     """The predicate with its columns not qualified by the table's name."""
     tokens, edits, at = _tokens(where), list[Edit](), 0
-    key = str if session.is_case_sensitive else str.lower
+    key = session.name_key
     full = tuple(map(key, parse_name(table.name)))
     while at < len(tokens):
         name, end = name_at(tokens, at)
@@ -71,11 +75,11 @@ def _with_constants(session: SessionState, table: Table, where: str) -> str:
     """The predicate with calls of Iceberg's functions over constants (``local.system.bucket(4, 1)``) as their values."""
     if "system" not in where.lower():
         return where
-    columns = {field.name.lower() for field in table.schema.fields}
+    columns = {fold(field.name) for field in table.schema.fields}
     tokens, edits, at = _tokens(where), list[Edit](), 0
     while at < len(tokens):
         end = _end_of_call(tokens, at)
-        inside = {token.name.lower() for token in tokens[at:end] if token.is_identifier}
+        inside = {fold(token.name) for token in tokens[at:end] if token.is_identifier}
         if end > at and columns.isdisjoint(inside):
             edits.append(Edit(tokens[at].start, tokens[end - 1].end, _value(session, where[tokens[at].start : tokens[end - 1].end])))
         at = max(end, at + 1)
@@ -100,6 +104,13 @@ def _value(session: SessionState, call: str) -> str:
         return sql_literal(session.run(f"SELECT {call}").collect()[0][0])
     except (IcesqlError, PySparkException):
         return call
+
+
+def _is_null(where: str) -> bool:
+    try:
+        return is_null(where)
+    except SqlError:
+        return False
 
 
 def _tokens(where: str) -> tuple[Token, ...]:

@@ -45,7 +45,7 @@ def _require_at(session: SessionState, path: str) -> Readable:
     folder, _, last = location.rstrip("/").rpartition("/")
     catalog = load_catalog(_CATALOG, {"type": "hadoop", "warehouse": folder or "/"})
     if last.endswith(".metadata.json"):
-        return _told_by_a_file(catalog, location)
+        return _of_metadata_file(catalog, location)
     table = table_at(session, Address(catalog=catalog, identifier=(last, behind) if behind else (last,)))
     if table is None:
         raise table_not_found((path,))
@@ -66,7 +66,7 @@ class _OneVersion:
         raise UnsupportedError(f"Cannot modify a static table: {self.name}")
 
 
-def _told_by_a_file(catalog: Catalog, location: str) -> Readable:
+def _of_metadata_file(catalog: Catalog, location: str) -> Readable:
     operations = _OneVersion(catalog.io, location)
     address = Address(catalog=catalog, identifier=(location,))
     try:

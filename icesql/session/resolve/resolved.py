@@ -47,14 +47,10 @@ def parse_selector(text: str) -> Selector | None:
     if match is None:
         return None
     value = match["value"]
-    match match["kind"]:
-        case "branch_":
-            return Selector(ref=value, ref_type="branch")
-        case "tag_":
-            return Selector(ref=value, ref_type="tag")
-        case "snapshot_id_":
-            return Selector(snapshot_id=int(value))
-    return Selector(timestamp_ms=int(value))
+    kind = match["kind"]
+    if kind in ("branch_", "tag_"):
+        return Selector(ref=value, ref_type=kind.removesuffix("_"))
+    return Selector(snapshot_id=int(value)) if kind == "snapshot_id_" else Selector(timestamp_ms=int(value))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,6 +26,7 @@ from icesql.session.resolve.resolved import (
 from icesql.session.sql_errors import MissingTableError, table_not_found
 from icesql.session.state.catalogs import SPARK_CATALOG
 from icesql.session.state.names import Address
+from icesql.spec.case_folding import fold
 from icesql.table.metadata_tables.registry import METADATA_TABLES
 
 if TYPE_CHECKING:
@@ -87,9 +88,9 @@ def _behind(session: SessionState, address: Address) -> Readable | None:
     """``t.files`` and ``t.branch_x``: the last part is not the table's own name."""
     last = address.identifier[-1]
     outer = replace(address, identifier=address.identifier[:-1])
-    if last.lower() in METADATA_TABLES or last.lower() == CHANGES:
+    if fold(last) in METADATA_TABLES or fold(last) == CHANGES:
         table = _load(session, outer)
-        return None if table is None else MetadataTable(address=outer, table=table, metadata_table=last.lower())
+        return None if table is None else MetadataTable(address=outer, table=table, metadata_table=fold(last))
     selector = parse_selector(last)
     if selector is None:
         return None

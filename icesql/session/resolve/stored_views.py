@@ -10,8 +10,11 @@ from icesql.parser import statements as s
 from icesql.parser.parse import parse
 from icesql.session.resolve.view_columns import refuse_narrowing
 from icesql.session.state.names import Address
+from icesql.spec.case_folding import fold
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
     from icesql.spec.views import ViewMetadata
 
@@ -20,7 +23,10 @@ QUERY_COLUMNS = "spark.query-column-names"
 
 
 def view_frame(session: SessionState, address: Address, view: ViewMetadata) -> Any:
-    """The view's rows: its query, run where it was written. Raises SqlError for a view that reads itself, or that has no SQL for Spark."""
+    """The view's rows: its query, run in the catalog and namespace it was written in.
+
+    Raises SqlError for a view that reads itself, or that has no SQL for Spark.
+    """
     sql = view.current_version.sql_for(SPARK_DIALECT)
     if sql is None:
         dialects = ", ".join(r.dialect for r in view.current_version.representations)
@@ -30,7 +36,7 @@ def view_frame(session: SessionState, address: Address, view: ViewMetadata) -> A
 
 
 def written_in(session: SessionState, address: Address, view: ViewMetadata) -> AbstractContextManager[None]:
-    """A with-block in which names mean what they meant where the view was written."""
+    """Within the block names resolve in the catalog and namespace that the view was written in."""
     version = view.current_version
     return session.names.at(version.default_catalog or address.catalog.name, version.default_namespace)
 
@@ -46,11 +52,11 @@ def _references(text: str) -> s.References:
     return statement.references if isinstance(statement, s.Query | s.Other) else s.References()
 
 
-def run_view_query(session: SessionState, text: str) -> Any:
+def run_view_query(session: SessionState, text: str) -> DataFrame:
     return session.query(text, _references(text))
 
 
-def _shown(frame: Any, view: ViewMetadata) -> Any:
+def _shown(frame: DataFrame, view: ViewMetadata) -> DataFrame:
     """The query's columns under the view's names, types and comments."""
     from pyspark.sql import functions as F
 
@@ -72,13 +78,13 @@ def _shown(frame: Any, view: ViewMetadata) -> Any:
     return named.select(*columns)
 
 
-def _query_columns(frame: Any, view: ViewMetadata) -> Any:
+def _query_columns(frame: DataFrame, view: ViewMetadata) -> Any:
     """The columns that the query had when the view was made, by name: those that ``SELECT *`` has gained since are not the view's."""
     names = [name for name in view.properties.get(QUERY_COLUMNS, "").split(",") if name]
-    have = [column.lower() for column in frame.columns]
-    if not names or [name.lower() for name in names] == have or any(have.count(name.lower()) > 1 for name in names):
+    have = [fold(column) for column in frame.columns]
+    if not names or [fold(name) for name in names] == have or any(have.count(fold(name)) > 1 for name in names):
         return frame
-    missing = [name for name in names if name.lower() not in have]
+    missing = [name for name in names if fold(name) not in have]
     if missing:
         raise SqlError(f"Cannot read view: its query no longer has the column: {missing[0]}")
-    return frame.select(*(frame[frame.columns[have.index(name.lower())]] for name in names))
+    return frame.select(*(frame[frame.columns[have.index(fold(name))]] for name in names))

@@ -25,8 +25,8 @@ Microseconds = Callable[[str], int | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadPoint:
-    """``snapshot`` is ``None`` for an empty table. ``branch`` is set where the read follows a branch: then the table's current schema
-    holds.
+    """``snapshot`` is ``None`` for an empty table. ``branch`` is set where the read tracks a branch: then it has the table's current
+    schema.
 
     ``pinned``: the read asked for one version, so a later commit must not change what it sees.
     """
@@ -42,18 +42,18 @@ class ReadPoint:
 
 
 def read_point(
-    found: Readable, time_travel: TimeTravel | None, text: str, microseconds: Microseconds, wap_branch: str | None = None
+    resolved: Readable, time_travel: TimeTravel | None, text: str, microseconds: Microseconds, wap_branch: str | None = None
 ) -> ReadPoint:
     """Raises InvalidArgumentError or NotFoundError for a version that is not there, or for two ways of time travel at once.
 
     ``wap_branch``: ``spark.wap.branch``, followed where the table asks for it and the branch exists.
     """
-    metadata = found.table.metadata
+    metadata = resolved.table.metadata
     if time_travel is None:
-        return _selected(metadata, found.selector, wap_branch if found.metadata_table is None else None)
-    if found.metadata_table == "changes":
+        return _selected(metadata, resolved.selector, wap_branch if resolved.metadata_table is None else None)
+    if resolved.metadata_table == "changes":
         raise InvalidArgumentError("Can't time travel in changelog")
-    if not found.selector.is_empty:
+    if not resolved.selector.is_empty:
         raise both_version_and_selector()
     if time_travel.kind == "version":
         if time_travel.value is None:
@@ -128,15 +128,15 @@ def _as_branch(metadata: TableMetadata, name: str) -> ReadPoint:
 
 def at_timestamp(metadata: TableMetadata, timestamp_ms: int) -> ReadPoint:
     """The state of main at that time, by the snapshot log. Raises NotFoundError where the log starts later."""
-    found = None
+    last = None
     for entry in metadata.snapshot_log:
         if entry.timestamp_ms > timestamp_ms:
             break
-        found = entry
-    if found is None:
+        last = entry
+    if last is None:
         at = datetime.datetime.fromtimestamp(timestamp_ms / 1000, tz=datetime.timezone.utc).isoformat(timespec="milliseconds")
         raise NotFoundError(f"Cannot find a snapshot older than {at}", timestamp_ms=timestamp_ms)
-    return at_snapshot(metadata, found.snapshot_id)
+    return at_snapshot(metadata, last.snapshot_id)
 
 
 def _timestamp_ms(time_travel: TimeTravel, text: str, microseconds: Microseconds) -> int:
@@ -166,7 +166,7 @@ _GONE = {
 
 
 def optioned_point(
-    found: Readable, point: ReadPoint, options: Mapping[str, str], microseconds: Microseconds, *, travels: bool
+    resolved: Readable, point: ReadPoint, options: Mapping[str, str], microseconds: Microseconds, *, travels: bool
 ) -> ReadPoint:
     """``point``, or what the options of a read (keys in lower case) name: a version, a time, a branch. ``travels``: a version or
     selector is there already.
@@ -177,10 +177,10 @@ def optioned_point(
         if key in options:
             raise InvalidArgumentError(message)
     _check_sizes(options)
-    if found.metadata_table not in (None, CHANGES) and "start-snapshot-id" in options:
+    if resolved.metadata_table not in (None, CHANGES) and "start-snapshot-id" in options:
         raise UnsupportedError("Incremental append scan is not supported")
-    named = named_point(found.table.metadata, options, microseconds)
-    if "start-snapshot-id" in options and (named or point).pinned and found.metadata_table is None:
+    named = named_point(resolved.table.metadata, options, microseconds)
+    if "start-snapshot-id" in options and (named or point).pinned and resolved.metadata_table is None:
         raise InvalidArgumentError("Cannot use time travel in incremental scan")
     if named is not None and travels:
         raise InvalidArgumentError(
@@ -190,13 +190,13 @@ def optioned_point(
     branch = options.get("branch")
     if branch is None:
         return point
-    if branch not in found.table.metadata.refs:
-        raise branch_not_found(branch, found.table.metadata.refs)
-    if named is not None or (travels and found.selector.is_empty):
+    if branch not in resolved.table.metadata.refs:
+        raise branch_not_found(branch, resolved.table.metadata.refs)
+    if named is not None or (travels and resolved.selector.is_empty):
         return point  # a version or a time wins
-    if travels and (found.selector.ref_type, found.selector.ref) != ("branch", branch):
-        raise InvalidArgumentError(f"Explicitly configured branch [{found.selector.ref}] and read option [{branch}] are in conflict")
-    return _as_branch(found.table.metadata, branch)
+    if travels and (resolved.selector.ref_type, resolved.selector.ref) != ("branch", branch):
+        raise InvalidArgumentError(f"Explicitly configured branch [{resolved.selector.ref}] and read option [{branch}] are in conflict")
+    return _as_branch(resolved.table.metadata, branch)
 
 
 def named_point(metadata: TableMetadata, options: Mapping[str, str], microseconds: Microseconds) -> ReadPoint | None:

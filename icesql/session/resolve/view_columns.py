@@ -1,4 +1,4 @@
-"""What a view shows of its query once the tables below it have changed: the columns that it was made with, by name, of the types they had.
+"""A view's columns once the tables below it have changed: those that it was made with, taken by name and cast to the types they had.
 
 As Spark binds the views that it keeps (``GetViewColumnByNameAndOrdinal``, ``UpCast``).
 """
@@ -6,14 +6,17 @@ As Spark binds the views that it keeps (``GetViewColumnByNameAndOrdinal``, ``UpC
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from icesql.errors import SqlError
 from icesql.spark.jvm.queries import narrowing
 from icesql.spark_errors import spark_message
 
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
-def as_made(frame: Any, names: Sequence[str], schema: Any, key: Callable[[str], str], view: str) -> Any:
+
+def as_made(frame: DataFrame, names: Sequence[str], schema: Any, key: Callable[[str], str], view: str) -> DataFrame:
     """The query's columns called ``names``, under the names and types of ``schema``; the frame itself where nothing has changed.
 
     ``key`` makes names equal that mean one column, ``view`` is the view's name for people. Raises SqlError where a column is no more
@@ -40,22 +43,22 @@ def _places(have: Sequence[str], names: Sequence[str], key: Callable[[str], str]
     wanted = list(map(key, names))
     places = []
     for at, name in enumerate(wanted):
-        found = [i for i, other in enumerate(have) if key(other) == name]
-        if len(found) != wanted.count(name):
+        matches = [i for i, other in enumerate(have) if key(other) == name]
+        if len(matches) != wanted.count(name):
             raise SqlError(
                 spark_message(
                     "INCOMPATIBLE_VIEW_SCHEMA_CHANGE",
                     f"The SQL query of view {view} has an incompatible schema change and column "
                     f"{names[at]} cannot be resolved. Expected {wanted.count(name)} columns named {names[at]} but got "
-                    f"[{','.join(have[i] for i in found)}].\n"
+                    f"[{','.join(have[i] for i in matches)}].\n"
                     "Please try to re-create the view by running: CREATE OR REPLACE TEMPORARY VIEW.",
                 )
             )
-        places.append(found[wanted[:at].count(name)])
+        places.append(matches[wanted[:at].count(name)])
     return places
 
 
-def refuse_narrowing(frame: Any, index: int, name: str, wanted: Any) -> None:
+def refuse_narrowing(frame: DataFrame, index: int, name: str, wanted: Any) -> None:
     """Raises SqlError where the frame's column has come to hold more than the view's type does."""
     types = narrowing(frame, index, wanted)
     if types is not None:

@@ -35,13 +35,16 @@ from icesql.session.rewrite.hidden_columns import Hidden, named_for, named_metad
 from icesql.session.rewrite.named_columns import needed_columns
 from icesql.session.rewrite.places import Edit, Rewritten, padded, quote, rewrite
 from icesql.session.rewrite.rules import Bindings, edits
-from icesql.session.spark_errors import user_positions
+from icesql.session.spark_errors import UserText, in_the_users_words, sent
 from icesql.spark.jvm import short_views
 from icesql.spark.read.fallback_filters import Need
 from icesql.spark.read.relation_plan import RelationPlan
+from icesql.table.metadata_tables.registry import metadata_table_schema
 from icesql.table.own_changes import changes_so_far
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
 _numbers = itertools.count(1)
@@ -49,7 +52,7 @@ VIEW_PREFIX = "_ice"
 
 
 Narrowed: TypeAlias = Callable[[Need], RelationPlan]
-"""What a table shows to queries that need only rows that pass a filter."""
+"""Makes the plan of a table for queries that need only some rows and columns."""
 
 
 @dataclass(slots=True)
@@ -63,22 +66,29 @@ class BoundText:
     references: References = field(default_factory=References)
     reads: list[tuple[Readable, ReadPoint]] = field(default_factory=list)  # scans of tables that show just the tables' own columns
     fallback_reads: list[tuple[str, tuple[str, ...], Narrowed]] = field(default_factory=list)  # views of files that Catalyst cannot prune
+    user: UserText = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.user = UserText(self.text)
 
     def rewritten(self, spans: Sequence[Span] | None = None) -> Rewritten:
-        return rewrite(self.text, self.edits, spans)
+        """Those pieces of the text (default: all of it) as Spark is to read them."""
+        done = rewrite(self.text, self.edits, spans)
+        self.user.handed.append(done)
+        return done
 
     def sql(self, *spans: Span) -> str:
         """Those pieces of the text, with views in the place of our tables."""
         return self.rewritten(spans).text
 
-    def frame(self, *spans: Span, args: Any = None) -> Any:
+    def frame(self, *spans: Span, args: Any = None) -> DataFrame:
         """What Spark makes of the pieces (default: the whole text) as a statement."""
-        done = self.rewritten(spans or None)
-        with user_positions(self.session.spark, done, self.text):
-            frame = self.session.spark_sql(done.text, args)
-            return self.session.spark_sql(done.text, args) if self._narrow(frame) else frame
+        sql = self.rewritten(spans or None).text
+        sent(sql, self.user)
+        frame = self.session.spark_sql(sql, args)
+        return self.session.spark_sql(sql, args) if self._narrow(frame) else frame
 
-    def _narrow(self, frame: Any) -> bool:
+    def _narrow(self, frame: DataFrame) -> bool:
         """Give views whose files Catalyst cannot prune frames that know the query's filters; True if there were any."""
         if not self.fallback_reads:
             return False
@@ -97,11 +107,16 @@ class BoundText:
 
 @contextmanager
 def bound(
-    session: SessionState, text: str, references: References, *, target: tuple[TableName, Readable, str] | None = None, follow: bool = False
+    session: SessionState,
+    text: str,
+    references: References,
+    *,
+    target: tuple[TableName, Readable, str] | None = None,
+    unpinned: bool = False,
 ) -> Iterator[BoundText]:
     """Give every reference to a table of ours a view, for as long as the block runs; references in TARGET places stay.
 
-    ``follow``: what is made of the text is a query, which may run later, and shows what is there then.
+    ``unpinned``: the text is a query, which may run later and then reads the newest versions.
     ``target``: the table that a row-level statement changes, under an alias that is not in the text: columns qualified by its name are too.
     """
     result = BoundText(session, text, references=references)
@@ -115,12 +130,13 @@ def bound(
         named = named_metadata_columns(text)
         hidden: list[Hidden] = []
         for reference, source in sources:
-            if follow and not isinstance(source, StoredView) and session.transaction_in_progress is None:
+            if unpinned and not isinstance(source, StoredView) and session.transaction_in_progress is None:
                 session.plans.newest.loaded(source, changes)
-            shown, hidden_columns, narrowed = source_shown(session, reference, source, text, named, result.reads, follow=follow)
-            views.append(_temporary_view(shown))
-            if narrowed is not None and shown.fallback_reads:
-                result.fallback_reads.append((views[-1], shown.fallback_reads, narrowed))
+            relation, hidden_columns, narrowed = source_relation(session, reference, source, text, named, result.reads, unpinned=unpinned)
+            views.append(_temporary_view(relation))
+            result.user.views[views[-1]] = quote(*reference.parts)
+            if narrowed is not None and relation.fallback_reads:
+                result.fallback_reads.append((views[-1], relation.fallback_reads, narrowed))
             result.sources.append(source)
             full_name = replacements[reference.start].full_name
             width = reference.clause_end - reference.start
@@ -138,7 +154,8 @@ def bound(
             aliases=aliases,
         )
         result.edits.extend(edits(bindings))
-        yield result
+        with in_the_users_words(session.spark, result.user):
+            yield result
     finally:
         session.drop_views(views)
 
@@ -159,7 +176,7 @@ def source_of(session: SessionState, text: str, reference: TableReference) -> So
             raise not_found(session, reference.parts, text=text, offset=reference.start)
 
 
-def source_shown(
+def source_relation(
     session: SessionState,
     reference: TableReference,
     source: Source,
@@ -167,9 +184,9 @@ def source_shown(
     named: frozenset[str],
     reads: list[tuple[Readable, ReadPoint]],
     *,
-    follow: bool = False,
+    unpinned: bool = False,
 ) -> tuple[RelationPlan, tuple[str, ...], Narrowed | None]:
-    """The reference's rows, the metadata columns among its columns, and for a table's rows how to make them for a filter."""
+    """The reference's plan, the metadata columns among its columns, and for a table what makes its plan for a filter."""
     if isinstance(source, StoredView):
         return RelationPlan.of(view_frame(session, source.address, source.view)), (), None
     wap_branch = wap_of(session, source.table.metadata)[1] if source.is_plain and reference.time_travel is None else None
@@ -185,27 +202,26 @@ def source_shown(
     if source.metadata_table is None and not hidden and INCREMENTAL.isdisjoint(options):
         reads.append((source, point))
     columns = _columns_of_metadata_table(source, reference, text)
-    shown = session.plans.scan(source, point, options, hidden, columns, follow=follow)
+    relation = session.plans.scan(source, point, options, hidden, columns, unpinned=unpinned)
     narrows = source.metadata_table is None and INCREMENTAL.isdisjoint(options)
-    return shown, hidden, partial(session.plans.narrowed, source, point, options, hidden) if narrows else None
+    return relation, hidden, partial(session.plans.narrowed, source, point, options, hidden) if narrows else None
 
 
 def _columns_of_metadata_table(source: Readable, reference: TableReference, text: str) -> tuple[str, ...] | None:
     """Those that the text needs; ``None``: all."""
     if source.metadata_table is None or source.metadata_table == CHANGES:
         return None
-    from icesql.table.metadata_tables.registry import metadata_table_schema
 
     schema = metadata_table_schema(source.metadata_table, source.table.metadata)
     return needed_columns(text, reference, tuple(field.name for field in schema.fields))
 
 
-def _temporary_view(shown: RelationPlan) -> str:
+def _temporary_view(relation: RelationPlan) -> str:
     name = f"{VIEW_PREFIX}{next(_numbers)}"
-    short_views.show_plan(shown.bridge, shown.plan, name)
+    short_views.show_plan(relation.bridge, relation.plan, name)
     return name
 
 
 def _full_name(name: TableName, source: Source) -> tuple[str, ...]:
-    """By which columns may be qualified: catalog, namespace, table, and what selects a part of it."""
+    """The name that columns may be qualified by: catalog, namespace, table, and what selects a part of it."""
     return (*source.address.parts, *(() if source.is_plain else name.parts[-1:]))

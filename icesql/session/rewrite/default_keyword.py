@@ -10,20 +10,23 @@ from icesql.parser.text.token_groups import behind_brackets, items
 from icesql.parser.text.tokens import Kind, Token, tokenize
 from icesql.session.rewrite.bound_text import BoundText
 from icesql.session.rewrite.places import Edit
-from icesql.session.run.query.query import told_by_metadata
+from icesql.session.run.query.query import from_metadata
 from icesql.spark.write.defaults import sql_literal
+from icesql.spec.case_folding import fold
 from icesql.spec.schema import Schema
 from icesql.spec.types import NestedField
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
 
-def with_defaults(session: SessionState, statement: s.Insert, schema: Schema, text: BoundText, args: Any) -> Any:
+def with_defaults(session: SessionState, statement: s.Insert, schema: Schema, text: BoundText, args: Any) -> DataFrame:
     """The query's frame, ``DEFAULT`` in VALUES and in a select list filled in. Raises SqlError for one inside an expression."""
     edits = list(_edits(statement, schema, case_sensitive=session.is_case_sensitive)) if "default" in statement.text.lower() else []
     text.edits.extend(edits)
-    return told_by_metadata(session, text, text.frame(*statement.query, args=args))
+    return from_metadata(session, text, text.frame(*statement.query, args=args))
 
 
 def _edits(statement: s.Insert, schema: Schema, *, case_sensitive: bool) -> Iterator[Edit]:
@@ -38,10 +41,10 @@ def _edits(statement: s.Insert, schema: Schema, *, case_sensitive: bool) -> Iter
 
 def _columns(statement: s.Insert, schema: Schema, *, case_sensitive: bool) -> Sequence[NestedField]:
     if statement.columns:
-        found = [schema.find(".".join(path), case_sensitive=case_sensitive) for path in statement.columns]
-        return [field for field in found if field is not None]
-    static = {p.column.lower() for p in statement.partition if p.value is not None}
-    return [field for field in schema.fields if field.name.lower() not in static]
+        fields = [schema.find(".".join(path), case_sensitive=case_sensitive) for path in statement.columns]
+        return [field for field in fields if field is not None]
+    static = {fold(p.column) for p in statement.partition if p.value is not None}
+    return [field for field in schema.fields if fold(field.name) not in static]
 
 
 def _lists(tokens: Sequence[Token]) -> Iterator[list[list[Token]]]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from icesql.parser.text.token_groups import behind_brackets
 from icesql.parser.text.tokens import Kind, Token, tokenize
 from icesql.session.rewrite.places import Edit, quote
+from icesql.spec.case_folding import fold
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.metadata_columns import LINEAGE
 from icesql.spec.schema import Schema
@@ -23,7 +24,7 @@ _SET_OPERATORS = frozenset({"UNION", "INTERSECT", "MINUS", "EXCEPT"})
 _PIVOTS = frozenset({"PIVOT", "UNPIVOT"})
 _BEHIND_PIVOT = frozenset({"(", "INCLUDE", "EXCLUDE"})
 _LINEAGE = frozenset(field.name for field in LINEAGE)
-_KNOWN = frozenset(name.lower() for name in NAMES)
+_KNOWN = frozenset(fold(name) for name in NAMES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +41,16 @@ def named_metadata_columns(text: str) -> frozenset[str]:
     lowered = text.lower()
     if not any(name in lowered for name in _KNOWN):
         return frozenset()
-    return frozenset(token.name.lower() for token in tokenize(text) if token.is_identifier) & _KNOWN
+    return frozenset(fold(token.name) for token in tokenize(text) if token.is_identifier) & _KNOWN
 
 
 def named_for(text: str, start: int, named: frozenset[str]) -> frozenset[str]:
-    """Of the named ones those that the reference at ``start`` must show: all, or what its PIVOT names."""
+    """The named columns that the view of the reference at ``start`` must have: all, or those that its PIVOT names."""
     if not named:
         return named
     tokens = tokenize(text)
     pivot = _pivot_behind(tokens, scopes_of(tokens), start)
-    return named if pivot is None else frozenset(token.name.lower() for token in pivot if token.is_identifier) & named
+    return named if pivot is None else frozenset(fold(token.name) for token in pivot if token.is_identifier) & named
 
 
 def _pivot_behind(tokens: Sequence[Token], scopes: Sequence[tuple[int, int]], start: int) -> Sequence[Token] | None:
@@ -65,7 +66,7 @@ def _pivot_behind(tokens: Sequence[Token], scopes: Sequence[tuple[int, int]], st
 def shown_columns(metadata: TableMetadata, schema: Schema, named: Iterable[str], *, of_changes: bool = False) -> tuple[str, ...]:
     """The metadata columns of the table among those named; a column of the table's own of that name comes first. ``of_changes``: those
     of its ``changes``, which have no row lineage."""
-    wanted = [name for name in NAMES if name.lower() in set(named) and not (of_changes and name in _LINEAGE)]
+    wanted = [name for name in NAMES if fold(name) in set(named) and not (of_changes and name in _LINEAGE)]
     return tuple(n for n in wanted if metadata_column(metadata, n) is not None and schema.find(n, case_sensitive=False) is None)
 
 
@@ -87,12 +88,12 @@ def star_edits(text: str, hidden: Sequence[Hidden]) -> Iterator[Edit]:
         if before in _BEFORE_STAR:
             yield from _except(tokens, at, in_scope[scopes[at]])
         elif before == "." and at > 1:
-            alias = tokens[at - 2].name.lower()
-            yield from _except(tokens, at, [h for h in in_scope[scopes[at]] if h.alias.lower() == alias])
+            alias = fold(tokens[at - 2].name)
+            yield from _except(tokens, at, [h for h in in_scope[scopes[at]] if fold(h.alias) == alias])
 
 
 def scopes_of(tokens: Sequence[Token]) -> list[tuple[int, int]]:
-    """For each token the bracket it is in, and the how-manieth query of a set operation there."""
+    """For each token its scope: the number of the bracket around it, and the index of its query in a set operation there."""
     stack, parts = [0], {0: 0}
     brackets = 0
     scopes = []

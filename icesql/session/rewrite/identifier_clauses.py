@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from icesql.errors import SqlError
 from icesql.parser.text.identifiers import parse_name
 from icesql.parser.text.parameters import quoted_string
-from icesql.parser.text.token_groups import behind_brackets
+from icesql.parser.text.token_groups import QUERY_WORDS, behind_brackets
 from icesql.parser.text.tokens import Kind, Token, tokenize
 from icesql.session.rewrite.places import Edit, quote, rewrite
 
 if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
 
-_QUERY = re.compile(r"\s*(?:\(|(?:SELECT|WITH|FROM|VALUES|TABLE)\b)", re.I)
-
 
 def with_plain_identifiers(session: SessionState, text: str) -> str:
     """The text with every such expression as the name that it is, or, in queries, as one string where it is a whole name of its own.
 
-    What Spark cannot say, or is no name, stays. A view's query is stored as it is written, so strings stay there.
+    Expressions that Spark cannot evaluate, or whose value is no name, stay; so do strings in a view's query, which is stored as written.
     """
     if "identifier" not in text.lower():
         return text
@@ -47,7 +44,7 @@ def with_plain_identifiers(session: SessionState, text: str) -> str:
 
 def _start_of_query(text: str, tokens: tuple[Token, ...]) -> int:
     """From where on the text is a query that Spark, or our own search for tables, reads with these clauses in it."""
-    if _QUERY.match(text):
+    if tokens[0].key in QUERY_WORDS:
         return 0
     keys = [token.key for token in tokens[:6]]
     if keys[0] == "CREATE" and "VIEW" in keys:
@@ -59,10 +56,10 @@ def _value(session: SessionState, expression: str) -> str | None:
     from pyspark.errors import PySparkException
 
     try:
-        found = session.spark_sql(f"SELECT {expression} AS name").collect()[0][0]
+        value = session.spark_sql(f"SELECT {expression} AS name").collect()[0][0]
     except PySparkException:
         return None
-    return found if isinstance(found, str) else None
+    return value if isinstance(value, str) else None
 
 
 def _name(value: str) -> str | None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from icesql.parser.text.tokens import Kind, Token, tokenize
 from icesql.session.rewrite.places import Edit, quote, rewrite
+from icesql.spec.case_folding import fold
 
 _QUERY = frozenset({"SELECT", "WITH", "VALUES", "FROM", "TABLE"})
 
@@ -24,9 +25,9 @@ def qualified(text: str, names: frozenset[str], alias: str, qualifiers: frozense
         Edit(token.start, token.start, f"{quote(alias)}.")
         for at, token in outside_subqueries(tokens)
         if token.is_identifier
-        and token.name.lower() in columns
+        and fold(token.name) in columns
         and _is_column(tokens, at)
-        and not (tokens[at + 1].key == "." and token.name.lower() in qualifiers)
+        and not (tokens[at + 1].key == "." and fold(token.name) in qualifiers)
     ]
     return rewrite(text, edits).text
 
@@ -53,16 +54,16 @@ def _is_column(tokens: Sequence[Token], at: int) -> bool:
 
 def _lambda_variables(tokens: Sequence[Token]) -> frozenset[str]:
     """The names before each ``->``: one, or several in brackets."""
-    found: set[str] = set()
+    variables: set[str] = set()
     for at, token in enumerate(tokens):
         if token.key != "->" or at == 0:
             continue
         back = at - 1
         if tokens[back].key != ")":
-            found.add(tokens[back].name.lower())
+            variables.add(fold(tokens[back].name))
             continue
         while back > 0 and tokens[back].key != "(":
             back -= 1
             if tokens[back].is_identifier:
-                found.add(tokens[back].name.lower())
-    return frozenset(found)
+                variables.add(fold(tokens[back].name))
+    return frozenset(variables)

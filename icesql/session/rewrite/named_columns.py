@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from icesql.parser.text.names import TableReference
 from icesql.parser.text.tokens import Kind, Token, tokenize
 from icesql.session.rewrite.hidden_columns import scopes_of
+from icesql.spec.case_folding import fold
 
 _MEAN_ALL = frozenset({"NATURAL", "PIVOT", "UNPIVOT", "TABLE", "IDENTIFIER", "|>"})
 _BEFORE_STAR_OF_COLUMNS = frozenset({"SELECT", "DISTINCT", "ALL", "INSERT", "SET", ",", ".", "*/"})
@@ -20,11 +21,11 @@ def needed_columns(text: str, reference: TableReference, columns: Sequence[str])
     tokens = tokenize(text)
     if any(token.key in _MEAN_ALL for token in tokens) or _has_star(tokens) or _selects_all(tokens) or _renames(tokens, reference):
         return None
-    words = {token.name.lower() for token in tokens if token.is_identifier}
+    words = {fold(token.name) for token in tokens if token.is_identifier}
     for token in tokens:
         if token.kind is Kind.STRING:
             words.add(token.text.strip("\"'").lower())  # a name, where double quotes mean identifiers
-    return tuple(column for column in columns if column.lower() in words) or tuple(columns[:1])
+    return tuple(column for column in columns if fold(column) in words) or tuple(columns[:1])
 
 
 def _has_star(tokens: Sequence[Token]) -> bool:

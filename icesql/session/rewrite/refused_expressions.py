@@ -72,8 +72,8 @@ def _has_window(statement: s.Delete | s.Update | s.Merge, place: Span) -> bool:
 
 
 def _pairs(text: str) -> Iterator[tuple[Token, Token]]:
-    found = [token for _, token in outside_subqueries(tokenize(text)) if token.kind is not Kind.END]
-    return itertools.pairwise(found)
+    tokens = [token for _, token in outside_subqueries(tokenize(text)) if token.kind is not Kind.END]
+    return itertools.pairwise(tokens)
 
 
 def _unsupported(text: str) -> SqlError:

@@ -10,6 +10,7 @@ from icesql.parser.text.tokens import Kind, tokenize
 from icesql.session.rewrite.places import Edit, padded
 from icesql.session.sql_errors import function_not_found
 from icesql.spark.functions.system_functions import FUNCTIONS, registered_name
+from icesql.spec.case_folding import fold, folded
 
 if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
@@ -41,9 +42,9 @@ def function_edits(session: SessionState, text: str) -> Iterator[Edit]:
 def _function(session: SessionState, name: tuple[str, ...]) -> str | None:
     """Which of our functions a called name means, ``None`` if it is Spark's."""
     names = session.names
-    known = name[-1].lower() in FUNCTIONS
+    known = fold(name[-1]) in FUNCTIONS
     if len(name) > 1 and name[0] in session.catalogs:
-        where = tuple(part.lower() for part in name[1:-1])
+        where = folded(name[1:-1])
         if known and where in ((), (SYSTEM,)):
             return name[-1]
         if where == (SYSTEM,):
@@ -51,6 +52,6 @@ def _function(session: SessionState, name: tuple[str, ...]) -> str | None:
         return None
     if not known or not names.is_ours:
         return None
-    if len(name) == 2 and name[0].lower() == SYSTEM:
+    if len(name) == 2 and fold(name[0]) == SYSTEM:
         return name[-1]
     return name[-1] if len(name) == 1 and names.current_namespace in ((), (SYSTEM,)) else None

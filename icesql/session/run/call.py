@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import InvalidArgumentError, UnsupportedError
 from icesql.parser import statements as s
+from icesql.parser.text.identifiers import parse_name
 from icesql.parser.text.parameters import sql_literal
 from icesql.procedures.arguments import UNKNOWN, Argument, bind
 from icesql.procedures.base import Procedure
 from icesql.procedures.context import ProcedureContext
-from icesql.session.output.results import Columns
+from icesql.session.output.results import ResultColumns
 from icesql.session.rewrite.bound_text import bound
 from icesql.session.rewrite.system_functions import SYSTEM
 from icesql.session.run.calling_session import CallingSession
@@ -22,6 +23,8 @@ from icesql.spark.jvm.plans import is_deterministic
 from icesql.table.after_commit import after_commit
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
 
@@ -32,7 +35,6 @@ def run_call(session: SessionState, statement: s.Call, args: Any = None) -> Any:
 
 def call_by_name(session: SessionState, name: str, arguments: Mapping[str, Any]) -> Any:
     """A call from Python: arguments by name, with Python values."""
-    from icesql.parser.text.identifiers import parse_name
 
     parts = parse_name(name)
     if len(parts) == 1:
@@ -61,7 +63,7 @@ def bind_call(session: SessionState, statement: s.Call, args: Any = None) -> tup
         )
 
 
-def _run(session: SessionState, catalog: str, procedure: Procedure, arguments: dict[str, Any]) -> Any:
+def _run(session: SessionState, catalog: str, procedure: Procedure, arguments: dict[str, Any]) -> DataFrame:
     dry_run = bool(arguments.get("dry_run"))
     if session.transaction_in_progress is not None and procedure.mutating and not (procedure.can_wait or dry_run):
         raise UnsupportedError(
@@ -75,7 +77,7 @@ def _run(session: SessionState, catalog: str, procedure: Procedure, arguments: d
     finally:
         session.notices = (*session.notices, *context.notices)
         session.planned_actions = context.plan()
-    columns = Columns(*(f"{column.name} {column.type}{'' if column.nullable else '!'}" for column in procedure.output))
+    columns = ResultColumns(*(f"{column.name} {column.type}{'' if column.nullable else '!'}" for column in procedure.output))
     with after_commit(f"show the rows of {procedure.name}: {rows}"):
         return columns.frame(session.spark, rows)
     return session.nothing
@@ -137,7 +139,8 @@ def _type_of(value: Any) -> str:
             return f"array<{_type_of(value[0]) if value else 'void'}>"
         case dict():
             return "map<string,string>"
-    raise InvalidArgumentError(f"Cannot call procedure: no SQL type for argument: {value!r}")
+        case _:
+            raise InvalidArgumentError(f"Cannot call procedure: no SQL type for argument: {value!r}")
 
 
 def sql_text(value: Any) -> str:
@@ -152,7 +155,8 @@ def sql_text(value: Any) -> str:
             return repr(value)
         case dict():
             return sql_literal({key: str(item) for key, item in value.items()})
-    return sql_literal(value)
+        case _:
+            return sql_literal(value)
 
 
 __all__ = ["bind_call", "call_by_name", "run_call", "sql_text"]

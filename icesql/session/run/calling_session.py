@@ -12,6 +12,8 @@ from icesql.session.resolve.resolved import ResolvedTable
 from icesql.session.resolve.resolver import readable
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from icesql.catalog.base import Catalog, Identifier, Namespace
     from icesql.expr.tree import Expression
     from icesql.session.state.session_state import SessionState
@@ -23,7 +25,7 @@ class CallingSession:
 
     def __init__(self, state: SessionState) -> None:
         self._state = state
-        self.spark: Any = state.spark
+        self.spark: SparkSession = state.spark
 
     @property
     def watcher(self) -> Watcher | None:

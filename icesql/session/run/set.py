@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from icesql.parser import statements as s
-from icesql.session.output.results import Columns
+from icesql.session.output.results import ResultColumns
 from icesql.session.state.catalogs import SPARK_CATALOG
 from icesql.session.state.default_catalog import DEFAULT_CATALOG, forget_default, take_default
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
-SETTING = Columns("key string!", "value string!")
+SETTING = ResultColumns("key string!", "value string!")
 
 
-def run_set(session: SessionState, statement: s.SetConfiguration | s.ResetConfiguration) -> Any:
+def run_set(session: SessionState, statement: s.SetConfiguration | s.ResetConfiguration) -> DataFrame:
     default = session.names.default_catalog
     if statement == s.SetConfiguration(text=statement.text, key=DEFAULT_CATALOG) and default != SPARK_CATALOG:
         return SETTING.frame(session.spark, [(DEFAULT_CATALOG, default)])

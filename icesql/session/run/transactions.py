@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import InvalidArgumentError, UnsupportedError
 from icesql.parser import statements as s
+from icesql.parser.statements.families import TransactionStatement
 from icesql.session.resolve.resolver import place
 from icesql.session.state.names import Address
 from icesql.session.state.transactions import SessionTransaction
 from icesql.table.transaction import Transaction
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
 
-def run_transaction(session: SessionState, statement: s.Statement) -> Any:
+def run_transaction(session: SessionState, statement: TransactionStatement) -> DataFrame:
     match statement:
         case s.BeginTransaction():
             SessionTransaction(session).begin()
@@ -83,6 +86,6 @@ def refuse_in_transaction(session: SessionState, verb: str, parts: Sequence[str]
 
 
 def _subject(statement: s.Statement) -> s.TableName:
-    found = next(value for name in ("table", "view", "namespace") if (value := getattr(statement, name, None)) is not None)
-    assert isinstance(found, s.TableName)
-    return found
+    subject = next(value for name in ("table", "view", "namespace") if (value := getattr(statement, name, None)) is not None)
+    assert isinstance(subject, s.TableName)
+    return subject

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import InvalidArgumentError, SqlError
 from icesql.session.state.catalogs import Catalogs
 from icesql.session.state.settings import Settings
+from icesql.spec.case_folding import NameKey, name_key
 from icesql.table.after_commit import after_commit, telling
 
 if TYPE_CHECKING:
@@ -31,11 +32,11 @@ _numbers = itertools.count(1)
 
 
 class SessionState:
-    """Spark, catalogs, current names, settings, temporary views, the transaction, and what the statement at work has to say.
+    """Spark, catalogs, current names, settings, temporary views, the transaction, and what the current statement reports.
 
     ``notices``, ``has_committed``, ``planned_actions`` and ``explained`` are of the last statement.
-    ``watcher`` is told how far long calls are.
-    ``run`` runs a statement that is part of the one at work (the text of EXECUTE IMMEDIATE), ``query`` a query whose references are known
+    ``watcher`` is called with the progress of long calls.
+    ``run`` runs a statement within the current one (the text of EXECUTE IMMEDIATE), ``query`` a query whose references are known
     (a stored view's); the session gives both, so that what stands on the state need not know how statements run.
     """
 
@@ -87,7 +88,7 @@ class SessionState:
 
         return TemporaryFunctions(self)
 
-    # -- the statement at work -----------------------------------------------------------------------------------
+    # -- the current statement ----------------------------------------------------------------------------------
     def begin_statement(self) -> None:
         """What the last statement left is forgotten; what any statement may need once it has committed is there."""
         self.nothing  # noqa: B018
@@ -101,7 +102,7 @@ class SessionState:
         self.notices = (*self.notices, text)
 
     def committed(self) -> None:
-        """Heard when a commit of the statement at work is done."""
+        """Called when the current statement has committed."""
         self.has_committed = True
 
     @contextmanager
@@ -227,6 +228,11 @@ class SessionState:
     @property
     def is_case_sensitive(self) -> bool:
         return self.conf("spark.sql.caseSensitive", "false") == "true"
+
+    @property
+    def name_key(self) -> NameKey:
+        """What two spellings of one column's name have in common in this session."""
+        return name_key(case_sensitive=self.is_case_sensitive)
 
     @property
     def wap_branch(self) -> str | None:

@@ -25,4 +25,4 @@ def read_named(session: SessionState, name: str, options: Mapping[str, str]) -> 
     point = read_point(table, None, "", session.microseconds, wap_of(session, table.table.metadata)[1])
     point = optioned_point(table, point, asked, session.microseconds, travels=not table.selector.is_empty)
     rest = {key: value for key, value in options.items() if key.lower() not in _TIME_TRAVEL}
-    return session.plans.scan(table, point, rest, follow=True).under_name(table.parts)
+    return session.plans.scan(table, point, rest, unpinned=True).under_name(table.parts)

@@ -14,11 +14,12 @@ from icesql.session.resolve.path_tables import require_named
 from icesql.session.resolve.resolved import Readable, Selector, StoredView
 from icesql.session.resolve.resolver import resolve
 from icesql.session.resolve.stored_views import SPARK_DIALECT, view_frame, view_references, written_in
-from icesql.session.rewrite.bound_text import source_of, source_shown
+from icesql.session.rewrite.bound_text import source_of, source_relation
 from icesql.session.rewrite.places import line_and_column, quote
 from icesql.session.run.dml.write_target import WriteTarget, target_of
 from icesql.session.sql_errors import quoted
 from icesql.session.views.temporary_views import KeptView
+from icesql.spark.jvm.plans import shows_whole
 from icesql.spark_errors import spark_message
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewTarget:
-    """A view that a statement names as its target. ``table``: what it shows as it is, ``None`` for any other query."""
+    """A view that a statement names as its target. ``table``: the table that it selects unchanged; ``None`` where its query does more."""
 
     table: Readable | None
 
@@ -76,8 +77,8 @@ def insert_target(session: SessionState, statement: s.Insert) -> tuple[WriteTarg
             text=text, line=line, column=column, length=name.end - name.start,
         )  # fmt: skip
     with session.names.at(view.catalog, view.namespace):
-        found = require_named(session, view.over.path)
-        target = target_of(session, found, {**_of_branch(found, view.over.options), **dict(statement.options)})
+        resolved = require_named(session, view.over.path)
+        target = target_of(session, resolved, {**_of_branch(resolved, view.over.options), **dict(statement.options)})
     table = [field.name for field in target.table.schema.fields]
     static = {key.column for key in statement.partition if key.value is not None}
     if not statement.columns and not statement.by_name and list(view.query_columns) != table:
@@ -86,18 +87,17 @@ def insert_target(session: SessionState, statement: s.Insert) -> tuple[WriteTarg
     return target, statement
 
 
-def _of_branch(found: Readable, options: Mapping[str, str]) -> dict[str, str]:
+def _of_branch(resolved: Readable, options: Mapping[str, str]) -> dict[str, str]:
     """A view of a branch as a version is written there. Raises InvalidArgumentError for a view of any other version."""
     asked = dict(options)
     version, timestamp = asked.pop("versionasof", None), asked.pop("timestampasof", None)
-    ref = None if version is None else found.table.metadata.refs.get(version)
+    ref = None if version is None else resolved.table.metadata.refs.get(version)
     if timestamp is not None or (version is not None and (ref is None or not ref.is_branch)):
-        raise InvalidArgumentError(f"Cannot write to table at a specific snapshot: {found.dotted}")
+        raise InvalidArgumentError(f"Cannot write to table at a specific snapshot: {resolved.dotted}")
     return asked if version is None else {"branch": version, **asked}
 
 
 def _target(shown: Any, below: tuple[Readable, Any] | None) -> ViewTarget:
-    from icesql.spark.jvm.plans import shows_whole
 
     if below is None or not shows_whole(shown, below[1]):
         return ViewTarget(table=None)
@@ -120,7 +120,7 @@ def _below_stored(session: SessionState, source: StoredView) -> tuple[Readable, 
 
 
 def _below(session: SessionState, text: str, references: References) -> tuple[Readable, Any] | None:
-    """The one table that a query stands on, perhaps through other views, and the rows that it shows of it; ``None`` for none or several."""
+    """The one table below a query, perhaps through other views, and the DataFrame of its rows; ``None`` for none or several."""
     if len(references.tables) != 1:
         return None
     reference = references.tables[0]
@@ -130,15 +130,15 @@ def _below(session: SessionState, text: str, references: References) -> tuple[Re
     source = source_of(session, text, reference)
     if source is None or isinstance(source, StoredView):
         return None if source is None else _below_stored(session, source)
-    shown, _, _ = source_shown(session, reference, source, text, frozenset(), [], follow=True)
+    shown, _, _ = source_relation(session, reference, source, text, frozenset(), [], unpinned=True)
     return _as_written(source, reference), shown.frame
 
 
-def _as_written(found: Readable, reference: TableReference) -> Readable:
-    """A table that is read as of a branch is written there; one that is read as of another version is called so, and not written."""
+def _as_written(resolved: Readable, reference: TableReference) -> Readable:
+    """The table with the version that the view reads as its selector: a branch can be written, any other version is refused."""
     travel = reference.time_travel
     if travel is None:
-        return found
-    ref = found.table.metadata.refs.get(str(travel.value)) if travel.kind == "version" else None
+        return resolved
+    ref = resolved.table.metadata.refs.get(str(travel.value)) if travel.kind == "version" else None
     kind = "branch" if ref is not None and ref.is_branch else "tag"
-    return replace(found, selector=Selector(ref=str(travel.value), ref_type=kind))
+    return replace(resolved, selector=Selector(ref=str(travel.value), ref_type=kind))

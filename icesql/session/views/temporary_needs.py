@@ -1,4 +1,4 @@
-"""What a stored view may not stand on: the session's temporary views and functions."""
+"""Refusal of stored views that name temporary views or functions of the session."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from icesql.parser.text.tokens import Kind, tokenize
 from icesql.session.rewrite.places import quote
 from icesql.session.state.names import Address
 from icesql.spark.jvm.spark_session import has_table, has_temporary_function
+from icesql.spec.case_folding import fold
 
 if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
@@ -26,7 +27,7 @@ def refuse_temporary(session: SessionState, statement: s.CreateView, address: Ad
 def _temporary(session: SessionState, statement: s.CreateView) -> Iterator[tuple[str, str]]:
     for reference in statement.references.tables:
         parts = reference.parts
-        hidden = parts[0].lower() in statement.references.temporary  # by a WITH of the query
+        hidden = fold(parts[0]) in statement.references.temporary  # by a WITH of the query
         if (session.is_temporary_view(*parts) and not hidden) or _is_global(session, parts):
             yield "view", ".".join(parts)
     for name in _called(statement.query.of(statement.text)):
@@ -35,7 +36,7 @@ def _temporary(session: SessionState, statement: s.CreateView) -> Iterator[tuple
 
 
 def _is_global(session: SessionState, parts: tuple[str, ...]) -> bool:
-    return len(parts) == 2 and parts[0].lower() == "global_temp" and has_table(session.spark, quote(*parts))
+    return len(parts) == 2 and fold(parts[0]) == "global_temp" and has_table(session.spark, quote(*parts))
 
 
 def _called(text: str) -> Iterator[str]:

@@ -23,6 +23,7 @@ from icesql.session.rewrite.bound_text import bound
 from icesql.session.rewrite.places import quote
 from icesql.session.run.ddl.schemas import refuse_doubled
 from icesql.session.views.named_reads import read_named
+from icesql.spec.case_folding import fold
 
 if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
@@ -30,9 +31,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KeptView:
-    """``text`` and where the session was when the view was made; ``state`` tells the versions of the tables it showed last.
+    """``text`` and where the session was when the view was made; ``state``: the versions of the tables below it when it was last made.
 
-    ``query_columns`` are the names that the query's columns had then, ``made`` what it showed: what it shows later has these columns.
+    ``query_columns`` are the names that the query's columns had then, ``made`` is the DataFrame of that time, whose columns it keeps.
     ``make``: what makes the view again where there is no text. ``over``: the table that a view ``USING iceberg`` is, which is written
     through it.
     """
@@ -123,21 +124,21 @@ class TemporaryViews:
 
     def find(self, parts: Sequence[str]) -> KeptView | None:
         """The temporary view over tables of ours that a name leads to."""
-        view = self._views.get(".".join(parts).lower())
+        view = self._views.get(fold(".".join(parts)))
         if view is not None and not view.is_global and not self._session.is_temporary_view(view.name):
             self.forget(view.name)
             return None
         return view
 
     def forget(self, name: str) -> None:
-        self._views.pop(name.lower(), None)
+        self._views.pop(fold(name), None)
 
     def refresh(self, references: References) -> None:
         """Make stale views that a statement names again, with all they stand on."""
         if not self._views:
             return
         for reference in references.tables:
-            view = self._views.get(".".join(reference.parts).lower())
+            view = self._views.get(fold(".".join(reference.parts)))
             if view is not None:
                 self.refresh_view(view)
 
@@ -167,7 +168,7 @@ class TemporaryViews:
     def _frame(self, text: str, references: References, over: OverTable | None) -> tuple[Any, tuple[str, ...]]:
         if over is not None and not text:
             return over.frame(self._session), self._state(references, over)
-        with bound(self._session, text, references, follow=True) as query:
+        with bound(self._session, text, references, unpinned=True) as query:
             frame = query.frame()
         return frame, self._state(references)
 
@@ -176,26 +177,26 @@ class TemporaryViews:
         session = self._session
         if over is not None and not references.tables:
             return (f"{over.path}@{require_named(session, over.path).table.metadata_location}",)
-        found: list[str] = []
+        states: list[str] = []
         for reference in references.tables:
-            below = self._views.get(".".join(reference.parts).lower())
+            below = self._views.get(fold(".".join(reference.parts)))
             if below is not None:
-                found.extend(below.state)
+                states.extend(below.state)
                 continue
             match resolve(session, reference.parts):
                 case ResolvedTable() | MetadataTable() as table:
-                    found.append(f"{table.dotted}@{table.table.metadata_location}")
+                    states.append(f"{table.dotted}@{table.table.metadata_location}")
                 case StoredView(address, stored):
-                    found.append(f"{address.dotted}@{stored.view_uuid}:{stored.current_version_id}")
+                    states.append(f"{address.dotted}@{stored.view_uuid}:{stored.current_version_id}")
                     with written_in(session, address, stored):
-                        found.extend(self._state(view_references(stored)))
+                        states.extend(self._state(view_references(stored)))
                 case TemporaryView() | SparkOwned() | Missing():
                     pass
-        return tuple(found)
+        return tuple(states)
 
     def _key_of_columns(self, name: str) -> str:
-        return name if self._session.is_case_sensitive else name.lower()
+        return self._session.name_key(name)
 
     @staticmethod
     def _key(name: str, is_global: bool) -> str:
-        return f"global_temp.{name}".lower() if is_global else name.lower()
+        return f"global_temp.{name}".lower() if is_global else fold(name)

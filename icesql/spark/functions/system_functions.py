@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
+from icesql import __version__
 from icesql.errors import InvalidArgumentError, UnsupportedError
 from icesql.spark.jvm.bridge import Bridge, bridge_of
 from icesql.spark.jvm.callback_errors import guarded
@@ -20,6 +21,7 @@ from icesql.spark.jvm.handles import JavaObject
 from icesql.spark.jvm.session_catalog import register_function
 from icesql.spark.write.transforms import day_as_date, transform_column
 from icesql.spec import types as I
+from icesql.spec.case_folding import fold
 from icesql.spec.transforms import DAY, HOUR, MONTH, YEAR, Transform, bucket, truncate
 
 FUNCTIONS = ("bucket", "days", "hours", "iceberg_version", "months", "truncate", "years")
@@ -44,7 +46,7 @@ def registered_name(spark: SparkSession, function: str) -> str:
         for name, builder in builders:
             register_function(bridge_of(spark), _PREFIX + name, builder)
         _registered[spark] = [builder for _, builder in builders]
-    return _PREFIX + function.lower()
+    return _PREFIX + fold(function)
 
 
 class _Builder:
@@ -88,8 +90,6 @@ Refuse = Callable[[str], InvalidArgumentError]
 
 
 def _version() -> str:
-    from icesql import __version__
-
     return f"icesql {__version__}"
 
 

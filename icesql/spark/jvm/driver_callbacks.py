@@ -26,33 +26,33 @@ from icesql.spark.jvm.plans import analysed_plan
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """``answer`` is called in a thread of Spark's. Questions of equal ``key`` are equal expressions to Spark."""
+class DriverCallback:
+    """``compute`` is called in a thread of Spark's. Callbacks of equal ``key`` are equal expressions to Spark."""
 
     key: str
-    answer: Callable[[], Any]
+    compute: Callable[[], Any]
 
 
-def number_asked(bridge: Bridge, question: Question) -> JavaObject:
+def callback_number(bridge: Bridge, callback: DriverCallback) -> JavaObject:
     """The Catalyst expression of a number that Python gives; it must be above 2**31, or Py4J would hand it over as an Integer."""
-    return _asked(bridge, _Number(question), "getAsLong", bridge.type_module("LongType"))
+    return _called(bridge, _Number(callback), "getAsLong", bridge.type_module("LongType"))
 
 
-def one_of(spark: SparkSession, sides: Sequence[tuple[JavaObject, Question]]) -> DataFrame:
-    """The rows of the one side whose question is answered with True. Sides are analysed logical plans with the same columns."""
+def chosen_side(spark: SparkSession, sides: Sequence[tuple[JavaObject, DriverCallback]]) -> DataFrame:
+    """The rows of the one side whose callback gives True. Sides are analysed logical plans with the same columns."""
     bridge = bridge_of(spark)
     parts = bridge.once(("one of",), lambda: _Parts(bridge))
     plans = [
-        parts.if_so(plan, _asked(bridge, _Truth(question), "getAsBoolean", bridge.type_module("BooleanType"))) for plan, question in sides
+        parts.if_so(plan, _called(bridge, _Truth(callback), "getAsBoolean", bridge.type_module("BooleanType"))) for plan, callback in sides
     ]
     return bridge.frame(parts.union(bridge.seq(*plans), False, False))
 
 
-def asked_rows(spark: SparkSession, question: Question, schema: StructType) -> DataFrame:
-    """A frame of the rows that the answer, a Catalyst array of the JVM, holds."""
+def callback_rows(spark: SparkSession, callback: DriverCallback, schema: StructType) -> DataFrame:
+    """A frame of the rows that the callback gives, as a Catalyst array."""
     bridge = bridge_of(spark)
     parts = bridge.once(("one of",), lambda: _Parts(bridge))
-    rows = bridge.column(_asked(bridge, _Rows(question), "get", bridge.jvm_type(ArrayType(schema, False))))
+    rows = bridge.column(_called(bridge, _Rows(callback), "get", bridge.jvm_type(ArrayType(schema, False))))
     return parts.row.select(functions.inline(rows))
 
 
@@ -71,38 +71,38 @@ class _Parts:
         return self._join(plan, self._filter(condition, self._row), self._semi, self._none, self._no_hint)
 
 
-class _Asked:
+class _JavaCallback:
     """A Python object that Java calls; the methods have Java's names."""
 
-    def __init__(self, question: Question) -> None:
-        self._key = question.key
-        self.getAsLong = self.getAsBoolean = self.get = guarded(question.answer)
+    def __init__(self, callback: DriverCallback) -> None:
+        self._key = callback.key
+        self.getAsLong = self.getAsBoolean = self.get = guarded(callback.compute)
 
     def hashCode(self) -> int:
         return hash(self._key) & 0x7FFFFFFF
 
-    def equals(self, other: Any) -> bool:
+    def equals(self, other: JavaObject) -> bool:
         return other is self or (other is not None and str(other.toString()) == self._key)
 
     def toString(self) -> str:
         return self._key
 
 
-class _Number(_Asked):
+class _Number(_JavaCallback):
     class Java:
         implements = ["java.util.function.LongSupplier"]
 
 
-class _Truth(_Asked):
+class _Truth(_JavaCallback):
     class Java:
         implements = ["java.util.function.BooleanSupplier"]
 
 
-class _Rows(_Asked):
+class _Rows(_JavaCallback):
     class Java:
         implements = ["java.util.function.Supplier"]
 
 
-def _asked(bridge: Bridge, asked: _Number | _Truth | _Rows, method: str, type_: JavaObject) -> JavaObject:
-    target = bridge.literal_class(asked, bridge.object_type(asked.Java.implements[0]))
+def _called(bridge: Bridge, java_callback: _Number | _Truth | _Rows, method: str, type_: JavaObject) -> JavaObject:
+    target = bridge.literal_class(java_callback, bridge.object_type(java_callback.Java.implements[0]))
     return bridge.invoke(target, method, type_)

@@ -15,6 +15,7 @@ from pyspark.sql.types import StructType
 
 from icesql.spark.jvm.arrow_schema import to_arrow_schema
 from icesql.spark.jvm.bridge import Bridge, bridge_of
+from icesql.spark.jvm.handles import JavaObject
 
 
 def local_frame(spark: SparkSession, rows: Iterable[Sequence[Any] | Mapping[str, Any]], schema: StructType) -> DataFrame:
@@ -38,7 +39,7 @@ def arrow_frame(spark: SparkSession, table: pa.Table, schema: StructType) -> Dat
 
 
 @contextmanager
-def record_batches(bridge: Bridge, table: pa.Table, schema: StructType) -> Iterator[Any]:
+def record_batches(bridge: Bridge, table: pa.Table, schema: StructType) -> Iterator[JavaObject]:
     """An Arrow table as ``ArrowConverters`` takes it, a Scala iterator of byte arrays; columns as for ``arrow_frame``."""
     wanted = to_arrow_schema(schema)
     if table.schema.types != wanted.types:
@@ -64,7 +65,7 @@ def collect_arrow(frame: DataFrame) -> pa.Table:
     return pa.Table.from_batches(frame._collect_as_arrow(empty_list_if_zero_records=False))
 
 
-def _local_arrow(frame: DataFrame, plan: Any) -> pa.Table:
+def _local_arrow(frame: DataFrame, plan: JavaObject) -> pa.Table:
     bridge = bridge_of(frame.sparkSession)
     batches = bridge.arrow_converters.toBatchWithSchemaIterator(
         plan.data().iterator(), plan.schema(), 1 << 30, 64 << 20, "UTC", True, False

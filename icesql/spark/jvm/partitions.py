@@ -14,6 +14,7 @@ from icesql.spark.jvm.bridge import Bridge
 from icesql.spark.jvm.handles import JavaObject
 from icesql.spark.jvm.local_rows import record_batches
 from icesql.spark.jvm.paths import hadoop_path
+from icesql.spec.case_folding import fold
 
 _PATH, _LENGTH, _CONSTANTS = "__path", "__length", "__constants"
 _LIST, _MAP = "scala.collection.immutable.List", "scala.collection.immutable.Map"
@@ -141,6 +142,6 @@ def _bound_condition(bridge: Bridge, schema: StructType, filters: JavaObject) ->
         condition = bridge.java_class(classes.AND)(condition, filters.apply(place))
     named = {str(attribute.name()).lower(): attribute for attribute in bridge.as_java(condition.references().toSeq())}
     unused = bridge.attributes(schema)
-    row = [unused.apply(i) if i < 3 else named.get(name.lower(), unused.apply(i)) for i, name in enumerate(schema.names)]
+    row = [unused.apply(i) if i < 3 else named.get(fold(name), unused.apply(i)) for i, name in enumerate(schema.names)]
     attributes = bridge.java_class(classes.ATTRIBUTE_SEQ)(bridge.seq(*row))
     return bridge.java_class(classes.BIND_REFERENCES).bindReference(condition, attributes, False)

@@ -1,4 +1,4 @@
-"""Catalyst plans: those of a DataFrame, what is asked of them, and new ones made of them.
+"""Catalyst plans: those of a DataFrame, questions to them, and new plans made of them.
 
 An *analysed* plan is what the query says with every name resolved; an *optimised* one is what Spark will run. Making the optimised plan of
 a frame fixes what the frame reads.

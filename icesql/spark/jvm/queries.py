@@ -1,4 +1,4 @@
-"""What is asked of a DataFrame's plans in the JVM, and of Columns and types."""
+"""Questions to Spark about a DataFrame, a Column or a type."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pyspark.sql.types import DataType
 from icesql.spark.jvm import classes
 from icesql.spark.jvm.bridge import Bridge, bridge_of
 from icesql.spark.jvm.handles import JavaObject
-from icesql.spark.jvm.plans import optimised_plan
+from icesql.spark.jvm.plans import analysed_plan, optimised_plan
 
 
 def plan_physically(frame: DataFrame) -> None:
-    """Physical planning, at which scans choose their files: partitions are asked for, no row is read."""
+    """Physical planning, at which scans choose their files: Spark counts their partitions and reads no row."""
     execution = frame._jdf.queryExecution()
     execution.executedPlan()
     execution.toRdd().getNumPartitions()
@@ -36,6 +36,26 @@ def only_constant(frame: DataFrame) -> JavaObject:
     expressions = plan.expressions()
     value = expressions.head().child() if plan.nodeName() == "Project" and expressions.size() == 1 else None
     return value if value is not None and value.nodeName() == "Literal" else None
+
+
+def has_only_aggregates(frame: DataFrame, functions: frozenset[str]) -> bool:
+    """Whether the analysed query is one aggregation without groups, perhaps below projections, whose outputs are calls of ``functions``
+    (Catalyst's names: ``Count``)."""
+    plan = analysed_plan(frame)
+    while plan.nodeName() != "Aggregate":
+        if plan.children().size() != 1:
+            return False
+        plan = plan.children().head()
+    if not plan.groupingExpressions().isEmpty():
+        return False
+    outputs = plan.aggregateExpressions()
+    return all(_aggregate_function(outputs.apply(place)) in functions for place in range(outputs.size()))
+
+
+def _aggregate_function(output: JavaObject) -> str | None:
+    """The function that an output column is a call of; ``None`` where it is more, or none."""
+    call = output.children().head() if output.nodeName() == "Alias" else output
+    return str(call.aggregateFunction().nodeName()) if call.nodeName() == "AggregateExpression" else None
 
 
 def column_text(column: Column) -> str:

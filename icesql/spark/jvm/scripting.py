@@ -41,7 +41,7 @@ def statement_places(body: JavaObject) -> list[tuple[int, int]]:
     return [place for place, is_step in _places(body) if is_step]
 
 
-def asked_places(body: JavaObject) -> list[tuple[int, int]]:
+def expression_places(body: JavaObject) -> list[tuple[int, int]]:
     """Where in the text stands what Spark evaluates itself: conditions, queries of FOR, and statements about variables."""
     return [place for place, is_step in _places(body) if not is_step]
 

@@ -1,4 +1,4 @@
-"""What is asked of a Spark session's own state in the JVM: its settings, its catalog of views and functions, its file systems."""
+"""A Spark session's own state: its settings, its catalog of views and functions, its file systems."""
 
 from __future__ import annotations
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO
 
 from icesql.errors import IcesqlError
+from icesql.spark.jvm.classes import LAUNCHER, SPARK_SUBMIT
 from icesql.spark.launch.java import program
 
 _MODULE = "--add-modules=jdk.incubator.vector"
@@ -68,8 +69,8 @@ def _command(home: Path, conf: Mapping[str, str], environment: Mapping[str, str]
     settings = [part for key, value in conf.items() for part in ("--conf", f"{key}={value}")]
     submitted = shlex.split(environment.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
     asked = [
-        *(str(program(home)), "-Xmx128m", "-cp", str(Path(spark_home) / "jars" / "*"), "org.apache.spark.launcher.Main"),
-        *("org.apache.spark.deploy.SparkSubmit", *settings, *submitted),
+        *(str(program(home)), "-Xmx128m", "-cp", str(Path(spark_home) / "jars" / "*"), LAUNCHER),
+        *(SPARK_SUBMIT, *settings, *submitted),
     ]
     versions = {"SPARK_HOME": spark_home, "SPARK_SCALA_VERSION": _scala_version(spark_home)}  # what Spark's scripts tell it
     done = subprocess.run(asked, capture_output=True, check=False, env={**versions, **environment})

@@ -24,10 +24,10 @@ def listed_files(spark: SparkSession, io: FileIO, location: str) -> list[FileInf
         return files + list_in_threads(io, folders)
     ship(spark)
     slices = min(len(folders), max(spark.sparkContext.defaultParallelism, len(folders) // 32))
-    found: Sequence[FileInfo] = (
+    others: Sequence[FileInfo] = (
         spark.sparkContext.parallelize(folders, slices).flatMap(lambda folder: list(io.list_files(folder))).collect()
     )
-    return [*files, *found]
+    return [*files, *others]
 
 
 def files_of_view(spark: SparkSession, view: str, location: str, older_than_ms: int) -> list[str]:

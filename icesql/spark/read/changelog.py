@@ -16,7 +16,7 @@ from pyspark.sql.types import DataType, IntegerType, LongType, StringType, Struc
 from icesql.errors import InvalidArgumentError
 from icesql.expr.tree import TRUE, Expression
 from icesql.io.arrow.types import to_arrow_schema
-from icesql.spark.read.columns import Constant, quoted
+from icesql.spark.read.columns import FileConstant, quoted
 from icesql.spark.read.fallback_reader import foreign_schema
 from icesql.spark.read.metadata_frames import table_frame
 from icesql.spark.read.read_planning import ReadSettings, ScanListener
@@ -63,9 +63,9 @@ def _changed_files(spark: SparkSession, table: Table, tasks: list[ChangelogTask]
     by_task = {id(task.task): task for task in tasks}  # one file may be added in one snapshot and removed in another
     types = (StringType(), IntegerType(), LongType())
 
-    def constant(column: NestedField, type_: DataType) -> Constant:
+    def constant(column: NestedField, type_: DataType) -> FileConstant:
         comment = {"comment": column.doc} if column.doc else {}
-        return Constant(StructField(column.name, type_, column.optional, comment), lambda task: by_task[id(task)].constant(column.id))
+        return FileConstant(StructField(column.name, type_, column.optional, comment), lambda task: by_task[id(task)].constant(column.id))
 
     constants = tuple(constant(column, type_) for column, type_ in zip(CHANGE_COLUMNS, types, strict=True))
     settings = ReadSettings(

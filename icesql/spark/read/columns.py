@@ -21,6 +21,7 @@ from icesql.spark.jvm.types import FIELD_ID, to_spark_field, to_spark_type
 from icesql.spark.write.defaults import quoted_string, sql_literal
 from icesql.spec import metadata_columns
 from icesql.spec import types as I
+from icesql.spec.case_folding import fold
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.metadata_columns import DELETED, FILE, POS, ROW_ID, SEQUENCE, SPEC_ID
 from icesql.spec.schema import Schema
@@ -35,7 +36,7 @@ ROW_INDEX = StructField("_tmp_metadata_row_index", LongType())
 
 
 @dataclass(frozen=True, slots=True)
-class Constant:
+class FileConstant:
     """A value that all rows of a file share. ``of`` gives it in a form that pyarrow takes for the column's type."""
 
     field: StructField
@@ -50,7 +51,7 @@ class ReadColumns:
     """Physical columns, constants, and the projection over them. ``projection`` is empty where the relation is shown as it is."""
 
     physical: StructType
-    constants: tuple[Constant, ...]
+    constants: tuple[FileConstant, ...]
     projection: tuple[str, ...]
     names: dict[str, str] = field(default_factory=dict)  # physical -> table name, where they differ
     whole: dict[str, tuple[str, str]] = field(default_factory=dict)  # text in the projection -> (physical, shown) of a column read whole
@@ -77,7 +78,7 @@ def read_columns(metadata: TableMetadata, schema: Schema, metadata_columns: Sequ
             kept[projection[-1]] = (name, column.name)
     if not metadata_columns and not names and not kept:
         return ReadColumns(StructType(physical), (), ())
-    constants: list[Constant] = []
+    constants: list[FileConstant] = []
     for wanted in metadata_columns:
         known_metadata_column(metadata, wanted)
         more, given, text = _metadata_column(metadata, wanted)
@@ -108,10 +109,10 @@ def numbered(frame: DataFrame) -> DataFrame:
 
 def known_metadata_column(metadata: TableMetadata, name: str) -> I.NestedField:
     """Raises NotFoundError that names the nearest metadata column."""
-    found = metadata_column(metadata, name)
-    if found is None:
+    column = metadata_column(metadata, name)
+    if column is None:
         raise NotFoundError(f"Cannot find metadata column: {name}.{nearest(name, NAMES)}")
-    return found
+    return column
 
 
 # -- names ---------------------------------------------------------------------------------------------------------------
@@ -126,8 +127,8 @@ def clashing_names(metadata: TableMetadata) -> frozenset[str] | None:
     clashes = set()
     for schema in metadata.schemas:
         for name, field_id in schema.ids_by_name.items():
-            if owners.setdefault(name.lower(), field_id) != field_id:
-                clashes.add(name.lower())
+            if owners.setdefault(fold(name), field_id) != field_id:
+                clashes.add(fold(name))
     return frozenset(clashes)
 
 
@@ -151,7 +152,7 @@ def _missing_value(column: I.NestedField) -> dict[str, str]:
 
 
 def _must_be_read_whole(column: I.NestedField, name: str, metadata: TableMetadata) -> bool:
-    """True where Spark must not prune the fields of a nested column: a pruned column loses its id and is found by its name alone,
+    """True where Spark must not prune the fields of a nested column: a pruned column loses its id and is looked up by its name alone,
     which older files, or all, have otherwise."""
     if not _has_struct(column.type):
         return False
@@ -174,15 +175,15 @@ def _may_hold_nan(type_: I.Type) -> bool:
 # -- metadata columns ---------------------------------------------------------------------------------------------------
 
 
-def file_constant() -> Constant:
-    return Constant(StructField("__file", StringType(), False), lambda file: file.file_path)
+def file_constant() -> FileConstant:
+    return FileConstant(StructField("__file", StringType(), False), lambda file: file.file_path)
 
 
-def deletes_constant(bitmap_of: Callable[[ScannedFile], bytes]) -> Constant:
-    return Constant(StructField(DELETES, BinaryType(), False), bitmap_of)
+def deletes_constant(bitmap_of: Callable[[ScannedFile], bytes]) -> FileConstant:
+    return FileConstant(StructField(DELETES, BinaryType(), False), bitmap_of)
 
 
-def _metadata_column(metadata: TableMetadata, name: str) -> tuple[list[StructField], list[Constant], str]:
+def _metadata_column(metadata: TableMetadata, name: str) -> tuple[list[StructField], list[FileConstant], str]:
     """Further physical columns, constants, and the SQL text of one metadata column."""
     match name:
         case FILE.name:
@@ -190,14 +191,14 @@ def _metadata_column(metadata: TableMetadata, name: str) -> tuple[list[StructFie
         case POS.name:
             return [ROW_INDEX], [], ROW_INDEX.name
         case SPEC_ID.name:
-            return [], [Constant(StructField("__spec_id", IntegerType(), False), lambda file: file.spec_id)], "__spec_id"
+            return [], [FileConstant(StructField("__spec_id", IntegerType(), False), lambda file: file.spec_id)], "__spec_id"
         case metadata_columns.PARTITION:
             fields = union_partition_type(metadata).fields
             parts = ", ".join(f"{quoted_string(f.name)}, __partition_{f.id}" for f in fields)
             return [], partition_constants(metadata), f"named_struct({parts})" if fields else "CAST(NULL AS STRUCT<>)"
         case ROW_ID.name:
             stored = StructField("__row_id", LongType(), True, {FIELD_ID: ROW_ID.id})
-            first = Constant(StructField("__first_row_id", LongType()), lambda file: file.first_row_id)
+            first = FileConstant(StructField("__first_row_id", LongType()), lambda file: file.first_row_id)
             return [stored, ROW_INDEX], [first], f"coalesce(__row_id, __first_row_id + {ROW_INDEX.name})"
         case SEQUENCE.name:
             stored = StructField("__last_updated", LongType(), True, {FIELD_ID: SEQUENCE.id})
@@ -207,24 +208,24 @@ def _metadata_column(metadata: TableMetadata, name: str) -> tuple[list[StructFie
     raise NotFoundError(f"Cannot find metadata column: {name}.{nearest(name, NAMES)}")
 
 
-def _sequence_number() -> Constant:
+def _sequence_number() -> FileConstant:
     """Null for files from before row lineage, whose rows have no last update."""
-    return Constant(
+    return FileConstant(
         StructField("__sequence_number", LongType()),
         lambda file: None if file.first_row_id is None else file.file_sequence_number or file.data_sequence_number,
     )
 
 
-def partition_constants(metadata: TableMetadata) -> list[Constant]:
+def partition_constants(metadata: TableMetadata) -> list[FileConstant]:
     """One constant a field of the union of all specs' partition types."""
     union = union_partition_type(metadata)
     into_union = {spec.spec_id: coercion(spec, union) for spec in metadata.partition_specs}
 
-    def constant(place: int, field: I.NestedField) -> Constant:
+    def constant(place: int, field: I.NestedField) -> FileConstant:
         def value(file: ScannedFile) -> Any:
             return arrow_value(field.type, into_union[file.spec_id](file.partition)[place])
 
-        return Constant(StructField(f"__partition_{field.id}", to_spark_type(field.type)), value)
+        return FileConstant(StructField(f"__partition_{field.id}", to_spark_type(field.type)), value)
 
     return [constant(place, field) for place, field in enumerate(union.fields)]
 

@@ -12,9 +12,8 @@ The first byte is 0 as long as there are fewer than 2**24 pages; a serialized Ro
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from icesql.io.deletes.roaring import Positions
@@ -81,23 +80,23 @@ def holds_bits(data: bytes) -> bool:
     return data[0] == 0
 
 
-def is_in_a_row(bridge: Bridge, data: Any) -> Any:
+def is_in_a_row(bridge: Bridge, data: Column) -> Column:
     """A Column that is true for bits in a row."""
     return _read(bridge, data, "getInt", F.lit(0)) == 0
 
 
-def is_in_pages(bridge: Bridge, data: Any) -> Any:
+def is_in_pages(bridge: Bridge, data: Column) -> Column:
     """A Column that is false for a Roaring bitmap and true for bits in pages; for those in a row too, so ask for these first."""
     return _read(bridge, data, "get", F.lit(0)) == 0
 
 
-def has_bit_in_a_row(bridge: Bridge, data: Any, position: Any) -> Any:
+def has_bit_in_a_row(bridge: Bridge, data: Column, position: Column) -> Column:
     """A Column that is true if the position, a long from 0 on, is among the bits."""
     place = F.least(F.shiftright(position, 3), (F.length(data) - _WORD - 1).cast("long")).cast("int") + _WORD
     return _is_set(bridge, _read(bridge, data, "get", place), position)
 
 
-def has_bit_in_pages(bridge: Bridge, data: Any, position: Any) -> Any:
+def has_bit_in_pages(bridge: Bridge, data: Column, position: Column) -> Column:
     """A Column that is true if the position, a long from 0 on, is among the bits."""
     page = F.least(F.shiftright(position, _PAGE_BITS), _read(bridge, data, "getInt", F.lit(0)).cast("long")).cast("int")
     start = _read(bridge, data, "getInt", (page + 1) * _WORD)
@@ -105,13 +104,13 @@ def has_bit_in_pages(bridge: Bridge, data: Any, position: Any) -> Any:
     return _is_set(bridge, _read(bridge, data, "get", start + F.shiftright(place, 3)), position)
 
 
-def _is_set(bridge: Bridge, byte: Any, position: Any) -> Any:
+def _is_set(bridge: Bridge, byte: Column, position: Column) -> Column:
     """Whether the byte has the bit of that position."""
     bit = position.bitwiseAND(7).cast("int")
     return shifted_right(bridge, byte.cast("int"), bit).bitwiseAND(1) == 1
 
 
-def _read(bridge: Bridge, data: Any, method: str, index: Any) -> Any:
+def _read(bridge: Bridge, data: Column, method: str, index: Column) -> Column:
     """A read that ``ByteBuffer`` checks against its bounds; the JVM's compiler does away with the object."""
     buffer = bridge.static_invoke(_BUFFER, "wrap", bridge.object_type(_BUFFER), bridge.expression(data))
     returns = bridge.type_module("ByteType" if method == "get" else "IntegerType")

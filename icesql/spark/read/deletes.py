@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
@@ -18,7 +18,7 @@ from icesql.errors import UnsupportedError
 from icesql.io.deletes.deletion_vectors import read_dv
 from icesql.io.deletes.files import read_position_deletes
 from icesql.io.deletes.roaring import positions_in
-from icesql.io.manifests.columns import read_manifest_columns
+from icesql.io.manifests.column_reader import read_manifest_columns
 from icesql.io.storage.files import FileIO
 from icesql.spark.jvm import classes
 from icesql.spark.jvm.bridge import Bridge, bridge_of
@@ -39,6 +39,9 @@ from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import Snapshot
 from icesql.table.manifests.access import manifests_of, of_content
 from icesql.table.scan.tasks import ScannedFile
+
+if TYPE_CHECKING:
+    from pyroaring import BitMap64
 
 BITS_LIMIT_BYTES = 256 << 10
 ALL_BITS_BYTES = 64 << 20
@@ -90,11 +93,11 @@ def _in_bitmap(bridge: Bridge, data: Column, position: Column) -> Column:
 class DeletedPositions:
     """Deleted positions of tasks' files in the form that ``is_deleted`` tests. Delete files that serve several data files are read once."""
 
-    def __init__(self, io: FileIO, gone: Mapping[str, Any] | None = None, *, bits_bytes: int = ALL_BITS_BYTES) -> None:
-        """``gone``: further positions to leave out, by data file. ``bits_bytes``: what the bits of all files may take together; later
+    def __init__(self, io: FileIO, deleted_positions: Mapping[str, BitMap64] | None = None, *, bits_bytes: int = ALL_BITS_BYTES) -> None:
+        """``deleted_positions``: more of them, by data file. ``bits_bytes``: what the bits of all files may take together; later
         files get Roaring bitmaps."""
-        self._io, self._gone, self._left = io, gone or {}, bits_bytes
-        self._files: dict[str, Mapping[str, Any]] = {}
+        self._io, self._further, self._left = io, deleted_positions or {}, bits_bytes
+        self._files: dict[str, Mapping[str, BitMap64]] = {}
         self._made: dict[str, bytes] = {}
 
     def __call__(self, file: ScannedFile) -> bytes:
@@ -108,16 +111,16 @@ class DeletedPositions:
         self._left -= len(data) if holds_bits(data) else 0
         return data
 
-    def bitmap(self, file: ScannedFile) -> Any:
+    def bitmap(self, file: ScannedFile) -> BitMap64 | None:
         """The union of all position deletes and the deletion vector of a data file, ``None`` if there are none."""
-        bitmap = self._gone.get(file.file_path)
+        bitmap = self._further.get(file.file_path)
         for delete in file.delete_files:
             if delete.content is FileContent.POSITION_DELETES:
                 more = self.positions(delete, file.file_path)
                 bitmap = more if bitmap is None else bitmap if more is None else bitmap | more
         return bitmap if bitmap else None
 
-    def positions(self, file: DataFile, data_path: str) -> Any:
+    def positions(self, file: DataFile, data_path: str) -> BitMap64 | None:
         """Positions of one data file that one position delete file or deletion vector deletes, ``None`` if there are none."""
         if file.is_deletion_vector:
             return read_dv(self._io, file)
@@ -126,7 +129,7 @@ class DeletedPositions:
         return self._files[file.file_path].get(data_path)
 
 
-def for_the_jvm(bitmap: Any, path: str, *, limit_bytes: int = BITS_LIMIT_BYTES) -> bytes:
+def for_the_jvm(bitmap: BitMap64, path: str, *, limit_bytes: int = BITS_LIMIT_BYTES) -> bytes:
     """Positions as bits, or as a 32-bit Roaring bitmap where the bits would take more than the limit."""
     serialized = bytes(bitmap.serialize())
     if len(bitmap) > 8 * limit_bytes:  # a bit each at least: they need not be expanded to see it

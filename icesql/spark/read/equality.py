@@ -20,7 +20,7 @@ from icesql.io.deletes.files import equality_schema, read_equality_deletes
 from icesql.spark.jvm.arrow_schema import to_arrow_type
 from icesql.spark.jvm.local_rows import arrow_frame
 from icesql.spark.jvm.types import to_spark_type
-from icesql.spark.read.columns import Constant, quoted
+from icesql.spark.read.columns import FileConstant, quoted
 from icesql.spark.read.fallback_reader import name_mapping_of
 from icesql.spark.read.fallback_tasks import spark_array
 from icesql.spec.files import EntryStatus, FileContent, ManifestContent, ManifestEntry
@@ -41,8 +41,10 @@ def partition_text(spec_id: int, partition: tuple[object, ...]) -> str:
     return repr(partition_key(spec_id, partition))
 
 
-DATA_SEQUENCE = Constant(StructField("__data_sequence", LongType(), False), lambda file: file.data_sequence_number)
-DATA_PARTITION = Constant(StructField("__data_partition", StringType(), False), lambda file: partition_text(file.spec_id, file.partition))
+DATA_SEQUENCE = FileConstant(StructField("__data_sequence", LongType(), False), lambda file: file.data_sequence_number)
+DATA_PARTITION = FileConstant(
+    StructField("__data_partition", StringType(), False), lambda file: partition_text(file.spec_id, file.partition)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +74,11 @@ def equality_delete_entries(read: Read) -> list[ManifestEntry]:
 
 def _entries_of_tasks(tasks: Sequence[FileScanTask]) -> list[ManifestEntry]:
     """Given tasks name exactly the deletes that apply, so any sequence number above their files' will do."""
-    found = {file.key: file for task in tasks for file in task.delete_files if file.content is FileContent.EQUALITY_DELETES}
+    deletes = {file.key: file for task in tasks for file in task.delete_files if file.content is FileContent.EQUALITY_DELETES}
     above = max((task.data_sequence_number for task in tasks), default=0) + 1
-    return [ManifestEntry(status=EntryStatus.EXISTING, snapshot_id=None, sequence_number=above, data_file=file) for file in found.values()]
+    return [
+        ManifestEntry(status=EntryStatus.EXISTING, snapshot_id=None, sequence_number=above, data_file=file) for file in deletes.values()
+    ]
 
 
 def deleted_rows(read: Read, known: Schema) -> list[DeletedRows]:
@@ -97,8 +101,8 @@ def marked(frame: DataFrame, names: dict[int, str], groups: Sequence[DeletedRows
     """All rows, with ``_deleted`` true for those that a group deletes."""
     for group in groups:
         kept = frame.join(group.frame, _match(frame, names, group), "left_anti")
-        gone = frame.join(group.frame, _match(frame, names, group), "left_semi").withColumn(DELETED.name, F.lit(True))
-        frame = kept.unionByName(gone)
+        deleted = frame.join(group.frame, _match(frame, names, group), "left_semi").withColumn(DELETED.name, F.lit(True))
+        frame = kept.unionByName(deleted)
     return frame
 
 

@@ -23,7 +23,7 @@ from icesql.spark.jvm.bridge import bridge_of
 from icesql.spark.jvm.file_systems import split_bytes
 from icesql.spark.jvm.plans import relation_frame
 from icesql.spark.jvm.relations import named_files
-from icesql.spark.read.columns import Constant, quoted, shown_schema
+from icesql.spark.read.columns import FileConstant, quoted, shown_schema
 from icesql.spark.read.fallback_filters import note_relation
 from icesql.spark.read.fallback_tasks import ROW_COLUMN, TASK_COLUMN, ReadJob, read_tasks
 from icesql.spark.read.file_index import FileSet, PythonFileIndex
@@ -119,7 +119,7 @@ def _tasks_frame(read: Read, belongs: Callable[[ScannedFile], bool]) -> DataFram
     def pickled(task: ScannedFile) -> bytes:
         return pickle.dumps((task, _left_out(read, task), [constant.of(task) for constant in read.settings.extra]))
 
-    constant = Constant(StructField(TASK_COLUMN, BinaryType(), False), pickled)
+    constant = FileConstant(StructField(TASK_COLUMN, BinaryType(), False), pickled)
     constants, planner, bridge = StructType([constant.field]), read.planner, bridge_of(read.spark)
 
     def plan(expression: Expression, version: int | None) -> FileSet:
@@ -134,7 +134,7 @@ def _tasks_frame(read: Read, belongs: Callable[[ScannedFile], bool]) -> DataFram
 
 def _left_out(read: Read, file: ScannedFile) -> bytes | None:
     """Positions that the read leaves out beside those that delete files name."""
-    bitmap = (read.settings.gone or {}).get(file.file_path)
+    bitmap = (read.settings.deleted_positions or {}).get(file.file_path)
     return None if bitmap is None else bytes(bitmap.serialize())
 
 

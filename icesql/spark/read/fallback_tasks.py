@@ -18,7 +18,7 @@ import pyarrow as pa
 from icesql.expr.rewrite import referenced_ids
 from icesql.expr.tree import TRUE, Expression
 from icesql.io.arrow.filter import column_of, row_mask
-from icesql.io.arrow.types import internal_values
+from icesql.io.arrow.types import constant_array, internal_values
 from icesql.io.data.files import read_data_file
 from icesql.io.deletes.deletion_vectors import read_dv_bitmap
 from icesql.io.deletes.equality_sets import EqualitySet
@@ -147,13 +147,13 @@ def _read_schema(job: ReadJob, equality: Sequence[DataFile], tested: Expression,
 
 def _deletes(job: ReadJob, task: FileScanTask, left_out: bytes | None) -> list[RoaringBitmap | Positions]:
     """Deleted positions of each bitmap and position delete file that has any."""
-    found: list[RoaringBitmap | Positions] = [] if left_out is None else [RoaringBitmap(left_out)]
+    parts: list[RoaringBitmap | Positions] = [] if left_out is None else [RoaringBitmap(left_out)]
     for file in task.delete_files:
         if file.is_deletion_vector:
-            found.append(read_dv_bitmap(job.io, file))
+            parts.append(read_dv_bitmap(job.io, file))
         elif file.content is FileContent.POSITION_DELETES:
-            found.append(np.unique(read_positions(job.io, file, task.data_file.file_path)))
-    return [part for part in found if len(part)]
+            parts.append(np.unique(read_positions(job.io, file, task.data_file.file_path)))
+    return [part for part in parts if len(part)]
 
 
 class _EqualityDeletes:
@@ -218,8 +218,6 @@ def _shown(job: ReadJob, task: FileScanTask, batch: pa.RecordBatch, schema: Sche
 
 
 def _partition(metadata: TableMetadata, task: FileScanTask, rows: int, target: pa.DataType) -> pa.Array:
-    from icesql.io.arrow.types import constant_array
-
     union = union_partition_type(metadata)
     values = coercion(metadata.specs_by_id[task.spec_id], union)(task.data_file.partition)
     if not union.fields:

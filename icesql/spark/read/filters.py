@@ -2,7 +2,7 @@
 
 Only what cannot lose rows is translated: the result is
 true for every row for which the pushed filters are true. Values whose JSON text is ambiguous (dates, timestamps,
-binary, large IN sets) are asked of the JVM node itself.
+binary, large IN sets) are read from the JVM node itself.
 """
 
 from __future__ import annotations

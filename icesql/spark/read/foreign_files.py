@@ -1,23 +1,20 @@
-"""Which manifests list data files that Spark's Parquet reader cannot read, found when a frame is built, before Spark plans it.
+"""Which manifests list data files that Spark's Parquet reader cannot read; known when a frame is built, before Spark plans it.
 
 A table's properties do not tell: its default format may have changed, and any write may name a format of its own.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from icesql.io.lru import LruCache
+from icesql.io.manifests.column_reader import read_manifest_columns
+from icesql.io.manifests.columns import ManifestColumns
 from icesql.io.storage.files import FileIO
 from icesql.spec.files import ManifestContent, ManifestFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import Snapshot
 from icesql.table.manifests.access import manifests_of, of_content
-
-if TYPE_CHECKING:
-    from icesql.io.manifests.columns import ManifestColumns
 
 _MOST_READ = 256  # manifests a frame opens to find out
 _known: LruCache[str, bool] = LruCache(100_000)  # by manifest: whether it lists a file that is not Parquet
@@ -38,8 +35,6 @@ def may_have_foreign_files(io: FileIO, metadata: TableMetadata, snapshot: Snapsh
 
 
 def _lists_foreign(io: FileIO, metadata: TableMetadata, manifest: ManifestFile) -> bool:
-    from icesql.io.manifests.columns import read_manifest_columns
-
     return learn(read_manifest_columns(io, manifest, spec=metadata.specs_by_id.get(manifest.partition_spec_id)))
 
 

@@ -10,7 +10,7 @@ from pyspark.sql.types import DataType, StructField, StructType
 
 from icesql.expr.tree import TRUE, Expression
 from icesql.spark.jvm.arrow_schema import to_arrow_schema
-from icesql.spark.jvm.driver_callbacks import Question, asked_rows
+from icesql.spark.jvm.driver_callbacks import DriverCallback, callback_rows
 from icesql.spark.jvm.handles import JavaObject
 from icesql.spark.jvm.local_rows import arrow_frame
 from icesql.spark.jvm.plans import local_rows
@@ -73,7 +73,7 @@ def newest_rows(
             raise incompatible(table.name, "COLUMNS_MISMATCH", f"The columns of its metadata table {name} have changed.")
         return local_rows(frame)
 
-    return asked_rows(spark, Question(f"{key} {name}", rows), shown)
+    return callback_rows(spark, DriverCallback(f"{key} {name}", rows), shown)
 
 
 def table_frame(spark: SparkSession, rows: pa.Table, schema: Schema) -> DataFrame:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -16,7 +16,7 @@ from icesql.expr.binding import bind
 from icesql.expr.rewrite import map_leaves, push_not
 from icesql.expr.tree import TRUE, Expression, Op, Predicate, and_
 from icesql.io.storage.files import FileIO
-from icesql.spark.read.columns import Constant
+from icesql.spark.read.columns import FileConstant
 from icesql.spark.read.file_index import FileSet
 from icesql.spark.read.foreign_files import learn
 from icesql.spec.metadata import TableMetadata
@@ -28,6 +28,9 @@ from icesql.table.scan.read_numbers import check_splits
 from icesql.table.scan.report import ScanReport
 from icesql.table.scan.table_scan import ScanPlan
 from icesql.table.scan.tasks import FileScanTask, ScannedFile
+
+if TYPE_CHECKING:
+    from pyroaring import BitMap64
 
 ScanListener = Callable[[ScanReport, Snapshot | None], None]
 """Told of each planning of a snapshot's files."""
@@ -41,7 +44,7 @@ class ReadSettings:
     ``where`` only prunes (its rows are not filtered, but they may be where the read ``is_for_rows``). ``needed``: dotted names of the
     columns that are used; others may be null (``None``: all are). ``files`` restricts the read to those data files; ``tasks`` replaces
     planning altogether.
-    ``gone``: positions to leave out beside those the delete files name, as bitmaps by data file.
+    ``deleted_positions``: positions to leave out beside those the delete files name, as bitmaps by data file.
     ``extra``: further constants to show, behind the metadata columns.
     ``never_null``: ids of columns that hold no null in these files: Spark does not test for it, though the frame's schema allows for it.
     """
@@ -53,8 +56,8 @@ class ReadSettings:
     needed: frozenset[str] | None = None
     files: frozenset[str] | None = None
     tasks: tuple[FileScanTask, ...] | None = None
-    gone: Mapping[str, Any] | None = None
-    extra: tuple[Constant, ...] = ()
+    deleted_positions: Mapping[str, BitMap64] | None = None
+    extra: tuple[FileConstant, ...] = ()
     never_null: frozenset[int] = frozenset()
     options: Mapping[str, str] = field(default_factory=dict)
     listener: ScanListener | None = None
@@ -135,14 +138,14 @@ class SharedPlanner:
 
     def _plan(self, expression: Expression) -> _Plan:
         with self._lock:
-            found = self._plans.get(expression)
-            if found is None:
-                found = self._planned(expression)
-                found.report = replace(found.report, reader=self.reader())
-                self._plans = {**dict(list(self._plans.items())[-7:]), expression: found}
+            plan = self._plans.get(expression)
+            if plan is None:
+                plan = self._planned(expression)
+                plan.report = replace(plan.report, reader=self.reader())
+                self._plans = {**dict(list(self._plans.items())[-7:]), expression: plan}
         if self._settings.listener is not None:
-            self._settings.listener(found.report, self._snapshot)
-        return found
+            self._settings.listener(plan.report, self._snapshot)
+        return plan
 
     def _planned(self, expression: Expression) -> _Plan:
         context = PlanContext(
@@ -205,7 +208,7 @@ def paths_and_sizes(files: Sequence[ScannedFile]) -> tuple[list[str], list[int]]
     return [file.file_path for file in files], [file.file_size_in_bytes for file in files]
 
 
-def constants_table(constants: Sequence[Constant], files: Sequence[ScannedFile]) -> pa.Table | None:
+def constants_table(constants: Sequence[FileConstant], files: Sequence[ScannedFile]) -> pa.Table | None:
     if not constants:
         return None
     return pa.table([constant.array(files) for constant in constants], names=[constant.field.name for constant in constants])

@@ -27,7 +27,7 @@ from icesql.spark.read.columns import (
     DELETES,
     ROW_INDEX,
     VERSION,
-    Constant,
+    FileConstant,
     ReadColumns,
     deletes_constant,
     has_had_other_names,
@@ -250,7 +250,9 @@ class Read:
         return self.without_deleted(self.relation("with position deletes", belongs, columns))
 
     def _has_deletes(self, file: ScannedFile) -> bool:
-        return bool(file.delete_files) or (self.settings.gone is not None and file.file_path in self.settings.gone)
+        return bool(file.delete_files) or (
+            self.settings.deleted_positions is not None and file.file_path in self.settings.deleted_positions
+        )
 
     def _equality(self) -> DataFrame:
         """Files with equality deletes, and perhaps position deletes: anti joins over the columns that the deletes compare."""
@@ -277,7 +279,7 @@ class Read:
     def with_deletes(self, columns: ReadColumns) -> ReadColumns:
         # Spark reads wide rows one by one and copies the constants into each, so they get the smaller form.
         bits_bytes = 0 if _leaves(columns.physical) > _WIDE else deletes.ALL_BITS_BYTES
-        deleted = deletes_constant(deletes.DeletedPositions(self.io, self.settings.gone, bits_bytes=bits_bytes))
+        deleted = deletes_constant(deletes.DeletedPositions(self.io, self.settings.deleted_positions, bits_bytes=bits_bytes))
         physical = columns.physical if ROW_INDEX in columns.physical.fields else StructType([*columns.physical.fields, ROW_INDEX])
         return replace(columns, physical=physical, constants=(*columns.constants, deleted))
 
@@ -336,7 +338,7 @@ class Read:
         only_deletes = [constant.field.name for constant in columns.constants] == [DELETES]
         constants = columns.constants
         if constants and version is not None:
-            constants = (*constants, Constant(VERSION, lambda file: version))
+            constants = (*constants, FileConstant(VERSION, lambda file: version))
         kept = KeptAnswers()
 
         def answer(expression: Expression) -> FileSet:
@@ -369,7 +371,7 @@ class Read:
         """Which kinds of delete files the snapshot has."""
         if self.settings.tasks is not None:
             kinds = frozenset(file.content for task in self.settings.tasks for file in task.delete_files)
-            return kinds | {FileContent.POSITION_DELETES} if self.settings.gone else kinds
+            return kinds | {FileContent.POSITION_DELETES} if self.settings.deleted_positions else kinds
         return deletes.delete_kinds(self.io, self.metadata, self.snapshot)
 
 
@@ -384,7 +386,7 @@ def _leaves(type_: DataType) -> int:
     return 1
 
 
-def _with_extra(columns: ReadColumns, extra: tuple[Constant, ...]) -> ReadColumns:
+def _with_extra(columns: ReadColumns, extra: tuple[FileConstant, ...]) -> ReadColumns:
     if not extra:
         return columns
     shown = columns.projection or tuple(map(quoted, columns.physical.names))

@@ -25,7 +25,7 @@ from icesql.errors import SqlError
 from icesql.expr.tree import Expression
 from icesql.io.lru import LruCache
 from icesql.spark.jvm.bridge import bridge_of
-from icesql.spark.jvm.driver_callbacks import Question, number_asked, one_of
+from icesql.spark.jvm.driver_callbacks import DriverCallback, callback_number, chosen_side
 from icesql.spark.jvm.handles import JavaObject
 from icesql.spark.jvm.plans import analysed_plan, with_last_column_equal
 from icesql.spark.read.changed_tables import check_same_table
@@ -133,8 +133,8 @@ class UnpinnedRead:
         if len(plans) == 1:
             bridge = bridge_of(spark)
             return bridge.frame(plans[0])
-        questions = [Question(f"{self._key(side)} chosen", lambda side=side: self._current().side is side) for side in self._sides]  # type: ignore[misc]
-        return one_of(spark, list(zip(plans, questions, strict=True)))
+        questions = [DriverCallback(f"{self._key(side)} chosen", lambda side=side: self._current().side is side) for side in self._sides]  # type: ignore[misc]
+        return chosen_side(spark, list(zip(plans, questions, strict=True)))
 
     def _plan(self, side: _Side) -> JavaObject:
         read, bridge, columns = self._own, bridge_of(self._own.spark), side.columns(self._own)
@@ -149,7 +149,7 @@ class UnpinnedRead:
             root=read.metadata.location,
         )
         relation = bridge.logical_relation(files, False)
-        number = number_asked(bridge, Question(f"{self._key(side)} number", lambda: self._number(side)))
+        number = callback_number(bridge, DriverCallback(f"{self._key(side)} number", lambda: self._number(side)))
         asked = with_last_column_equal(bridge, relation, number)
         if not side.has_deletes and not columns.projection:
             return asked

@@ -1,6 +1,7 @@
-"""What a row-level statement found, turned into a commit: copy-on-write or merge-on-read, with the validations its isolation level asks.
+"""The rows that a row-level statement affects, turned into a commit: copy-on-write or merge-on-read, with the validations that its
+isolation level asks for.
 
-Both modes need the same of the statement: the positions of rows that go, and a frame of rows that come.
+Both modes need the same of the statement: the positions of deleted rows, and the new rows.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 
@@ -22,7 +23,14 @@ from icesql.spark.write.data_files import WriteSettings, write_frame, write_rows
 from icesql.spark.write.distribution import distribution_of
 from icesql.spec.files import DataFile, FileContent
 from icesql.spec.paths import partition_path
-from icesql.spec.properties import DELETE_GRANULARITY, DELETE_TARGET_FILE_SIZE_BYTES, property_as_int, property_as_string
+from icesql.spec.properties import (
+    DELETE_GRANULARITY,
+    DELETE_TARGET_FILE_SIZE_BYTES,
+    ISOLATION_LEVELS,
+    ROW_LEVEL_MODES,
+    property_as_int,
+    property_as_string,
+)
 from icesql.table.changes.overwrite import OverwriteFiles
 from icesql.table.changes.row_delta import RowDelta
 from icesql.table.manifests.location_provider import LocationProvider
@@ -31,6 +39,9 @@ from icesql.table.scan.read_numbers import check_splits
 from icesql.table.scan.tasks import FileScanTask
 from icesql.table.snapshot.snapshot_update import SnapshotUpdate
 from icesql.table.write.written_files import removed_if_it_fails
+
+if TYPE_CHECKING:
+    from pyroaring import BitMap64
 
 COPY_ON_WRITE, MERGE_ON_READ = "copy-on-write", "merge-on-read"
 
@@ -46,7 +57,7 @@ class RowLevelResult:
 
 def mode_of(target: Target, verb: str) -> str:
     """``write.<verb>.mode``; tables of version 1 know copy-on-write only. Raises InvalidArgumentError for an unknown mode."""
-    mode = target.metadata.properties.get(f"write.{verb}.mode", COPY_ON_WRITE).lower()
+    mode = target.metadata.properties.get(ROW_LEVEL_MODES[verb], COPY_ON_WRITE).lower()
     if mode not in (COPY_ON_WRITE, MERGE_ON_READ):
         raise InvalidArgumentError(f"Unknown row-level operation mode: {mode}", mode=mode)
     return mode
@@ -74,7 +85,7 @@ def check_changes(target: Target, verb: str) -> None:
 
 def isolation_of(target: Target, verb: str) -> str:
     """Raises InvalidArgumentError for an unknown level."""
-    level = target.metadata.properties.get(f"write.{verb}.isolation-level", "serializable").lower()
+    level = target.metadata.properties.get(ISOLATION_LEVELS[verb], "serializable").lower()
     if level not in ("serializable", "snapshot"):
         raise InvalidArgumentError(f"Invalid isolation level: {level}", level=level)
     return level
@@ -83,34 +94,38 @@ def isolation_of(target: Target, verb: str) -> str:
 def change(
     target: Target,
     verb: str,
-    gone: Mapping[str, Any],
-    come: DataFrame | NewRows | None,
+    deleted_positions: Mapping[str, BitMap64],
+    new_rows: DataFrame | NewRows | None,
     replaced: AbstractSet[str] = frozenset(),
     *,
-    coming: int | None = None,
+    new_row_count: int | None = None,
 ) -> SnapshotUpdate:
-    """The commit that removes positions ``gone`` (bitmaps by data file path) and adds the rows of ``come``.
+    """The commit that removes positions ``deleted_positions`` (bitmaps by data file path) and adds the rows ``new_rows``.
 
-    ``come`` has the table's columns and, where rows keep their lineage, the two lineage columns behind them.
-    ``replaced``: files that copy-on-write replaces though none of their rows go. ``coming``: how many rows come, where that is known.
+    ``new_rows`` has the table's columns and, where rows keep their lineage, the two lineage columns behind them.
+    ``replaced``: files that copy-on-write replaces though no row of theirs is deleted. ``new_row_count``: ``None`` where it is not known.
     """
     if mode_of(target, verb) == MERGE_ON_READ:
-        return merge_on_read(target, verb, gone, come, coming)
-    return copy_on_write(target, verb, gone, come, replaced)
+        return merge_on_read(target, verb, deleted_positions, new_rows, new_row_count)
+    return copy_on_write(target, verb, deleted_positions, new_rows, replaced)
 
 
 # -- copy-on-write ------------------------------------------------------------------------------------------------------
 
 
 def copy_on_write(
-    target: Target, verb: str, gone: Mapping[str, Any], come: DataFrame | NewRows | None, replaced: AbstractSet[str] = frozenset()
+    target: Target,
+    verb: str,
+    deleted_positions: Mapping[str, BitMap64],
+    new_rows: DataFrame | NewRows | None,
+    replaced: AbstractSet[str] = frozenset(),
 ) -> OverwriteFiles:
-    """Files with rows that go, and those of ``replaced``, are replaced by files with their other rows and the rows that come."""
+    """Files with deleted rows, and those of ``replaced``, are replaced by files with their other rows and the new rows."""
     tasks = target.planned_tasks()
-    touched = [tasks[path] for path in sorted(gone.keys() | replaced)]
-    frame = _carried_over(target, touched, gone)
-    if come is not None:
-        new = come.frame() if isinstance(come, NewRows) else come
+    touched = [tasks[path] for path in sorted(deleted_positions.keys() | replaced)]
+    frame = _carried_over(target, touched, deleted_positions)
+    if new_rows is not None:
+        new = new_rows.frame() if isinstance(new_rows, NewRows) else new_rows
         frame = new if frame is None else frame.union(new)
     added = [] if frame is None else written(target, verb, frame)
     overwrite = OverwriteFiles(target.table.operations, target.table.version)
@@ -121,14 +136,14 @@ def copy_on_write(
     return _validated_overwrite(target, verb, overwrite)
 
 
-def _carried_over(target: Target, touched: Sequence[FileScanTask], gone: Mapping[str, Any]) -> DataFrame | None:
-    """Live rows that stay; ``None`` if every row of every touched file goes."""
+def _carried_over(target: Target, touched: Sequence[FileScanTask], deleted_positions: Mapping[str, BitMap64]) -> DataFrame | None:
+    """Live rows that stay; ``None`` if every row of every touched file is deleted."""
     kept = [
         task
         for task in touched
-        if _live_rows(target, task) is None or _live_rows(target, task) != len(gone.get(task.data_file.file_path, ()))
+        if _live_rows(target, task) is None or _live_rows(target, task) != len(deleted_positions.get(task.data_file.file_path, ()))
     ]
-    return target.without_rows(kept, gone, columns_of(target)) if kept else None
+    return target.without_rows(kept, deleted_positions, columns_of(target)) if kept else None
 
 
 def _live_rows(target: Target, task: FileScanTask) -> int | None:
@@ -155,23 +170,29 @@ def _validated_overwrite(target: Target, verb: str, overwrite: OverwriteFiles) -
 
 
 def merge_on_read(
-    target: Target, verb: str, gone: Mapping[str, Any], come: DataFrame | NewRows | None, coming: int | None = None
+    target: Target,
+    verb: str,
+    deleted_positions: Mapping[str, BitMap64],
+    new_rows: DataFrame | NewRows | None,
+    new_row_count: int | None = None,
 ) -> RowDelta:
-    """Position deletes (version 2) or deletion vectors (version 3) for rows that go, data files for rows that come."""
-    if gone and target.metadata.format_version < 2:
+    """Position deletes (version 2) or deletion vectors (version 3) for deleted rows, data files for new rows."""
+    if deleted_positions and target.metadata.format_version < 2:
         raise InvalidArgumentError("Deletes are supported in V2 and above")
     delta = RowDelta(target.table.operations, target.table.version).owning_files()
     tasks = target.planned_tasks()
     with removed_if_it_fails(target.table.io) as rows:
-        rows += [] if come is None else written(target, verb, come, coming)
-        deletes, superseded = write_deletes(target, {path: tasks[path] for path in gone}, gone)
+        rows += [] if new_rows is None else written(target, verb, new_rows, new_row_count)
+        deletes, superseded = write_deletes(target, {path: tasks[path] for path in deleted_positions}, deleted_positions)
     for file in rows:
         delta.add_rows(file)
     for file in deletes:
         delta.add_deletes(file)
     for file in superseded:
         delta.remove_deletes(file)
-    delta.validate_from_snapshot(target.snapshot_id).conflict_detection_filter(target.scan_filter()).validate_data_files_exist(gone)
+    delta.validate_from_snapshot(target.snapshot_id).conflict_detection_filter(target.scan_filter()).validate_data_files_exist(
+        deleted_positions
+    )
     if verb != "delete":
         delta.validate_deleted_files()
     delta.validate_no_conflicting_delete_files()
@@ -180,11 +201,13 @@ def merge_on_read(
     return delta
 
 
-def write_deletes(target: Target, tasks: Mapping[str, FileScanTask], gone: Mapping[str, Any]) -> tuple[list[DataFile], list[DataFile]]:
+def write_deletes(
+    target: Target, tasks: Mapping[str, FileScanTask], deleted_positions: Mapping[str, BitMap64]
+) -> tuple[list[DataFile], list[DataFile]]:
     """(new delete files, delete files they take over). Deletes kept by data file are merged into its new ones."""
     is_by_partition = target.metadata.format_version < 3 and _is_by_partition(target.metadata.properties)
     merged, superseded = {}, []
-    for path, positions in gone.items():
+    for path, positions in deleted_positions.items():
         own = [] if is_by_partition else [file for file in tasks[path].delete_files if _is_only_about(file, path)]
         older = [target.existing_deletes.positions(file, path) for file in own]
         for bitmap in older:
@@ -215,21 +238,21 @@ def _is_only_about(file: DataFile, path: str) -> bool:
     return file.content is FileContent.POSITION_DELETES and referenced_path(file) == path
 
 
-def _with_shared(target: Target, task: FileScanTask, positions: Any) -> Any:
+def _with_shared(target: Target, task: FileScanTask, positions: BitMap64) -> BitMap64:
     """A deletion vector hides all position delete files of its data file, so it takes over those it shares with others too."""
     earlier = target.existing_deletes.bitmap(task)
     return positions if earlier is None else positions | earlier
 
 
-def _by_partition(target: Target, tasks: Mapping[str, FileScanTask], merged: Mapping[str, Any]) -> list[DataFile]:
-    groups: dict[tuple[int, tuple[object, ...]], dict[str, Any]] = {}
+def _by_partition(target: Target, tasks: Mapping[str, FileScanTask], merged: Mapping[str, BitMap64]) -> list[DataFile]:
+    groups: dict[tuple[int, tuple[object, ...]], dict[str, BitMap64]] = {}
     for path, positions in merged.items():
         file = tasks[path].data_file
         groups.setdefault((file.spec_id, file.partition), {})[path] = positions
     return _position_files(target, [(tasks[next(iter(group))], group) for group in groups.values()])
 
 
-def _position_files(target: Target, contents: Sequence[tuple[FileScanTask, Mapping[str, Any]]]) -> list[DataFile]:
+def _position_files(target: Target, contents: Sequence[tuple[FileScanTask, Mapping[str, BitMap64]]]) -> list[DataFile]:
     """A file each. If one fails, those written are removed."""
     with removed_if_it_fails(target.table.io) as files:
         for task, positions in contents:
@@ -237,7 +260,7 @@ def _position_files(target: Target, contents: Sequence[tuple[FileScanTask, Mappi
     return files
 
 
-def _position_file(target: Target, task: FileScanTask, positions: Mapping[str, Any]) -> DataFile:
+def _position_file(target: Target, task: FileScanTask, positions: Mapping[str, BitMap64]) -> DataFile:
     metadata, file = target.metadata, task.data_file
     file_format = delete_format(metadata.properties)
     spec = metadata.specs_by_id[file.spec_id]

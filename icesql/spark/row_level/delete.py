@@ -12,10 +12,10 @@ from icesql.expr.metrics import strict_metrics
 from icesql.expr.tree import AlwaysFalse, AlwaysTrue, Expression
 from icesql.spark.jvm.classes import CONSTANT_PROPAGATION, INFER_FILTERS
 from icesql.spark.jvm.local_rows import is_local
+from icesql.spark.row_level.affected_rows import POS, positions_by_file
 from icesql.spark.row_level.changes import RowLevelResult, change, check_changes, check_settings
 from icesql.spark.row_level.checks import require_deterministic
 from icesql.spark.row_level.file_numbers import FILE_NUMBER
-from icesql.spark.row_level.found_rows import POS, positions_by_file
 from icesql.spark.row_level.target import Target, exact_condition
 from icesql.table.changes.delete_files import DeleteFiles
 from icesql.table.scan.table_scan import TableScan
@@ -51,8 +51,8 @@ def _delete(target: Target, condition: str | None, before_rows: Callable[[], Non
         return RowLevelResult(builder=metadata_delete(target, expression), metadata_only=True)
     before_rows()
     check_changes(target, "delete")
-    gone = positions_by_file(frame, target.files, target.snapshot)
-    return RowLevelResult(builder=change(target, "delete", gone, None))
+    deleted_positions = positions_by_file(frame, target.files, target.snapshot)
+    return RowLevelResult(builder=change(target, "delete", deleted_positions, None))
 
 
 @contextmanager

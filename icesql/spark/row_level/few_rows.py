@@ -1,4 +1,4 @@
-"""Few changed rows: what is found comes to the driver at once, where a second Spark job would cost more than the rows."""
+"""Statements that affect few rows: the driver collects the rows together with their places, which spares a second Spark job."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pyspark.sql.types import StructType
 
 from icesql.spark.jvm.local_rows import arrow_frame, collect_arrow, size_in_bytes
 from icesql.spark.jvm.plans import is_whole_relation
-from icesql.spark.row_level.found_rows import may_be_many, total
+from icesql.spark.row_level.affected_rows import may_be_many, total
 from icesql.spark.row_level.target import Target
 from icesql.spark.write.data_files import SMALL_BYTES, SMALL_VALUES, TOO_LARGE
 from icesql.spec.types import GeographyType, GeometryType, TimeType, Type, VariantType, children
@@ -52,7 +52,7 @@ def in_driver(first: DataFrame, most: int | None) -> pa.Table | None:
 def most_in_driver(target: Target, columns: int, source: DataFrame | None = None) -> int | None:
     """How many rows with so many columns each partition of a job over the table, and a source, may bring to the driver.
 
-    ``None``: all of them. 0 where types do not travel or many rows are likely to be found, as the job would be for nothing then.
+    ``None``: all of them. 0 where types do not travel or many rows are likely, as the job would be for nothing then.
     """
     if not all(_travels(field.type) for field in target.metadata.schema.fields):
         return 0

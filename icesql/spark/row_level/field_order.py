@@ -9,6 +9,7 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
 from icesql.spark.read.columns import quoted
 from icesql.spark.write.defaults import quoted_string
+from icesql.spec.case_folding import fold
 
 NULL = "NULL"
 
@@ -32,15 +33,15 @@ def in_order_of(text: str, given: DataType, wanted: DataType, depth: int = 0, *,
 
 
 def _struct(text: str, given: StructType, wanted: StructType, depth: int, instead: str | None) -> str:
-    places = {field.name.lower(): field for field in given.fields}
-    names = {field.name.lower() for field in wanted.fields}
+    places = {fold(field.name): field for field in given.fields}
+    names = {fold(field.name) for field in wanted.fields}
     if len(places) < len(given.fields) or not places.keys() <= names or (instead is None and places.keys() != names):
         return text
     item = f"__item_{depth}"
     pieces, changed = [], len(places) < len(names)
     for at, field in enumerate(wanted.fields):
         other = instead if instead in (None, NULL) else f"{instead}.{quoted(field.name)}"
-        source = places.get(field.name.lower())
+        source = places.get(fold(field.name))
         if source is None:
             pieces.append(f"{quoted_string(field.name)}, {other}")
             continue

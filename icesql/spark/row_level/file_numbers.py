@@ -7,7 +7,7 @@ from functools import cached_property
 
 from pyspark.sql.types import IntegerType, StructField
 
-from icesql.spark.read.columns import Constant
+from icesql.spark.read.columns import FileConstant
 from icesql.table.scan.tasks import ScannedFile
 
 FILE_NUMBER = "__file_number"
@@ -24,13 +24,13 @@ class FileNumbers:
     def number(self, file: ScannedFile) -> int:
         path = file.file_path
         with self._lock:
-            found = self._numbers.get(path)
-            if found is None:
-                found = self._numbers[path] = len(self.paths)
+            number = self._numbers.get(path)
+            if number is None:
+                number = self._numbers[path] = len(self.paths)
                 self.paths.append(path)
-            return found
+            return number
 
     @cached_property
-    def constant(self) -> Constant:
+    def constant(self) -> FileConstant:
         """The column of a read that shows the number of each row's file."""
-        return Constant(StructField(FILE_NUMBER, IntegerType(), False), self.number)
+        return FileConstant(StructField(FILE_NUMBER, IntegerType(), False), self.number)

@@ -1,7 +1,7 @@
 """MERGE INTO as Spark's own join: each joined row gets the number of the clause that takes it, and the values it comes back with.
 
 The join, the conditions and the source are evaluated once: few rows come to the driver with their new values, many are kept by Spark
-for the statement's duration. Which of the two it is, is found by trying, unless many are likely.
+for the statement's duration. Unless many are likely, few are tried first.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from icesql.errors import ValidationError
 from icesql.expr.tree import TRUE
 from icesql.spark.jvm.types import sql_type, to_spark_type
 from icesql.spark.read.columns import quoted
+from icesql.spark.row_level.affected_rows import POS, AffectedRows, affected_rows, may_be_many
 from icesql.spark.row_level.assignments import assigned_columns
 from icesql.spark.row_level.changes import COPY_ON_WRITE, RowLevelResult, change, check_changes, check_distribution, mode_of, written
 from icesql.spark.row_level.checks import require_deterministic, require_deterministic_columns
 from icesql.spark.row_level.few_rows import first_rows, in_driver, most_in_driver
 from icesql.spark.row_level.field_order import in_order_of
 from icesql.spark.row_level.file_numbers import FILE_NUMBER
-from icesql.spark.row_level.found_rows import POS, FoundRows, found_rows, may_be_many
-from icesql.spark.row_level.merge_clauses import Action, Clause, Kind, inserted_columns
+from icesql.spark.row_level.merge_clauses import Action, Clause, ClauseKind, inserted_columns
 from icesql.spark.row_level.merge_metrics import copied_rows, merge_metrics
-from icesql.spark.row_level.merge_values import ACTION, MATCHED, Found, new_rows, partition_values, value_name
+from icesql.spark.row_level.merge_values import ACTION, MATCHED, JoinedRows, new_rows, partition_values, value_name
 from icesql.spark.row_level.target import ROW_ID, Target
 from icesql.spark.write.store_assignment import assigned_frame
 from icesql.spark_errors import spark_message
@@ -52,7 +52,7 @@ def merge_rows(
     The merge itself is not committed yet. Raises Spark's AnalysisException for expressions that do not fit, ValidationError
     ``MERGE_CARDINALITY_VIOLATION`` where a target row matches several source rows.
     """
-    if {clause.kind for clause in clauses} == {Kind.NOT_MATCHED}:
+    if {clause.kind for clause in clauses} == {ClauseKind.NOT_MATCHED}:
         check_distribution(target, "write")
     else:
         check_changes(target, "merge")
@@ -89,12 +89,12 @@ class _Merge:
         kept = joined.persist()
         try:
             many = may_be_many(self.target.snapshot, self.source_rows)
-            return self._result(Found(kept, found_rows(kept, self.target.files, many=many, keys=_KEYS)))
+            return self._result(JoinedRows(kept, affected_rows(kept, self.target.files, many=many, keys=_KEYS)))
         finally:
             with after_commit("free the rows that MERGE kept in memory"):
                 kept.unpersist()
 
-    def _few(self, joined: DataFrame) -> Found | None:
+    def _few(self, joined: DataFrame) -> JoinedRows | None:
         """The rows in the driver, if they are few enough."""
         columns = partition_values(self.target) if self._only_inserts or not self._copies else []
         rows = joined.select("*", *columns) if columns else joined
@@ -102,17 +102,17 @@ class _Merge:
         values = None if most == 0 else in_driver(first_rows(rows, most), most)
         if values is None:
             return None
-        return Found(joined, FoundRows(values.select([FILE_NUMBER, POS, *_KEYS]), self.target.files), values)
+        return JoinedRows(joined, AffectedRows(values.select([FILE_NUMBER, POS, *_KEYS]), self.target.files), values)
 
     # -- the join ------------------------------------------------------------------------------------------------
     @property
     def _join(self) -> str:
         """Rows of the target that no source row matches are needed by NOT MATCHED BY SOURCE only, source rows by NOT MATCHED only."""
-        if Kind.NOT_MATCHED_BY_SOURCE in self.kinds:
-            return "FULL OUTER JOIN" if Kind.NOT_MATCHED in self.kinds else "LEFT OUTER JOIN"
-        if Kind.NOT_MATCHED not in self.kinds:
+        if ClauseKind.NOT_MATCHED_BY_SOURCE in self.kinds:
+            return "FULL OUTER JOIN" if ClauseKind.NOT_MATCHED in self.kinds else "LEFT OUTER JOIN"
+        if ClauseKind.NOT_MATCHED not in self.kinds:
             return "INNER JOIN"
-        return "LEFT ANTI JOIN" if self.kinds == {Kind.NOT_MATCHED} else "RIGHT OUTER JOIN"
+        return "LEFT ANTI JOIN" if self.kinds == {ClauseKind.NOT_MATCHED} else "RIGHT OUTER JOIN"
 
     def _from(self) -> str:
         if self._join == "LEFT ANTI JOIN":
@@ -140,13 +140,13 @@ class _Merge:
         alias = quoted(self.target.alias)
         in_target = "false" if self._join == "LEFT ANTI JOIN" else f"{alias}.{FILE_NUMBER} IS NOT NULL"
         tests = {
-            Kind.MATCHED: f"{in_target} AND {_SOURCE} IS NOT NULL",
-            Kind.NOT_MATCHED: f"NOT ({in_target})",
-            Kind.NOT_MATCHED_BY_SOURCE: f"{in_target} AND {_SOURCE} IS NULL",
+            ClauseKind.MATCHED: f"{in_target} AND {_SOURCE} IS NOT NULL",
+            ClauseKind.NOT_MATCHED: f"NOT ({in_target})",
+            ClauseKind.NOT_MATCHED_BY_SOURCE: f"{in_target} AND {_SOURCE} IS NULL",
         }
         branches = []
         for number, clause in enumerate(self.clauses, 1):
-            kind = tests[Kind(clause.kind)]
+            kind = tests[ClauseKind(clause.kind)]
             test = kind if clause.condition is None else f"{kind} AND ({clause.condition})"
             branches.append(f"WHEN {test} THEN {number}")
         return f"CASE {' '.join(branches)} ELSE {_NONE} END"
@@ -175,11 +175,11 @@ class _Merge:
 
         Store assignment is checked for each clause by itself, so that a CASE over all of them cannot hide a type that does not fit.
         """
-        sees_both_sides = clause.kind is Kind.MATCHED  # as the whole join does, which is analysed anyway
+        sees_both_sides = clause.kind is ClauseKind.MATCHED  # as the whole join does, which is analysed anyway
         values = [] if clause.action is Action.DELETE else self._clause_values(clause)
         if (clause.condition is None or sees_both_sides) and (clause.action is Action.DELETE or self._fit_as_they_are(values)):
             return values
-        source = self.source if clause.kind is Kind.NOT_MATCHED else self._sides(Kind(clause.kind))
+        source = self.source if clause.kind is ClauseKind.NOT_MATCHED else self._sides(ClauseKind(clause.kind))
         where = "" if clause.condition is None else f" WHERE {clause.condition}"
         if clause.action is Action.DELETE:
             self.target.sql(f"SELECT 1 FROM {source}{where}")  # a condition sees only the sides that its kind of row has
@@ -203,54 +203,54 @@ class _Merge:
             for field, value in zip(self.schema.fields, values, strict=True)
         )
 
-    def _sides(self, kind: Kind) -> str:
-        if kind is Kind.NOT_MATCHED_BY_SOURCE:
+    def _sides(self, kind: ClauseKind) -> str:
+        if kind is ClauseKind.NOT_MATCHED_BY_SOURCE:
             return self.target.relation
         return f"{self.target.relation} JOIN {self.source} ON {self.condition}"
 
     @property
     def _checks_cardinality(self) -> bool:
         """Not needed where every matched row is deleted whatever it matched, nor where none is touched."""
-        matched = [clause for clause in self.clauses if clause.kind is Kind.MATCHED]
+        matched = [clause for clause in self.clauses if clause.kind is ClauseKind.MATCHED]
         only_delete = len(matched) == 1 and matched[0].action is Action.DELETE and matched[0].condition is None
         return bool(matched) and not only_delete
 
     # -- the result ----------------------------------------------------------------------------------------------
-    def _result(self, found: Found) -> RowLevelResult:
-        rows = found.places
+    def _result(self, joined: JoinedRows) -> RowLevelResult:
+        rows = joined.places
         if self._checks_cardinality and rows.where(rows.column(MATCHED)).positions()[1]:
             raise ValidationError(CARDINALITY)
         taken = [rows.where(pc.equal(rows.column(ACTION), n)).count for n in range(1, len(self.clauses) + 1)]
-        gone = rows.where(pc.greater(rows.column(ACTION), _NONE)).positions()[0]
+        deleted_positions = rows.where(pc.greater(rows.column(ACTION), _NONE)).positions()[0]
         replaced = self._replaced(rows) if self._copies else frozenset()
-        comes = [
+        adding_clauses = [
             n for n, (clause, count) in enumerate(zip(self.clauses, taken, strict=True), 1) if clause.action is not Action.DELETE and count
         ]
-        come = new_rows(self.target, found, comes) if comes else None
-        coming = sum(taken[n - 1] for n in comes)
+        added_rows = new_rows(self.target, joined, adding_clauses) if adding_clauses else None
+        new_row_count = sum(taken[n - 1] for n in adding_clauses)
         if self._only_inserts:
-            files = [] if come is None else written(self.target, "write", come, coming)
+            files = [] if added_rows is None else written(self.target, "write", added_rows, new_row_count)
             append = AppendFiles(self.target.table.operations, self.target.table.version).append_files(files)
             return RowLevelResult(builder=append)
-        copied = copied_rows(self.target, gone, replaced) if self._copies else 0
-        builder = change(self.target, "merge", gone, come, replaced, coming=coming)
+        copied = copied_rows(self.target, deleted_positions, replaced) if self._copies else 0
+        builder = change(self.target, "merge", deleted_positions, added_rows, replaced, new_row_count=new_row_count)
         return RowLevelResult(builder=builder, metrics=merge_metrics(self.clauses, taken, copied))
 
     @property
     def _only_inserts(self) -> bool:
         """No change of rows but a plain append, as an INSERT would be."""
-        return self.kinds == {Kind.NOT_MATCHED}
+        return self.kinds == {ClauseKind.NOT_MATCHED}
 
     @property
     def _copies(self) -> bool:
         return mode_of(self.target, "merge") == COPY_ON_WRITE
 
-    def _replaced(self, rows: FoundRows) -> frozenset[str]:
+    def _replaced(self, rows: AffectedRows) -> frozenset[str]:
         """Files that copy-on-write replaces: those with a row of a kind that has clauses, whether or not a clause takes the row.
 
         The runtime does the same, and row ids are counted by it.
         """
-        if Kind.NOT_MATCHED_BY_SOURCE in self.kinds:
+        if ClauseKind.NOT_MATCHED_BY_SOURCE in self.kinds:
             # Spark asks for fewer files where it sees that no clause can take a row. The plan stays: conflicts are looked for under it.
             self.target.read.planner.tasks(TRUE)
             return frozenset(self.target.planned_tasks())

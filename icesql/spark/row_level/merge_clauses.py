@@ -12,7 +12,7 @@ from icesql.spark.row_level.target import Target
 from icesql.spark.write.defaults import sql_literal
 
 
-class Kind(str, Enum):
+class ClauseKind(str, Enum):
     MATCHED = "matched"
     NOT_MATCHED = "not matched"
     NOT_MATCHED_BY_SOURCE = "not matched by source"
@@ -28,7 +28,7 @@ class Action(str, Enum):
 class Clause:
     """One WHEN clause. ``condition``: SQL text."""
 
-    kind: Kind
+    kind: ClauseKind
     action: Action
     condition: str | None = None
     assignments: tuple[Assignment, ...] = ()

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any
+from typing import TYPE_CHECKING
 
-from icesql.spark.row_level.merge_clauses import Action, Clause, Kind
+from icesql.spark.row_level.merge_clauses import Action, Clause, ClauseKind
 from icesql.spark.row_level.target import Target
+
+if TYPE_CHECKING:
+    from pyroaring import BitMap64
 
 _METRICS = (
     "copied", "deleted", "updated", "inserted", "matched-updated", "matched-deleted", "not-matched-by-source-updated",
@@ -25,13 +28,13 @@ def merge_metrics(clauses: Sequence[Clause], taken: Sequence[int], copied: int) 
     return {f"spark.merge-into.num-target-rows-{key}": count for key, count in counts.items()}
 
 
-def copied_rows(target: Target, gone: Mapping[str, Any], replaced: AbstractSet[str]) -> int:
+def copied_rows(target: Target, deleted_positions: Mapping[str, BitMap64], replaced: AbstractSet[str]) -> int:
     """Rows that copy-on-write carries over unchanged, of files with rows that go and of those that are replaced anyway."""
     tasks = target.planned_tasks()
     total = 0
-    for path in gone.keys() | replaced:
+    for path in deleted_positions.keys() | replaced:
         deleted = target.existing_deletes.bitmap(tasks[path])
-        total += tasks[path].data_file.record_count - len(gone.get(path, ())) - (len(deleted) if deleted else 0)
+        total += tasks[path].data_file.record_count - len(deleted_positions.get(path, ())) - (len(deleted) if deleted else 0)
     return total
 
 
@@ -40,5 +43,5 @@ def _counted(clause: Clause) -> tuple[str, ...]:
     if clause.action is Action.INSERT:
         return ("inserted",)
     verb = "updated" if clause.action is Action.UPDATE else "deleted"
-    prefix = "matched" if clause.kind is Kind.MATCHED else "not-matched-by-source"
+    prefix = "matched" if clause.kind is ClauseKind.MATCHED else "not-matched-by-source"
     return (verb, f"{prefix}-{verb}")

@@ -1,4 +1,4 @@
-"""What the join of a MERGE found, and the rows that come of it.
+"""The rows of a MERGE's join, and the new rows that are made of them.
 
 Columns of the join: the places of rows, ``MATCHED``, ``ACTION`` (the number of the clause that takes the row), and a value for each
 column of the table (``value_name``).
@@ -18,8 +18,8 @@ from pyspark.sql.types import LongType, StructField, StructType
 from icesql.spark.jvm.local_rows import arrow_frame
 from icesql.spark.jvm.types import to_spark_type
 from icesql.spark.read.columns import quoted
+from icesql.spark.row_level.affected_rows import AffectedRows
 from icesql.spark.row_level.few_rows import NewRows
-from icesql.spark.row_level.found_rows import FoundRows
 from icesql.spark.row_level.target import LAST_UPDATED, ROW_ID, Target
 from icesql.spark.write.distribution import partition_columns
 from icesql.spark.write.store_assignment import assigned_frame, lineage_schema
@@ -35,17 +35,17 @@ def value_name(place: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class JoinedRows:
     """The rows that clauses take: as a frame, their places, and, if they are few, ``values``: all columns of the frame, and behind them
     ``partition_values``."""
 
     frame: DataFrame
-    places: FoundRows
+    places: AffectedRows
     values: pa.Table | None = None
 
 
 def partition_values(target: Target) -> list[Column]:
-    """The partition values of the rows that come, for those who write them in the driver; none where that cannot be."""
+    """The partition values of new rows that the driver writes; empty where the values must be fitted to the table first."""
     schema = target.metadata.schema
     if not _values_are_ready(schema):
         return []
@@ -53,14 +53,14 @@ def partition_values(target: Target) -> list[Column]:
     return partition_columns(target.spark, schema, target.metadata.spec, lambda i: F.col(value_name(places[i])))
 
 
-def new_rows(target: Target, found: Found, numbers: Sequence[int]) -> DataFrame | NewRows:
+def new_rows(target: Target, joined: JoinedRows, numbers: Sequence[int]) -> DataFrame | NewRows:
     """What the clauses of those numbers bring. A null in a required column fails when rows are computed."""
-    if found.values is None:
-        return _fitted(target, found.frame, numbers)
-    rows = found.values.filter(pc.is_in(found.values[ACTION], pa.array(numbers, found.values[ACTION].type)))
+    if joined.values is None:
+        return _fitted(target, joined.frame, numbers)
+    rows = joined.values.filter(pc.is_in(joined.values[ACTION], pa.array(numbers, joined.values[ACTION].type)))
     if _values_are_ready(target.metadata.schema) and not _lacks_values(target.metadata.schema, rows):
-        return _ready(target, rows, len(found.frame.columns))
-    return _fitted(target, arrow_frame(target.spark, rows.select(found.frame.columns), found.frame.schema), numbers)
+        return _ready(target, rows, len(joined.frame.columns))
+    return _fitted(target, arrow_frame(target.spark, rows.select(joined.frame.columns), joined.frame.schema), numbers)
 
 
 def _values_are_ready(schema: Schema) -> bool:

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -23,14 +23,18 @@ from icesql.spark.read.deletes import DeletedPositions
 from icesql.spark.read.filters import exact_filter
 from icesql.spark.read.read_planning import ReadSettings, ScanListener
 from icesql.spark.read.table_scan import Read
+from icesql.spark.row_level.affected_rows import POS
 from icesql.spark.row_level.file_numbers import FileNumbers
-from icesql.spark.row_level.found_rows import POS
+from icesql.spec.case_folding import name_key
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.metadata_columns import FILE, LINEAGE, PARTITION, SPEC_ID
 from icesql.spec.snapshots import MAIN, Snapshot
 from icesql.table.after_commit import after_commit
 from icesql.table.scan.tasks import FileScanTask
 from icesql.table.table import Table
+
+if TYPE_CHECKING:
+    from pyroaring import BitMap64
 
 ROW_ID, LAST_UPDATED = (field.name for field in LINEAGE)
 _numbers = itertools.count(1)
@@ -63,7 +67,7 @@ class Target:
 
     def key(self, name: str) -> str:
         """What two spellings of one name have in common."""
-        return name if self.is_case_sensitive else name.lower()
+        return name_key(case_sensitive=self.is_case_sensitive)(name)
 
     @cached_property
     def snapshot(self) -> Snapshot | None:
@@ -139,13 +143,13 @@ class Target:
     def existing_deletes(self) -> DeletedPositions:
         return DeletedPositions(self.table.io)
 
-    def without_rows(self, tasks: Sequence[FileScanTask], gone: Mapping[str, Any], columns: Sequence[str]) -> DataFrame:
-        """The live rows of the tasks' files but for the positions in ``gone`` (by path): what copy-on-write carries over."""
+    def without_rows(self, tasks: Sequence[FileScanTask], deleted_positions: Mapping[str, BitMap64], columns: Sequence[str]) -> DataFrame:
+        """The live rows of the tasks' files but for the positions in ``deleted_positions`` (by path): what copy-on-write carries over."""
         settings = ReadSettings(
             schema=self.metadata.schema,
             metadata_columns=tuple(c for c in self.hidden_columns if c in columns),
             tasks=tuple(tasks),
-            gone=gone,
+            deleted_positions=deleted_positions,
         )
         read = Read(self.spark, self.table.io, self.metadata, self.table.name, self.snapshot, settings)
         return bridge_of(self.spark).frame(read.plan()).select(*map(quoted, columns))

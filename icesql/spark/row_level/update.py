@@ -1,4 +1,4 @@
-"""UPDATE: rows that match go, and come again with new values."""
+"""UPDATE: rows that match are deleted, and added again with new values."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pyspark.sql.types import StructType
 from icesql.spark.jvm.local_rows import is_local
 from icesql.spark.jvm.plans import is_deterministic
 from icesql.spark.read.columns import quoted
+from icesql.spark.row_level.affected_rows import POS, AffectedRows, affected_rows, may_be_many
 from icesql.spark.row_level.assignments import Assignment, assigned_columns
 from icesql.spark.row_level.changes import MERGE_ON_READ, RowLevelResult, change, check_changes, mode_of
 from icesql.spark.row_level.checks import require_deterministic
 from icesql.spark.row_level.few_rows import NewRows, first_rows, in_driver, most_in_driver
 from icesql.spark.row_level.file_numbers import FILE_NUMBER
-from icesql.spark.row_level.found_rows import POS, FoundRows, found_rows, may_be_many
 from icesql.spark.row_level.target import LAST_UPDATED, ROW_ID, Target
 from icesql.spark.write.distribution import with_partition_values
 from icesql.spark.write.store_assignment import assigned_frame, lineage_schema
@@ -55,11 +55,11 @@ def _update(target: Target, assignments: Sequence[Assignment], condition: str | 
         few = in_driver(first, most)
         if few is not None:
             new = NewRows(target.spark, few.drop_columns(_PLACES), _without_places(rows))
-            return _changed(target, FoundRows(few.select(_PLACES), target.files), new)
+            return _changed(target, AffectedRows(few.select(_PLACES), target.files), new)
     places = rows.select(*_PLACES)
     if is_local(places):
         return _nothing(target)
-    return _changed(target, found_rows(places, target.files, many=may_be_many(target.snapshot)), rows.drop(*_PLACES))
+    return _changed(target, affected_rows(places, target.files, many=may_be_many(target.snapshot)), rows.drop(*_PLACES))
 
 
 def _most_in_driver(target: Target, rows: DataFrame) -> int | None:
@@ -80,10 +80,14 @@ def _nothing(target: Target) -> RowLevelResult:
     return RowLevelResult(builder=empty)
 
 
-def _changed(target: Target, found: FoundRows, new: DataFrame | NewRows) -> RowLevelResult:
-    gone = found.positions()[0]
-    target.read.planner.narrow(gone.keys())  # the new rows come from files in which some were found
-    return RowLevelResult(builder=change(target, "update", gone, new if gone else None, coming=sum(map(len, gone.values()))))
+def _changed(target: Target, matched: AffectedRows, new: DataFrame | NewRows) -> RowLevelResult:
+    deleted_positions = matched.positions()[0]
+    target.read.planner.narrow(deleted_positions.keys())  # the new rows are made of rows in these files
+    return RowLevelResult(
+        builder=change(
+            target, "update", deleted_positions, new if deleted_positions else None, new_row_count=sum(map(len, deleted_positions.values()))
+        )
+    )
 
 
 def _lineage(target: Target) -> list[str]:

@@ -16,15 +16,17 @@ import tempfile
 import threading
 import weakref
 import zipfile
+from importlib.metadata import files
 from importlib.util import MAGIC_NUMBER, cache_from_source, source_hash
 from pathlib import Path
-from typing import Any
 
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from icesql.errors import UnsupportedError
+from icesql.io.avro.library import SHIPPED
 
-_shipped: weakref.WeakSet[Any] = weakref.WeakSet()
+_shipped: weakref.WeakSet[SparkContext] = weakref.WeakSet()
 _lock = threading.Lock()
 _HEADER_BYTES = 16  # of a compiled module: the version's number, flags, and the source's time and length or its hash (PEP 552)
 _HASHED_UNCHECKED = 1
@@ -50,7 +52,7 @@ _IN_DRIVER = re.compile(r"local(\[[^]]*\])?")
 _HERE = re.compile(r"local(-cluster)?(\[[^]]*\])?")
 
 
-def _choose_interpreter(context: Any) -> None:
+def _choose_interpreter(context: SparkContext) -> None:
     """The driver's for workers on this machine, unless the user has chosen one: PySpark takes the first ``python3`` of the PATH, which is
     another where the driver's environment is not activated (``venv/bin/python job.py``, the kernel of a notebook)."""
     if "PYSPARK_PYTHON" not in os.environ and context.pythonExec == "python3" and _HERE.fullmatch(context.master) and sys.executable:
@@ -59,14 +61,14 @@ def _choose_interpreter(context: Any) -> None:
 
 def _is_drivers(command: str) -> bool:
     """Whether a command is this very interpreter. Environments link to one file, but each from a folder of its own."""
-    found = shutil.which(command)
-    if found is None or not sys.executable:
+    program = shutil.which(command)
+    if program is None or not sys.executable:
         return False
-    ours, theirs = Path(sys.executable).absolute(), Path(found).absolute()
+    ours, theirs = Path(sys.executable).absolute(), Path(program).absolute()
     return ours.parent == theirs.parent and ours.resolve() == theirs.resolve()
 
 
-def _check_workers(context: Any) -> None:
+def _check_workers(context: SparkContext) -> None:
     """Run a task. Raises UnsupportedError, in one sentence, for workers without pyarrow or with another version of Python, and for none."""
 
     def has_pyarrow(_: int) -> bool:  # within this function, so that it is sent with its code: the worker has no icesql yet
@@ -77,10 +79,10 @@ def _check_workers(context: Any) -> None:
     try:
         has_arrow = context.parallelize([0], 1).map(has_pyarrow).first()
     except Exception as error:
-        found = _MISMATCH.search(str(error)) or _NO_PROGRAM.search(str(error))
-        if found is None:
+        refusal = _MISMATCH.search(str(error)) or _NO_PROGRAM.search(str(error))
+        if refusal is None:
             raise
-        why = f"it is Python {found[1]}, the driver's is {found[2]}" if found.re is _MISMATCH else "it is not there"
+        why = f"it is Python {refusal[1]}, the driver's is {refusal[2]}" if refusal.re is _MISMATCH else "it is not there"
         raise _unusable(context, why) from None
     if not has_arrow:
         raise _unusable(context, "it has no pyarrow")
@@ -90,7 +92,7 @@ _MISMATCH = re.compile(r"in worker has different version: (\S+) than that in dri
 _NO_PROGRAM = re.compile(r"Cannot run program \"([^\"]*)\"")
 
 
-def _unusable(context: Any, why: str) -> UnsupportedError:
+def _unusable(context: SparkContext, why: str) -> UnsupportedError:
     what = "set PYSPARK_PYTHON to one that can be used before Spark starts"
     return UnsupportedError(f"Cannot run tasks in the workers' interpreter: {why}: {context.pythonExec}; {what}")
 
@@ -103,22 +105,28 @@ def _is_installed() -> bool:
 
 
 def _zip() -> Path:
-    """The rooms that tasks import, as a zip named by its contents: Spark takes one file a name."""
+    """The rooms that tasks import and fastavro's sources, as a zip named by its contents: Spark takes one file a name."""
     import icesql
 
     root = Path(icesql.__file__).parent
     modules = sorted({*root.glob("*.py"), *(file for room in _ROOMS for file in (root / room).rglob("*.py"))})
-    files = {Path("icesql") / file.relative_to(root): file for file in modules}
-    sources = {path: file.read_bytes() for path, file in files.items()}
+    places = {Path("icesql") / file.relative_to(root): file for file in modules} | _fastavro_sources()
+    sources = {path: file.read_bytes() for path, file in places.items()}
     name = hashlib.sha256(b"".join(sources.values())).hexdigest()[:16]
     target = Path(tempfile.mkdtemp(prefix="icesql-")) / f"icesql-{name}.zip"
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, content in sources.items():
             archive.writestr(str(path), content)
-            compiled = _compiled(files[path], content)
+            compiled = _compiled(places[path], content) if path.suffix == ".py" else None
             if compiled is not None:
                 archive.writestr(str(path.with_suffix(".pyc")), compiled)
     return target
+
+
+def _fastavro_sources() -> dict[Path, Path]:
+    """fastavro's Python modules, which do without its compiled ones, and its licence, by their places in the archive."""
+    listed = [file for file in files("fastavro") or [] if file.suffix == ".py" or "LICENSE" in file.name]
+    return {Path(SHIPPED) / file: Path(str(file.locate())) for file in listed}
 
 
 def _compiled(file: Path, content: bytes) -> bytes | None:

@@ -15,6 +15,8 @@ from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, BinaryType, DataType, MapType, StringType, StructField, StructType, VariantType
 
+from icesql.spec.case_folding import fold
+
 MAX_BYTES_PER_BATCH = "spark.sql.execution.arrow.maxBytesPerBatch"
 UNLIMITED = str(2**31 - 1)
 LONG_ROW = "A row is too long for batches whose bytes are not measured"
@@ -71,7 +73,7 @@ def _bytes_of(column: Column, type_: DataType) -> tuple[int, list[Column]] | Non
         return FIXED_BYTES, [F.coalesce(F.octet_length(column), F.lit(0)).cast("long")]
     if not isinstance(type_, StructType):
         return FIXED_BYTES, []
-    if len({name.lower() for name in type_.names}) < len(type_.names):
+    if len({fold(name) for name in type_.names}) < len(type_.names):
         return None  # names that differ by case cannot be asked for
     fixed, lengths = FIXED_BYTES, []
     for field in type_.fields:

@@ -141,7 +141,7 @@ def is_small(frame: DataFrame, rows: int | None = None) -> bool:
 
 
 def remove_files_of(job: WriteJob, after_id: str = "") -> None:
-    """Remove what a failed write left behind: finished tasks' files are known by the operation's id in their names, and what follows it."""
+    """Remove what a failed write left behind: files of finished tasks have the operation's id and ``after_id`` in their names."""
     marker = job.operation_id + after_id
     job.io.delete_many([info.location for info in job.io.list_files(job.locations.data_folder) if marker in info.location])
 

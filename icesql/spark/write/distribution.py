@@ -18,6 +18,7 @@ from icesql.spark.write.transforms import transform_column
 from icesql.spec import properties as P
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import PartitionSpec
+from icesql.spec.properties import whole_number
 from icesql.spec.schema import Schema
 from icesql.spec.sorting import NullOrder, SortDirection, SortField, SortOrder
 
@@ -53,8 +54,11 @@ def distribution_of(
     Raises InvalidArgumentError for an unknown mode.
     """
     options, session, properties = options or {}, session or {}, metadata.properties
-    key = P.WRITE_DISTRIBUTION_MODE if verb == "write" else f"write.{verb}.distribution-mode"
-    asked = (options.get("distribution-mode"), session.get("spark.sql.iceberg.distribution-mode"), properties.get(key))
+    asked = (
+        options.get("distribution-mode"),
+        session.get("spark.sql.iceberg.distribution-mode"),
+        properties.get(P.DISTRIBUTION_MODES[verb]),
+    )
     mode = next((mode for mode in asked if mode is not None), None)
     if mode is None:
         mode = _default_mode(metadata, spec) if verb == "write" else "hash"
@@ -91,7 +95,7 @@ def _advisory(metadata: TableMetadata, options: Mapping[str, str], session: Mapp
 def integer(text: str) -> int:
     """The number that an option states. Raises InvalidArgumentError, as Java words it."""
     try:
-        return int(text)
+        return whole_number(text)
     except ValueError:
         raise InvalidArgumentError(f'For input string: "{text}"', value=text) from None
 

@@ -23,7 +23,6 @@ from icesql.spec.transforms import DAY, HOUR, MONTH, YEAR, Transform, bucket, tr
 _INT_MAX = 0x7FFFFFFF
 _MICROS_PER_DAY, _MICROS_PER_HOUR = 86_400_000_000, 3_600_000_000
 _NTZ = (I.TimestampType, I.TimestampNanoType)
-_TZ = (I.TimestamptzType, I.TimestamptzNanoType)
 
 
 def transform_column(spark: SparkSession, transform: Transform, source: I.Type, column: Column) -> Column:

@@ -16,15 +16,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from icesql.io.arrow.types import internal_values, to_arrow_type
 from icesql.io.data.writer import DataFileWriter
 from icesql.io.storage.files import FileIO
 from icesql.spark.workers.task_imports import archives_forgotten
-from icesql.spark.write.to_table_arrow import table_batch
+from icesql.spark.write.to_table_arrow import table_array, table_batch
 from icesql.spec.files import DataFile
 from icesql.spec.partitioning import PartitionSpec, partition_key
 from icesql.spec.paths import partition_path
 from icesql.spec.schema import Schema
-from icesql.spec.types import Type
+from icesql.spec.types import DecimalType, Type, UnknownType
 from icesql.table.manifests.location_provider import LocationProvider
 
 RESULT_COLUMN = "files"
@@ -165,10 +166,6 @@ def _changes(key: pa.Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
 
 def partition_values(type_: Type, values: pa.Array) -> list[object]:
     """Arrow values of a partition column, as Spark sends them, in internal form."""
-    from icesql.io.arrow.types import internal_values, to_arrow_type
-    from icesql.spark.write.to_table_arrow import table_array
-    from icesql.spec.types import DecimalType, UnknownType
-
     if isinstance(type_, UnknownType) or values.null_count == len(values):
         return [None] * len(values)  # a void field has no values, and its source column may be gone
     if isinstance(type_, DecimalType):

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
 from icesql.errors import CorruptMetadataError
+
+JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
+JsonObject: TypeAlias = "dict[str, JsonValue]"
 
 INT_RANGE = range(-(2**31), 2**31)
 LONG_RANGE = range(-(2**63), 2**63)
@@ -38,26 +41,36 @@ def each(items: list[Any], name: str) -> Iterator[tuple[str, Any]]:
         yield f"{name}[{position}]", item
 
 
-def as_object(value: Any) -> dict[str, Any]:
+def as_object(value: JsonValue) -> JsonObject:
     if not isinstance(value, dict):
         raise JsonFault(f"expected an object, got {kind(value)}")
     return value
 
 
-def as_array(value: Any) -> list[Any]:
+def as_strings(value: JsonValue) -> dict[str, str]:
+    """An object all of whose values are strings."""
+    strings: dict[str, str] = {}
+    for name, item in as_object(value).items():
+        if not isinstance(item, str):
+            raise JsonFault(f"expected a string, got {kind(item)}", name)
+        strings[name] = item
+    return strings
+
+
+def as_array(value: JsonValue) -> list[Any]:
     if not isinstance(value, list):
         raise JsonFault(f"expected an array, got {kind(value)}")
     return value
 
 
-def required(node: dict[str, Any], key: str) -> Any:
+def required(node: JsonObject, key: str) -> Any:
     value = node.get(key)
     if value is None:
         raise JsonFault(f"missing required field: {key}")
     return value
 
 
-def int_field(node: dict[str, Any], key: str, *, default: int | None = None) -> int:
+def int_field(node: JsonObject, key: str, *, default: int | None = None) -> int:
     value = node.get(key, default)
     if value is None:
         value = required(node, key)
@@ -66,39 +79,39 @@ def int_field(node: dict[str, Any], key: str, *, default: int | None = None) -> 
     return value
 
 
-def long_field(node: dict[str, Any], key: str) -> int:
+def long_field(node: JsonObject, key: str) -> int:
     value = required(node, key)
     if type(value) is not int or value not in LONG_RANGE:
         raise JsonFault(f"expected a long, got {kind(value)}", key)
     return value
 
 
-def string_field(node: dict[str, Any], key: str) -> str:
+def string_field(node: JsonObject, key: str) -> str:
     value = required(node, key)
     if not isinstance(value, str):
         raise JsonFault(f"expected a string, got {kind(value)}", key)
     return value
 
 
-def optional_string(node: dict[str, Any], key: str) -> str | None:
+def optional_string(node: JsonObject, key: str) -> str | None:
     return None if node.get(key) is None else string_field(node, key)
 
 
-def bool_field(node: dict[str, Any], key: str) -> bool:
+def bool_field(node: JsonObject, key: str) -> bool:
     value = required(node, key)
     if not isinstance(value, bool):
         raise JsonFault(f"expected a boolean, got {kind(value)}", key)
     return value
 
 
-def array_field(node: dict[str, Any], key: str) -> list[Any]:
+def array_field(node: JsonObject, key: str) -> list[Any]:
     value = required(node, key)
     if not isinstance(value, list):
         raise JsonFault(f"expected an array, got {kind(value)}", key)
     return value
 
 
-def long_array(node: dict[str, Any], key: str) -> list[int]:
+def long_array(node: JsonObject, key: str) -> list[int]:
     values = array_field(node, key)
     for path, value in each(values, key):
         if type(value) is not int or value not in LONG_RANGE:
@@ -106,7 +119,7 @@ def long_array(node: dict[str, Any], key: str) -> list[int]:
     return values
 
 
-def int_array(node: dict[str, Any], key: str) -> list[int]:
+def int_array(node: JsonObject, key: str) -> list[int]:
     values = array_field(node, key)
     for path, value in each(values, key):
         if type(value) is not int or value not in INT_RANGE:
@@ -114,7 +127,7 @@ def int_array(node: dict[str, Any], key: str) -> list[int]:
     return values
 
 
-def kind(value: Any) -> str:
+def kind(value: JsonValue) -> str:
     """A JSON value in an error: its kind and, shortened, itself."""
     match value:
         case None:
@@ -123,5 +136,6 @@ def kind(value: Any) -> str:
             return "an object"
         case list():
             return "an array"
-    shown = str(value).lower() if isinstance(value, bool) else repr(value)
-    return shown if len(shown) <= 60 else shown[:57] + "..."
+        case _:
+            shown = str(value).lower() if isinstance(value, bool) else repr(value)
+            return shown if len(shown) <= 60 else shown[:57] + "..."

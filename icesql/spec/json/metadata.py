@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from icesql.errors import CorruptMetadataError, UnsupportedError
-from icesql.spec.json.faults import JsonFault, each, within
+from icesql.spec.json.faults import JsonFault, JsonObject, JsonValue, each, within
 from icesql.spec.json.metadata_wire import MetadataLogWire, SnapshotLogWire, TableWire, VersionWire
 from icesql.spec.json.snapshots import (
     are_summaries_sound,
@@ -69,7 +69,7 @@ def metadata_from_json(data: bytes, location: str) -> TableMetadata:
         ) from fault
 
 
-def metadata_from_object(node: Any, location: str) -> TableMetadata:
+def metadata_from_object(node: JsonValue, location: str) -> TableMetadata:
     """As ``metadata_from_json`` for a parsed document (REST responses)."""
     return metadata_from_json(_ENCODER.encode(node), location)
 
@@ -215,7 +215,7 @@ def metadata_to_json(metadata: TableMetadata) -> bytes:
 
 def metadata_to_object(metadata: TableMetadata) -> dict[str, Any]:
     """As ``metadata_to_json`` but parsed (REST responses)."""
-    node: dict[str, Any] = msgspec.json.decode(metadata_to_json(metadata))
+    node: JsonObject = msgspec.json.decode(metadata_to_json(metadata))
     return node
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from icesql.spec.json.faults import JsonFault
+from icesql.spec.json.faults import JsonFault, JsonObject, JsonValue
 from icesql.spec.json.metadata_wire import (
     NO_SUMMARY,
     BlobWire,
@@ -95,7 +95,7 @@ def _fault(text: str) -> JsonFault:
     return JsonFault(reason[:1].lower() + reason[1:], matched["path"] or "")
 
 
-def decode(type_: type[_W], node: Any) -> _W:
+def decode(type_: type[_W], node: JsonValue) -> _W:
     """A wire struct of a parsed JSON value. Raises CorruptMetadataError naming the path."""
     with faults_of_msgspec():
         return msgspec.json.decode(msgspec.json.encode(node), type=type_)
@@ -157,11 +157,11 @@ def _summary_to_raw(summary: Mapping[str, str]) -> msgspec.Raw:
 
 def snapshot_to_json(snapshot: Snapshot) -> dict[str, Any]:
     """The object REST's ``add-snapshot`` carries."""
-    node: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(snapshot_to_wire(snapshot)))
+    node: JsonObject = msgspec.json.decode(msgspec.json.encode(snapshot_to_wire(snapshot)))
     return node
 
 
-def snapshot_from_json(node: Any) -> Snapshot:
+def snapshot_from_json(node: JsonValue) -> Snapshot:
     """Raises CorruptMetadataError naming the path."""
     snapshot = snapshot_from_wire(decode(SnapshotWire, node))
     check_summary(snapshot)
@@ -215,7 +215,7 @@ def ref_to_json(ref: SnapshotRef) -> dict[str, Any]:
     return _builtins(ref_to_wire(ref))
 
 
-def ref_from_json(node: Any) -> SnapshotRef:
+def ref_from_json(node: JsonValue) -> SnapshotRef:
     """Raises CorruptMetadataError naming the path."""
     return ref_from_wire(decode(RefWire, node))
 
@@ -265,7 +265,7 @@ def statistics_to_json(statistics: StatisticsFile) -> dict[str, Any]:
     return _builtins(statistics_to_wire(statistics))
 
 
-def statistics_from_json(node: Any) -> StatisticsFile:
+def statistics_from_json(node: JsonValue) -> StatisticsFile:
     """Raises CorruptMetadataError naming the path."""
     return statistics_from_wire(decode(StatisticsWire, node))
 
@@ -288,7 +288,7 @@ def partition_statistics_to_json(statistics: PartitionStatisticsFile) -> dict[st
     return _builtins(partition_statistics_to_wire(statistics))
 
 
-def partition_statistics_from_json(node: Any) -> PartitionStatisticsFile:
+def partition_statistics_from_json(node: JsonValue) -> PartitionStatisticsFile:
     """Raises CorruptMetadataError naming the path."""
     return partition_statistics_from_wire(decode(PartitionStatisticsWire, node))
 
@@ -315,11 +315,11 @@ def encrypted_key_to_json(key: EncryptedKey) -> dict[str, Any]:
     return _builtins(encrypted_key_to_wire(key))
 
 
-def encrypted_key_from_json(node: Any) -> EncryptedKey:
+def encrypted_key_from_json(node: JsonValue) -> EncryptedKey:
     """Raises CorruptMetadataError naming the path."""
     return encrypted_key_from_wire(decode(EncryptedKeyWire, node))
 
 
 def _builtins(wire: msgspec.Struct) -> dict[str, Any]:
-    node: dict[str, Any] = msgspec.to_builtins(wire)
+    node: JsonObject = msgspec.to_builtins(wire)
     return node

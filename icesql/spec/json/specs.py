@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from icesql.errors import InvalidArgumentError
-from icesql.spec.json.faults import JsonFault, array_field, as_object, each, int_array, int_field, string_field, within
+from icesql.spec.json.faults import (
+    JsonFault,
+    JsonObject,
+    JsonValue,
+    array_field,
+    as_object,
+    each,
+    int_array,
+    int_field,
+    string_field,
+    within,
+)
 from icesql.spec.partitioning import PARTITION_FIELD_ID_START, PartitionField, PartitionSpec
 from icesql.spec.sorting import NullOrder, SortDirection, SortField, SortOrder
 from icesql.spec.transforms import Transform, parse_transform
@@ -15,14 +26,15 @@ def spec_to_json(spec: PartitionSpec) -> dict[str, Any]:
     return {"spec-id": spec.spec_id, "fields": spec_fields_to_json(spec)}
 
 
-def spec_fields_to_json(spec: PartitionSpec) -> list[dict[str, Any]]:
+def spec_fields_to_json(spec: PartitionSpec) -> list[JsonObject]:
     """The bare field list: a v1 document's ``partition-spec`` and a manifest's header."""
     return [{"name": f.name, "transform": str(f.transform), **_source_to_json(f.source_ids), "field-id": f.field_id} for f in spec.fields]
 
 
-def spec_from_json(node: Any) -> PartitionSpec:
+def spec_from_json(node: JsonValue) -> PartitionSpec:
     """The spec of a JSON object. Raises CorruptMetadataError naming the JSON path."""
-    return spec_from_fields(int_field(as_object(node), "spec-id"), array_field(node, "fields"))
+    spec = as_object(node)
+    return spec_from_fields(int_field(spec, "spec-id"), array_field(spec, "fields"))
 
 
 def spec_from_fields(spec_id: int, nodes: list[Any], path: str = "fields") -> PartitionSpec:
@@ -39,7 +51,7 @@ def spec_from_fields(spec_id: int, nodes: list[Any], path: str = "fields") -> Pa
     return PartitionSpec(spec_id=spec_id, fields=tuple(fields))
 
 
-def _partition_field(node: dict[str, Any], default_id: int) -> PartitionField:
+def _partition_field(node: JsonObject, default_id: int) -> PartitionField:
     return PartitionField(
         source_ids=_source_ids(node),
         field_id=int_field(node, "field-id", default=default_id),
@@ -69,10 +81,11 @@ def sort_order_to_json(order: SortOrder) -> dict[str, Any]:
     return {"order-id": order.order_id, "fields": fields}
 
 
-def sort_order_from_json(node: Any) -> SortOrder:
+def sort_order_from_json(node: JsonValue) -> SortOrder:
     """The order of a JSON object. Raises CorruptMetadataError naming the JSON path."""
-    order_id, fields = int_field(as_object(node), "order-id"), []
-    for path, item in each(array_field(node, "fields"), "fields"):
+    order = as_object(node)
+    order_id, fields = int_field(order, "order-id"), []
+    for path, item in each(array_field(order, "fields"), "fields"):
         with within(path):
             fields.append(_sort_field(as_object(item)))
     if order_id == 0 and fields:
@@ -80,7 +93,7 @@ def sort_order_from_json(node: Any) -> SortOrder:
     return SortOrder(order_id=order_id, fields=tuple(fields))
 
 
-def _sort_field(node: dict[str, Any]) -> SortField:
+def _sort_field(node: JsonObject) -> SortField:
     return SortField(
         source_ids=_source_ids(node),
         transform=_transform(node),
@@ -89,14 +102,14 @@ def _sort_field(node: dict[str, Any]) -> SortField:
     )
 
 
-def _one_of(node: dict[str, Any], key: str, allowed: list[str]) -> str:
+def _one_of(node: JsonObject, key: str, allowed: list[str]) -> str:
     value = string_field(node, key).lower()
     if value not in allowed:
         raise JsonFault(f"expected {' or '.join(allowed)}, got {value!r}", key)
     return value
 
 
-def _transform(node: dict[str, Any]) -> Transform:
+def _transform(node: JsonObject) -> Transform:
     text = string_field(node, "transform")
     try:
         return parse_transform(text)
@@ -108,7 +121,7 @@ def _source_to_json(source_ids: tuple[int, ...]) -> dict[str, Any]:
     return {"source-id": source_ids[0]} if len(source_ids) == 1 else {"source-ids": list(source_ids)}
 
 
-def _source_ids(node: dict[str, Any]) -> tuple[int, ...]:
+def _source_ids(node: JsonObject) -> tuple[int, ...]:
     """``source-ids`` (v3) where there, else ``source-id``."""
     if node.get("source-ids") is None:
         return (int_field(node, "source-id"),)

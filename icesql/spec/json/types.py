@@ -87,7 +87,8 @@ def type_to_json(type_: Type) -> Any:
                 "value": type_to_json(type_.value),
                 "value-required": type_.value_required,
             }
-    return str(type_)
+        case _:
+            return str(type_)
 
 
 def _field_to_json(field: NestedField) -> dict[str, Any]:
@@ -158,7 +159,8 @@ def _type_from_json(node: Any, depth: int) -> Type:
         case "map":
             key, value = _child_type(node, "key", depth), _child_type(node, "value", depth)
             return MapType(int_field(node, "key-id"), key, int_field(node, "value-id"), value, bool_field(node, "value-required"))
-    raise JsonFault(f"unknown type: {kind_}", "type")
+        case _:
+            raise JsonFault(f"unknown type: {kind_}", "type")
 
 
 def _child_type(node: dict[str, Any], key: str, depth: int) -> Type:

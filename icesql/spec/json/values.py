@@ -8,7 +8,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from icesql.errors import InvalidArgumentError
-from icesql.spec.json.faults import INT_RANGE, LONG_RANGE, JsonFault, as_array, as_object, each, kind, within
+from icesql.spec.json.faults import INT_RANGE, LONG_RANGE, JsonFault, JsonObject, JsonValue, as_array, as_object, each, kind, within
 from icesql.spec.types import (
     BinaryType,
     BooleanType,
@@ -70,10 +70,11 @@ def to_json(type_: Type, value: Any) -> Any:
             return [to_json(element, item) for item in value]
         case MapType(key=key, value=item_type):
             return {"keys": [to_json(key, k) for k in value], "values": [to_json(item_type, v) for v in value.values()]}
-    raise InvalidArgumentError(f"Cannot write JSON value: no form of type: {type_}", type=str(type_))
+        case _:
+            raise InvalidArgumentError(f"Cannot write JSON value: no form of type: {type_}", type=str(type_))
 
 
-def from_json(type_: Type, node: Any) -> Any:
+def from_json(type_: Type, node: JsonValue) -> Any:
     """The value, in internal form, of parsed JSON. Raises CorruptMetadataError naming the path where it does not fit the type."""
     if node is None:
         return None
@@ -84,22 +85,23 @@ def from_json(type_: Type, node: Any) -> Any:
             return [_at(f"[{i}]", element, item) for i, item in enumerate(as_array(node))]
         case MapType():
             return _map(type_, as_object(node))
-    value = _primitive(type_, node)
-    if value is None:
-        raise JsonFault(f"expected a {type_} value, got {kind(node)}")
-    return value
+        case _:
+            value = _primitive(type_, node)
+            if value is None:
+                raise JsonFault(f"expected a {type_} value, got {kind(node)}")
+            return value
 
 
-def _at(path: str, type_: Type, node: Any) -> Any:
+def _at(path: str, type_: Type, node: JsonValue) -> Any:
     with within(path):
         return from_json(type_, node)
 
 
-def _struct(type_: StructType, node: dict[str, Any]) -> tuple[Any, ...]:
+def _struct(type_: StructType, node: JsonObject) -> tuple[Any, ...]:
     return tuple(_at(str(f.id), f.type, node.get(str(f.id))) for f in type_.fields)
 
 
-def _map(type_: MapType, node: dict[str, Any]) -> dict[Any, Any]:
+def _map(type_: MapType, node: JsonObject) -> dict[Any, Any]:
     keys, values = node.get("keys"), node.get("values")
     if not isinstance(keys, list) or not isinstance(values, list) or len(keys) != len(values):
         raise JsonFault("expected a map value: keys and values of equal length")
@@ -112,7 +114,7 @@ def _map(type_: MapType, node: dict[str, Any]) -> dict[Any, Any]:
     return entries
 
 
-def _primitive(type_: Type, node: Any) -> Any:
+def _primitive(type_: Type, node: JsonValue) -> Any:
     """The value, or ``None`` where the node does not fit."""
     match type_, node:
         case BooleanType(), bool():
@@ -136,7 +138,8 @@ def _primitive(type_: Type, node: Any) -> Any:
                 return _from_text(type_, node)
             except (ValueError, InvalidOperation) as error:  # InvalidArgumentError is a ValueError
                 raise JsonFault(f"expected a {type_} value, got {kind(node)}") from error
-    return None
+        case _:
+            return None
 
 
 def _float(number: int | float) -> float | None:
@@ -170,7 +173,8 @@ def _from_text(type_: Type, text: str) -> Any:
             return _in_length(length, bytes.fromhex(text))
         case BinaryType():
             return bytes.fromhex(text)
-    return None
+        case _:
+            return None
 
 
 def _in(valid: range, value: int) -> int | None:

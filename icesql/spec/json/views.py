@@ -7,15 +7,15 @@ from typing import Any
 
 from icesql.errors import CorruptMetadataError, UnsupportedError
 from icesql.spec.json.faults import (
-    LONG_RANGE,
     JsonFault,
     array_field,
     as_object,
+    as_strings,
     each,
     int_field,
     kind,
+    long_field,
     optional_string,
-    required,
     string_field,
     within,
 )
@@ -117,7 +117,7 @@ def view_version_from_json(node: Any) -> ViewVersion:
             raise JsonFault(f"expected a string, got {kind(level)}", path)
     return ViewVersion(
         version_id=int_field(node, "version-id"),
-        timestamp_ms=_long(node, "timestamp-ms"),
+        timestamp_ms=long_field(node, "timestamp-ms"),
         schema_id=int_field(node, "schema-id"),
         summary=_strings(node, "summary"),
         representations=tuple(sql for sql in _parsed(_representation, node, "representations") if sql is not None),
@@ -133,25 +133,14 @@ def _representation(node: Any) -> SqlRepresentation | None:
 
 
 def _entry(node: Any) -> ViewHistoryEntry:
-    return ViewHistoryEntry(timestamp_ms=_long(as_object(node), "timestamp-ms"), version_id=int_field(node, "version-id"))
-
-
-def _long(node: dict[str, Any], key: str) -> int:
-    value = required(node, key)
-    if type(value) is not int or value not in LONG_RANGE:
-        raise JsonFault(f"expected a long, got {kind(value)}", key)
-    return value
+    return ViewHistoryEntry(timestamp_ms=long_field(as_object(node), "timestamp-ms"), version_id=int_field(node, "version-id"))
 
 
 def _strings(node: dict[str, Any], key: str) -> dict[str, str]:
     if node.get(key) is None:
         return {}
     with within(key):
-        node_strings = as_object(node[key])
-        for name, value in node_strings.items():
-            if not isinstance(value, str):
-                raise JsonFault(f"expected a string, got {kind(value)}", name)
-    return node_strings
+        return as_strings(node[key])
 
 
 def _check(view: ViewMetadata) -> None:

@@ -68,7 +68,8 @@ def _encode(type_: Type, value: Any) -> bytes:
             return to_twos_complement(unscaled(value, scale))
         case UUIDType():
             return bytes(value.bytes)
-    raise InvalidArgumentError(f"Cannot serialize value: no single-value form of type: {type_}", type=str(type_))
+        case _:
+            raise InvalidArgumentError(f"Cannot serialize value: no single-value form of type: {type_}", type=str(type_))
 
 
 def from_bytes(type_: Type, data: bytes) -> Any:
@@ -112,7 +113,8 @@ def _decode(type_: Type, data: bytes) -> Any:
             return uuid.UUID(bytes=data)
         case UnknownType():
             return None
-    raise InvalidArgumentError(f"Cannot read single value: no single-value form of type: {type_}", type=str(type_))
+        case _:
+            raise InvalidArgumentError(f"Cannot read single value: no single-value form of type: {type_}", type=str(type_))
 
 
 def _promoted_int(type_: PrimitiveType, value: int) -> int:
@@ -124,7 +126,8 @@ def _promoted_int(type_: PrimitiveType, value: int) -> int:
             return value * MICROS_PER_DAY
         case TimestampNanoType():
             return value * MICROS_PER_DAY * NANOS_PER_MICRO
-    raise ValueError("length")
+        case _:
+            raise ValueError("length")
 
 
 def truncate_lower(type_: Type, value: Any, length: int) -> Any:

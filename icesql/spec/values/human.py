@@ -50,7 +50,8 @@ def human_value(type_: Type, value: object) -> str:
             return java_float(float(value))
         case DoubleType(), (int() | float()):
             return java_double(float(value))
-    return str(value)
+        case _:
+            return str(value)
 
 
 def human_year(years: int) -> str:

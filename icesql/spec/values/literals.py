@@ -139,8 +139,9 @@ def _to_double(type_: Type, value: Any) -> Any:
             try:
                 return float(value)
             except ValueError:
-                pass
-    _refuse(type_, value)
+                _refuse(type_, value)
+        case _:
+            _refuse(type_, value)
 
 
 def _to_float(type_: Type, value: Any) -> Any:
@@ -197,7 +198,8 @@ def _to_time(type_: Type, value: Any) -> Any:
             if value >= MICROS_PER_DAY:
                 return ABOVE_MAX
             return BELOW_MIN if value < 0 else value
-    _refuse(type_, value)
+        case _:
+            _refuse(type_, value)
 
 
 def _to_timestamp(*, zoned: bool, unit_nanos: int) -> Callable[[Type, Any], Any]:
@@ -240,8 +242,9 @@ def _to_uuid(type_: Type, value: Any) -> uuid.UUID:
             try:
                 return uuid.UUID(value)
             except ValueError:
-                pass
-    _refuse(type_, value)
+                _refuse(type_, value)
+        case _:
+            _refuse(type_, value)
 
 
 def _to_binary(type_: Type, value: Any) -> bytes:

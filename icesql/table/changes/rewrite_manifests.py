@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from icesql.errors import InvalidArgumentError
-from icesql.io.manifests.columns import ManifestColumns, read_manifest_columns
+from icesql.io.manifests.column_reader import read_manifest_columns
+from icesql.io.manifests.columns import ManifestColumns
 from icesql.io.manifests.entries import RawEntry
 from icesql.io.manifests.partition_columns import PartitionColumn
 from icesql.spec.files import EntryStatus, ManifestContent, ManifestFile

@@ -11,6 +11,7 @@ from typing import Literal
 
 from icesql.errors import InvalidArgumentError, ValidationError, unknown_case
 from icesql.spec.assign_ids import Counter, assign_fresh_type
+from icesql.spec.case_folding import name_key
 from icesql.spec.promotion import can_promote
 from icesql.spec.schema import Schema
 from icesql.spec.types import ListType, MapType, NestedField, PrimitiveType, StructType, Type
@@ -49,7 +50,7 @@ class SchemaEditor:
 
     # -- finding -------------------------------------------------------------------------------------------------
     def _key(self, name: str) -> str:
-        return name if self.case_sensitive else name.lower()
+        return name_key(case_sensitive=self.case_sensitive)(name)
 
     def _find(self, name: str) -> NestedField | None:
         return self.schema.find(name, case_sensitive=self.case_sensitive)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from icesql.errors import InvalidArgumentError
+from icesql.spec.case_folding import name_key
 from icesql.spec.promotion import can_promote
 from icesql.spec.schema import Schema
 from icesql.spec.types import ListType, MapType, NestedField, PrimitiveType, StructType, Type
@@ -26,7 +27,8 @@ def _union_struct(editor: SchemaEditor, parent: str | None, known: tuple[NestedF
 
 
 def _same(left: str, right: str, case_sensitive: bool) -> bool:
-    return left == right if case_sensitive else left.lower() == right.lower()
+    key = name_key(case_sensitive=case_sensitive)
+    return key(left) == key(right)
 
 
 def _update(editor: SchemaEditor, name: str, known: NestedField, wanted: NestedField) -> None:

@@ -9,12 +9,11 @@ from icesql.errors import InvalidArgumentError, ValidationError
 from icesql.io.data.metrics import max_inferred_columns
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.properties import (
-    CURRENT_SNAPSHOT_ID,
-    CURRENT_SNAPSHOT_SUMMARY,
-    CURRENT_SNAPSHOT_TIMESTAMP_MS,
-    DEFAULT_PARTITION_SPEC,
-    DEFAULT_SORT_ORDER,
+    COMMIT_RETRY_PREFIX,
+    COMMIT_STATUS_CHECK_PREFIX,
+    FORMAT_VERSION,
     METRICS_MODE_COLUMN_PREFIX,
+    RESERVED,
     column_properties,
     whole_number,
 )
@@ -23,21 +22,6 @@ from icesql.table.arguments import checked
 from icesql.table.commit import commit
 from icesql.table.metadata import update_values as u
 from icesql.table.operations import ChangeSet, MetadataChange, TableOperations, TableVersion
-
-FORMAT_VERSION = "format-version"
-RESERVED_PROPERTIES = frozenset(
-    {
-        FORMAT_VERSION,
-        "uuid",
-        "snapshot-count",
-        CURRENT_SNAPSHOT_ID,
-        CURRENT_SNAPSHOT_SUMMARY,
-        CURRENT_SNAPSHOT_TIMESTAMP_MS,
-        "current-schema",
-        DEFAULT_PARTITION_SPEC,
-        DEFAULT_SORT_ORDER,
-    }
-)
 
 
 @checked
@@ -57,7 +41,7 @@ class UpdateProperties(MetadataChange):
             raise InvalidArgumentError(f"Cannot remove and update the same key: {key}", key=key)
         if key == FORMAT_VERSION:
             self.format_version = _version(value)
-        elif key not in RESERVED_PROPERTIES:
+        elif key not in RESERVED:
             self.updates[key] = value
         return self
 
@@ -96,7 +80,7 @@ class UpdateProperties(MetadataChange):
 def check_commit_properties(properties: Mapping[str, str]) -> None:
     """Raises InvalidArgumentError for a ``commit.retry.*`` or ``commit.status-check.*`` value that later commits could not read."""
     for key, value in properties.items():
-        if key.startswith(("commit.retry.", "commit.status-check.")):
+        if key.startswith((COMMIT_RETRY_PREFIX, COMMIT_STATUS_CHECK_PREFIX)):
             try:
                 number = whole_number(value)
             except ValueError:

@@ -7,36 +7,30 @@ applies to strictly lower data sequence numbers, a position delete to those not 
   the files being added, which may keep an older number (a rewrite's ``data_sequence_number``).
 - It is worked out on the version that the commit builds on, at each attempt: a rollback, a branch set elsewhere or any other commit in
   between may have brought older data files back.
+
+Every commit that removes data files also removes what ``icesql.table.snapshot.oldest_data`` proves to apply to nothing; ``DanglingDeletes``
+looks at each partition.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from icesql.io.manifests.columns import read_manifest_columns
+from icesql.io.manifests.column_reader import read_manifest_columns
 from icesql.io.storage.files import FileIO
-from icesql.spec.files import DataFile, FileContent, ManifestContent, ManifestFile
+from icesql.spec.files import DataFile, FileContent, ManifestContent
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import MAIN, Snapshot
+from icesql.table.changes.rewrite_files import RewriteFiles
 from icesql.table.commit import commit
 from icesql.table.manifests.access import manifests_of, of_content
 from icesql.table.operations import ChangeSet
 from icesql.table.scan.delete_index import PartitionKey, partition_key
+from icesql.table.snapshot.producer import SnapshotProducer
 
 if TYPE_CHECKING:
-    from icesql.table.snapshot.producer import SnapshotProducer
     from icesql.table.table import Table
-
-
-def oldest_data_sequence_number(last_number: int, manifests: Iterable[ManifestFile], number_of_added: int | None) -> int:
-    """A lower bound of the live files' data sequence numbers after the commit: deletes with a lower number apply to nothing.
-
-    ``manifests``: the data manifests that stay or are added whole. ``number_of_added``: the number that added files keep, ``None`` if
-    they get the new snapshot's or there are none.
-    """
-    kept = [m.min_sequence_number for m in manifests if m.has_live_files and m.min_sequence_number >= 0]
-    return min([last_number, *kept, *([] if number_of_added is None else [number_of_added])])
 
 
 class DanglingDeletes:
@@ -61,9 +55,6 @@ class DanglingDeletes:
 
     # -- Change --------------------------------------------------------------------------------------------------
     def apply(self, metadata: TableMetadata) -> ChangeSet:
-        from icesql.table.changes.rewrite_files import RewriteFiles
-        from icesql.table.snapshot.producer import SnapshotProducer
-
         head = metadata.head(self.branch)
         self._removed = [] if head is None else dangling_deletes(self.table.io, metadata, head)
         if not self._removed:

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 from icesql.errors import InvalidArgumentError
 from icesql.io.storage.files import FileIO
+from icesql.spec.case_folding import fold
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import PartitionSpec
 from icesql.spec.paths import partition_value
@@ -84,9 +85,9 @@ def _folder(path: str) -> str:
 
 def compatible_spec(metadata: TableMetadata, names: Sequence[str], table_name: str) -> PartitionSpec:
     """The spec whose fields are just these columns, unchanged. Raises InvalidArgumentError."""
-    wanted = [name.lower() for name in names]
+    wanted = [fold(name) for name in names]
     for spec in metadata.partition_specs:
-        identities = [field.name.lower() for field in spec.fields if field.transform.is_identity]
+        identities = [fold(field.name) for field in spec.fields if field.transform.is_identity]
         if len(identities) == len(spec.fields) and identities == wanted:
             return spec
     raise InvalidArgumentError(
@@ -119,19 +120,18 @@ def matching(
     partitions: Iterable[SourcePartition], partition_filter: Mapping[str, str], spec: PartitionSpec, schema: Schema
 ) -> list[tuple[SourcePartition, tuple[object, ...]]]:
     """The partitions that have the filter's values, with their partition tuples. Raises InvalidArgumentError for unreadable values."""
-    wanted = {name.lower(): text for name, text in partition_filter.items()}
+    wanted = {fold(name): text for name, text in partition_filter.items()}
     kept = []
     for partition in partitions:
-        texts = {name.lower(): text for name, text in partition.values}
+        texts = {fold(name): text for name, text in partition.values}
         values = {
-            field.name.lower(): partition_value(field, schema.field(field.source_id).type, texts[field.name.lower()])
-            for field in spec.fields
+            fold(field.name): partition_value(field, schema.field(field.source_id).type, texts[fold(field.name)]) for field in spec.fields
         }
         sought = {
-            field.name.lower(): partition_value(field, schema.field(field.source_id).type, wanted[field.name.lower()])
+            fold(field.name): partition_value(field, schema.field(field.source_id).type, wanted[fold(field.name)])
             for field in spec.fields
-            if field.name.lower() in wanted
+            if fold(field.name) in wanted
         }
         if all(values[name] == value for name, value in sought.items()):
-            kept.append((partition, tuple(values[field.name.lower()] for field in spec.fields)))
+            kept.append((partition, tuple(values[fold(field.name)] for field in spec.fields)))
     return kept

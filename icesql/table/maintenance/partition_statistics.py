@@ -12,7 +12,7 @@ from typing import Any
 
 from icesql.errors import InvalidArgumentError
 from icesql.io.data.writer import default_format, write_data_file
-from icesql.io.manifests.columns import read_manifest_columns
+from icesql.io.manifests.column_reader import read_manifest_columns
 from icesql.spec.files import FileContent
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema

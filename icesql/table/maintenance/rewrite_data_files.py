@@ -6,6 +6,7 @@ The rows of a table are the same before and after, whatever other writers commit
 from __future__ import annotations
 
 import threading
+import uuid
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -124,8 +125,6 @@ class RewriteDataFiles:
 
     def write_here(self, group: Group) -> list[DataFile]:
         """The group's files written in this process, part after part."""
-        import uuid
-
         compaction = self.compaction(str(uuid.uuid4()))
         with removed_if_it_fails(self.io) as written:
             for part in parts_of(group):

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from icesql.errors import InvalidArgumentError
 from icesql.spec import properties as P
 from icesql.spec.metadata import TableMetadata
+from icesql.spec.properties import whole_number
 
 Number = TypeVar("Number", int, float)
 
@@ -215,7 +216,7 @@ class _Reader:
         if text is None:
             return default
         try:
-            return int(text)
+            return whole_number(text)
         except ValueError:
             raise InvalidArgumentError(f'For input string: "{text}" (option {key})', option=key, value=text) from None
 

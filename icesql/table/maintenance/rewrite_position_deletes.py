@@ -20,7 +20,7 @@ from icesql.expr.projection import inclusive_projection
 from icesql.expr.tree import TRUE, Expression
 from icesql.io.deletes.deletion_vectors import write_dvs
 from icesql.io.deletes.files import delete_format, sorted_positions, write_position_deletes
-from icesql.io.manifests.columns import read_manifest_columns
+from icesql.io.manifests.column_reader import read_manifest_columns
 from icesql.spec.files import DataFile, FileContent, ManifestContent
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.paths import partition_path

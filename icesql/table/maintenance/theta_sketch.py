@@ -16,7 +16,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from icesql.io.arrow.types import internal_values
 from icesql.spec.types import BooleanType, DateType, DecimalType, IntegerType, Type, UUIDType
+from icesql.spec.values.binary import to_bytes
 
 NOMINAL = 4096
 BLOB_TYPE = "apache-datasketches-theta-v1"
@@ -112,9 +114,6 @@ def _fixed_width(type_: Type, values: pa.Array) -> tuple[int, Any]:
 
 def _variable(type_: Type, values: pa.Array) -> list[bytes]:
     if isinstance(type_, DecimalType | UUIDType):
-        from icesql.io.arrow.types import internal_values
-        from icesql.spec.values.binary import to_bytes
-
         return [to_bytes(type_, value) for value in internal_values(type_, values)]
     binary: list[bytes] = values.cast(pa.large_binary()).to_pylist()
     return binary

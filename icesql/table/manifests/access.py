@@ -13,6 +13,7 @@ from icesql.io.storage.files import FileIO
 from icesql.spec.files import EntryStatus, ManifestContent, ManifestEntry, ManifestFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import PartitionSpec
+from icesql.spec.properties import whole_number
 from icesql.spec.schema import Schema
 from icesql.spec.snapshots import MAIN, Snapshot
 
@@ -44,7 +45,7 @@ def _embedded_manifest(io: FileIO, path: str, snapshot: Snapshot) -> ManifestFil
 def _spec_id(header: AvroHeader, path: str) -> int:
     text = header.text("partition-spec-id") or "0"
     try:
-        return int(text)
+        return whole_number(text)
     except ValueError as error:
         raise corrupt(path, f"partition spec id is no number: {text[:60]}") from error
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from icesql.expr.manifests import manifest_evaluator
 from icesql.expr.tree import AlwaysFalse
-from icesql.io.manifests.columns import read_manifest_columns
+from icesql.io.manifests.column_reader import read_manifest_columns
 from icesql.io.manifests.entries import RawEntry
 from icesql.io.storage.files import FileIO
 from icesql.spec.files import DataFile, EntryStatus, FieldSummary, ManifestContent, ManifestFile

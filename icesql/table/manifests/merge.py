@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from icesql.io.manifests.columns import read_manifest_columns
+from icesql.io.manifests.column_reader import read_manifest_columns
 from icesql.io.manifests.entries import RawEntry
 from icesql.spec.files import EntryStatus, ManifestContent, ManifestFile
 from icesql.spec.metadata import TableMetadata

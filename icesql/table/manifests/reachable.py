@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from icesql.io.manifests.columns import read_manifest_columns
+from icesql.io.manifests.column_reader import read_manifest_columns
 from icesql.io.manifests.lists import RepeatedManifests
 from icesql.io.storage.files import FileIO
 from icesql.spec.files import FileContent, ManifestFile

@@ -43,6 +43,11 @@ class MetadataBuilder:
     def format_version(self) -> int:
         return self._metadata.format_version
 
+    @property
+    def folded(self) -> TableMetadata:
+        """What is folded so far, unchecked: a table that is being created may still lack its schema."""
+        return self._metadata
+
     def apply_all(self, updates: Iterable[u.Update]) -> MetadataBuilder:
         for update in updates:
             self.apply(update)

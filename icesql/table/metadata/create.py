@@ -11,12 +11,12 @@ from icesql.errors import InvalidArgumentError, NotFoundError
 from icesql.spec.assign_ids import assign_fresh_ids, reassign_ids
 from icesql.spec.metadata import DEFAULT_FORMAT_VERSION, SUPPORTED_FORMAT_VERSION, TableMetadata
 from icesql.spec.partitioning import PARTITION_FIELD_ID_START, UNPARTITIONED, PartitionField, PartitionSpec
-from icesql.spec.properties import PERSISTED_AT_CREATE, whole_number
+from icesql.spec.properties import FORMAT_VERSION, PERSISTED_AT_CREATE, whole_number, without_reserved
 from icesql.spec.schema import Schema
 from icesql.spec.snapshots import MAIN
 from icesql.spec.sorting import UNSORTED, SortField, SortOrder
 from icesql.spec.transforms import Transform
-from icesql.table.changes.update_properties import FORMAT_VERSION, RESERVED_PROPERTIES, check_commit_properties, check_metrics
+from icesql.table.changes.update_properties import check_commit_properties, check_metrics
 from icesql.table.metadata import update_values as u
 from icesql.table.metadata.compatibility import check_partition_name, check_schema_supported, check_sort_order, check_spec, describe
 
@@ -61,14 +61,9 @@ def new_metadata(
         last_partition_id=max(PARTITION_FIELD_ID_START - 1, fresh_spec.last_field_id),
         default_sort_order_id=fresh_order.order_id,
         sort_orders=(fresh_order,),
-        properties={**PERSISTED_AT_CREATE, **stored_properties(given)},
+        properties={**PERSISTED_AT_CREATE, **without_reserved(given)},
         next_row_id=0 if version >= 3 else None,
     )
-
-
-def stored_properties(properties: Mapping[str, str]) -> dict[str, str]:
-    """Properties without the reserved ones, which are taken out when a table is made and never stored."""
-    return {key: value for key, value in properties.items() if key not in RESERVED_PROPERTIES}
 
 
 def replace_updates(
@@ -96,7 +91,7 @@ def replace_updates(
         updates.append(u.SetLocation(location.rstrip("/") or location))
     updates += [u.AddSchema(fresh), u.SetCurrentSchema(), u.AddPartitionSpec(fresh_spec), u.SetDefaultSpec()]
     updates += [u.AddSortOrder(fresh_order), u.SetDefaultSortOrder(), u.RemoveSnapshotRef(MAIN, keeps_log=True)]
-    stored = stored_properties(given)
+    stored = without_reserved(given)
     if stored:
         updates.append(u.SetProperties(stored))
     return tuple(updates)

@@ -8,8 +8,11 @@ from typing import Any
 from icesql.errors import InvalidArgumentError, unknown_case
 from icesql.spec.json.faults import (
     JsonFault,
+    JsonObject,
+    JsonValue,
     array_field,
     as_object,
+    as_strings,
     int_array,
     int_field,
     long_array,
@@ -36,7 +39,7 @@ from icesql.spec.schema import Schema
 from icesql.table.metadata import requirements as r
 from icesql.table.metadata import update_values as u
 
-Node = dict[str, Any]
+Node = JsonObject
 
 
 def update_to_json(update: u.Update) -> Node:
@@ -122,7 +125,7 @@ _ACTIONS: dict[type[Any], str] = {
 }
 
 
-def update_from_json(node: Any) -> u.Update:
+def update_from_json(node: JsonValue) -> u.Update:
     """Raises InvalidArgumentError for an unknown action, CorruptMetadataError that names the path of a damaged field."""
     fields = as_object(node)
     action = string_field(fields, "action")
@@ -148,10 +151,9 @@ def _texts(node: Node, *keys: str) -> tuple[str, ...]:
 
 def _properties(node: Node) -> dict[str, str]:
     key = "updates" if node.get("updates") is not None else "updated"  # the older name
-    properties = as_object(required(node, key))
-    if not all(isinstance(value, str) for value in properties.values()):
-        raise JsonFault("expected strings", key)
-    return dict(properties)
+    properties = required(node, key)
+    with within(key):
+        return as_strings(properties)
 
 
 def _without(node: Node, *keys: str) -> Node:
@@ -208,7 +210,7 @@ def requirement_to_json(requirement: r.Requirement) -> Node:
             raise unknown_case(requirement)
 
 
-def requirement_from_json(node: Any) -> r.Requirement:
+def requirement_from_json(node: JsonValue) -> r.Requirement:
     """Raises InvalidArgumentError for an unknown type, CorruptMetadataError that names the path of a damaged field."""
     fields = as_object(node)
     kind = string_field(fields, "type")

@@ -10,7 +10,8 @@ import pyarrow as pa
 from icesql.expr.rewrite import conjuncts, referenced_ids
 from icesql.expr.tree import TRUE, Expression, and_
 from icesql.io.arrow.filter import row_mask
-from icesql.io.manifests.columns import ManifestColumns, read_manifest_columns
+from icesql.io.manifests.column_reader import read_manifest_columns
+from icesql.io.manifests.columns import ManifestColumns
 from icesql.spec.files import ManifestContent, ManifestFile
 from icesql.spec.schema import Schema
 from icesql.spec.types import NestedField, StructType

@@ -12,6 +12,7 @@ from icesql.expr.rewrite import referenced_ids
 from icesql.expr.tree import TRUE, Expression
 from icesql.io.arrow.filter import row_mask
 from icesql.io.storage.files import FileIO
+from icesql.spec.case_folding import fold
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema
 from icesql.table.metadata_tables import (
@@ -62,7 +63,7 @@ METADATA_TABLES: dict[str, MetadataTable] = {
 
 def metadata_table(name: str) -> MetadataTable:
     """The metadata table of that name, ignoring case. Raises NotFoundError that names the nearest."""
-    definition = METADATA_TABLES.get(name.lower())
+    definition = METADATA_TABLES.get(fold(name))
     if definition is None:
         raise NotFoundError(f"Cannot find metadata table: {name}.{nearest(name, METADATA_TABLES)}", name=name)
     return definition

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -141,8 +141,6 @@ def count_rows(scan: TableScan) -> int:
     if known is not None:
         assert isinstance(known[0], int)
         return known[0]
-    from dataclasses import replace
-
     from icesql.table.scan.arrow_scan import scan_to_batches
 
     counted: int = sum(batch.num_rows for batch in scan_to_batches(replace(scan, select=(POS.name,))))

@@ -36,6 +36,7 @@ from icesql.spec.snapshots import Operation, Snapshot
 from icesql.spec.types import IntegerType, LongType, NestedField, StringType
 from icesql.table.manifests.access import manifests_of, of_content, spec_of
 from icesql.table.manifests.column_predicates import Rows
+from icesql.table.scan.arrow_scan import TaskReader
 from icesql.table.scan.delete_index import DeleteIndex
 from icesql.table.scan.incremental import added_rows, manifests_written_by, removed_rows
 from icesql.table.scan.narrowing import narrow_table
@@ -209,8 +210,6 @@ class ChangelogReader:
     """Reads the tasks of one changelog scan as Arrow batches of its schema."""
 
     def __init__(self, scan: ChangelogScan) -> None:
-        from icesql.table.scan.arrow_scan import TaskReader
-
         self.scan = scan
         wanted = {field.id for field in CHANGE_COLUMNS}
         self._tests_type = bool(referenced_ids(scan.bound_filter) & wanted)

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from icesql.expr.binding import bind
 from icesql.expr.tree import TRUE, Expression
+from icesql.io.arrow.types import to_arrow_schema
 from icesql.io.manifests.columns import ManifestColumns
 from icesql.io.storage.files import FileIO
 from icesql.spec.files import EntryStatus, ManifestContent, ManifestFile
@@ -19,6 +20,7 @@ from icesql.spec.schema import Schema
 from icesql.spec.snapshots import Operation, Snapshot
 from icesql.table.manifests.access import manifests_of
 from icesql.table.manifests.column_predicates import Rows
+from icesql.table.scan.arrow_scan import TaskReader
 from icesql.table.scan.planning import PlanContext, plan_manifests
 from icesql.table.scan.projection_schema import select_columns
 from icesql.table.scan.snapshot_ranges import SnapshotRange
@@ -74,14 +76,10 @@ class IncrementalAppendScan:
 
     def to_arrow(self) -> pa.Table:
         """The added rows, in the order of the snapshots."""
-        from icesql.io.arrow.types import to_arrow_schema
-
         rows = pa.Table.from_batches(list(self.to_batches()), to_arrow_schema(self.schema))
         return rows if self.limit is None else rows.slice(0, self.limit)
 
     def to_batches(self) -> Iterator[pa.RecordBatch]:
-        from icesql.table.scan.arrow_scan import TaskReader
-
         reader = TaskReader(self.io, self.metadata, self.table_schema, self.schema)
         for task in self.plan_files().tasks:
             yield from reader.batches(task)

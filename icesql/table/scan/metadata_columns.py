@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from icesql.spec.case_folding import name_key
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.metadata_columns import DELETED, FILE, LINEAGE, PARTITION, PARTITION_ID, POS, SPEC_ID
 from icesql.spec.types import NestedField, StructType
@@ -13,7 +14,7 @@ NAMES = (*_PLAIN, PARTITION)
 
 def metadata_column(metadata: TableMetadata, name: str, *, case_sensitive: bool = True) -> NestedField | None:
     """The metadata column of that name, ``None`` if there is none. Row lineage needs format version 3."""
-    key = name if case_sensitive else name.lower()
+    key = name_key(case_sensitive=case_sensitive)(name)
     if key == PARTITION:
         return partition_column(metadata)
     column = _PLAIN.get(key)

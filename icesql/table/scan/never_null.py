@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from icesql.io.lru import LruCache
-from icesql.io.manifests.columns import ManifestColumns, read_manifest_columns
+from icesql.io.manifests.column_reader import read_manifest_columns
+from icesql.io.manifests.columns import ManifestColumns
 from icesql.io.storage.files import FileIO
 from icesql.spec.files import ManifestContent, ManifestFile
 from icesql.spec.metadata import TableMetadata

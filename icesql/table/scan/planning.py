@@ -21,7 +21,8 @@ from icesql.expr.projection import project_inclusive, project_strict
 from icesql.expr.rewrite import conjuncts, leaves, map_leaves
 from icesql.expr.tree import AlwaysTrue, BoundReference, Expression
 from icesql.io.garbage import collector_paused
-from icesql.io.manifests.columns import ManifestColumns, read_manifest_columns
+from icesql.io.manifests.column_reader import read_manifest_columns
+from icesql.io.manifests.columns import ManifestColumns
 from icesql.io.storage.files import FileIO
 from icesql.spec.files import ManifestContent, ManifestEntry, ManifestFile
 from icesql.spec.metadata import TableMetadata

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from icesql.errors import InvalidArgumentError
 from icesql.spec.metadata import TableMetadata
+from icesql.spec.properties import whole_number
 from icesql.spec.snapshots import Snapshot
 from icesql.table.scan.snapshot_selection import snapshot_as_of
 
@@ -106,6 +107,6 @@ def _number(options: Mapping[str, str], key: str) -> int | None:
     if text is None:
         return None
     try:
-        return int(text)
+        return whole_number(text)
     except ValueError:
         raise InvalidArgumentError(f"Cannot read option: not a whole number: {key}={text!r}", option=key) from None

@@ -11,7 +11,19 @@ from typing import Any
 
 from icesql.errors import ValidationError
 from icesql.spec.files import DataFile, FileContent
-from icesql.spec.json.faults import JsonFault, array_field, as_object, int_array, int_field, long_array, long_field, string_field, within
+from icesql.spec.json.faults import (
+    JsonFault,
+    JsonObject,
+    JsonValue,
+    array_field,
+    as_object,
+    int_array,
+    int_field,
+    long_array,
+    long_field,
+    string_field,
+    within,
+)
 from icesql.spec.json.values import from_json, to_json
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.types import LongType, StringType, Type
@@ -24,12 +36,12 @@ _RESERVED: dict[int, Type] = {2147483546: StringType(), 2147483545: LongType()} 
 _COUNTS = ("column-sizes", "value-counts", "null-value-counts", "nan-value-counts")
 _INTEGERS = ("sort-order-id", "first-row-id", "content-offset", "content-size-in-bytes")
 
-Node = dict[str, Any]
+Node = JsonObject
 
 
 def content_file_to_json(file: DataFile, metadata: TableMetadata) -> Node:
     """Optional fields only where they are set. Raises ValidationError for an unknown spec."""
-    node: Node = {
+    node: dict[str, Any] = {
         "content": _CONTENT[file.content],
         "file-path": file.file_path,
         "file-format": file.file_format,
@@ -76,7 +88,7 @@ def _type_of(field_id: int, metadata: TableMetadata) -> Type | None:
     return _RESERVED.get(field_id)
 
 
-def _bounds_to_json(bounds: Mapping[int, bytes], metadata: TableMetadata) -> Node:
+def _bounds_to_json(bounds: Mapping[int, bytes], metadata: TableMetadata) -> dict[str, list[Any]]:
     keys, values = [], []
     for field_id, data in bounds.items():
         type_ = _type_of(field_id, metadata)
@@ -86,7 +98,7 @@ def _bounds_to_json(bounds: Mapping[int, bytes], metadata: TableMetadata) -> Nod
     return {"keys": keys, "values": values}
 
 
-def content_file_from_json(node: Any, metadata: TableMetadata) -> DataFile:
+def content_file_from_json(node: JsonValue, metadata: TableMetadata) -> DataFile:
     """Raises CorruptMetadataError that names the path, ValidationError for a spec or partition that the table does not have."""
     fields = as_object(node)
     content = _CONTENT_OF.get(string_field(fields, "content"))

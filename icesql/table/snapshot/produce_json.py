@@ -12,7 +12,7 @@ from icesql.errors import UnsupportedError, unknown_case
 from icesql.expr.expr_json import expression_from_json, expression_to_json
 from icesql.expr.tree import FALSE, TRUE, AlwaysFalse, AlwaysTrue, Expression
 from icesql.spec.files import DataFile
-from icesql.spec.json.faults import JsonFault, array_field, as_object, each, int_field, long_field, string_field, within
+from icesql.spec.json.faults import JsonFault, array_field, as_object, as_strings, each, int_field, long_field, string_field, within
 from icesql.spec.json.values import from_json, to_json
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.schema import Schema
@@ -146,10 +146,10 @@ def _filter(node: Node, key: str, default: Expression, schema: Schema) -> Expres
 
 
 def _summary(node: Node) -> dict[str, str]:
-    held = as_object(node["summary"]) if node.get("summary") is not None else {}
-    if not all(isinstance(value, str) for value in held.values()):
-        raise JsonFault("expected strings", "summary")
-    return dict(held)
+    if node.get("summary") is None:
+        return {}
+    with within("summary"):
+        return as_strings(node["summary"])
 
 
 # -- partitions ----------------------------------------------------------------------------------------------------

@@ -21,7 +21,6 @@ from icesql.io.storage.files import FileIO
 from icesql.spec.files import DataFile, EntryStatus, FileContent, ManifestContent, ManifestEntry, ManifestFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import MAIN, Operation, Snapshot, SnapshotRef
-from icesql.table.maintenance.dangling_deletes import oldest_data_sequence_number
 from icesql.table.manifests.access import latest_snapshot, manifests_of, of_content, schema_for_spec, spec_of, with_counts
 from icesql.table.manifests.factory import ManifestFactory
 from icesql.table.manifests.filter import Filtered, ManifestFilter
@@ -33,6 +32,7 @@ from icesql.table.metadata.requirements import requirements_for
 from icesql.table.operations import ChangeSet
 from icesql.table.outcomes import AlreadyCommittedError
 from icesql.table.snapshot.added_files import check_added_files
+from icesql.table.snapshot.oldest_data import oldest_data_sequence_number
 from icesql.table.snapshot.produce import ProduceSnapshot
 from icesql.table.snapshot.summary import SummaryBuilder, manifest_counts, with_totals
 from icesql.table.snapshot.validation import Validator
@@ -192,7 +192,7 @@ class SnapshotProducer:
         return data, self._filters[ManifestContent.DELETES].apply(metadata, delete_manifests, delete_removals)
 
     def _delete_removals(self, metadata: TableMetadata, data: Filtered, removals: Removals) -> Removals:
-        """The delete files to remove: those listed, and with removed data files also the dangling ones (see ``dangling_deletes``)."""
+        """The delete files to remove: those listed, and with removed data files also dangling ones (``maintenance.dangling_deletes``)."""
         listed = {file.key: file for file in self.change.remove_delete_files}
         if not self.change.merge_manifests and not listed and removals.is_empty:  # a fast append leaves everything as it is
             return Removals()

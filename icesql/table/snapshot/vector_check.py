@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from icesql.errors import InvalidArgumentError, ValidationError
-from icesql.io.manifests.columns import read_manifest_columns
+from icesql.io.manifests.column_reader import read_manifest_columns
 from icesql.io.storage.files import FileIO
 from icesql.spec.files import ManifestContent, ManifestFile
 from icesql.spec.metadata import TableMetadata

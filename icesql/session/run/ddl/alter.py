@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, UnsupportedError
 from icesql.parser import statements as s
+from icesql.parser.statements.families import Alteration
 from icesql.session.resolve.resolved import Readable
 from icesql.session.run.ddl import alter_columns, alter_partitioning, alter_refs
 from icesql.session.run.ddl.table_properties import COLLATION, collation_name, refuse_reserved
 from icesql.session.sql_errors import no_partition_management, not_for_v2, table_exists
-from icesql.spec.properties import CURRENT_SNAPSHOT_ID
+from icesql.spec.properties import CURRENT_SNAPSHOT_ID, whole_number
 from icesql.table.changes.update_location import UpdateLocation
 
 if TYPE_CHECKING:
@@ -25,11 +26,11 @@ _RESERVED_BY_ICEBERG = {
 _CURRENT_SNAPSHOT, _CHERRY_PICK = CURRENT_SNAPSHOT_ID, "cherry-pick-snapshot-id"
 
 
-def run_alter(session: SessionState, statement: s.AlterTable, found: Readable) -> None:
-    table = found.table
+def run_alter(session: SessionState, statement: Alteration, resolved: Readable) -> None:
+    table = resolved.table
     match statement:
         case s.AddColumns() | s.DropColumns() | s.RenameColumn() | s.AlterColumns() | s.ReplaceColumns():
-            alter_columns.alter_columns(session, statement, found)
+            alter_columns.alter_columns(session, statement, resolved)
         case s.SetIdentifierFields(fields=fields):
             table.update_schema().set_identifier_fields(*(".".join(field) for field in fields)).commit()
         case s.DropIdentifierFields(fields=fields):
@@ -39,7 +40,7 @@ def run_alter(session: SessionState, statement: s.AlterTable, found: Readable) -
         case s.CreateBranch() | s.CreateTag() | s.DropBranch() | s.DropTag():
             alter_refs.alter_refs(statement, table)
         case s.SetTableProperties():
-            _set_properties(statement, found)
+            _set_properties(statement, resolved)
         case s.UnsetTableProperties(keys=keys):
             refuse_reserved(keys)
             table.update_properties().remove(*dict.fromkeys(keys)).commit()
@@ -51,11 +52,9 @@ def run_alter(session: SessionState, statement: s.AlterTable, found: Readable) -
         case s.SetDefaultCollation(collation=collation):
             table.update_properties().set(COLLATION, collation_name(session, collation)).commit()
         case s.RenameTable():
-            _rename(session, statement, found)
+            _rename(session, statement, resolved)
         case s.RefusedAlter(form=form):
-            raise _refused(form, found)
-        case _:
-            raise AssertionError(type(statement).__name__)
+            raise _refused(form, resolved)
 
 
 @contextmanager
@@ -67,7 +66,7 @@ def _table_change() -> Iterator[None]:
         raise InvalidArgumentError(f"Unsupported table change: {error.message}", **error.context) from None
 
 
-def _set_properties(statement: s.SetTableProperties, found: Readable) -> None:
+def _set_properties(statement: s.SetTableProperties, resolved: Readable) -> None:
     properties = dict(statement.properties)
     refuse_reserved(properties)
     for key, instead in _RESERVED_BY_ICEBERG.items():
@@ -76,31 +75,31 @@ def _set_properties(statement: s.SetTableProperties, found: Readable) -> None:
     current, picked = properties.pop(_CURRENT_SNAPSHOT, None), properties.pop(_CHERRY_PICK, None)
     if current is not None and picked is not None:
         raise InvalidArgumentError("Cannot set the current the current snapshot ID and cherry-pick snapshot changes")
-    transaction = found.table.transaction()
-    metadata = found.table.metadata
+    transaction = resolved.table.transaction()
+    metadata = resolved.table.metadata
     if current is not None:
-        transaction.add(found.table.manage_snapshots().set_current_snapshot(_snapshot_id(current)))
+        transaction.add(resolved.table.manage_snapshots().set_current_snapshot(_snapshot_id(current)))
     if picked is not None:
-        transaction.add(found.table.manage_snapshots().cherrypick(_snapshot_id(picked)))
+        transaction.add(resolved.table.manage_snapshots().cherrypick(_snapshot_id(picked)))
     if properties:
         with _table_change():
-            transaction.add(found.table.update_properties().set_all(properties))
+            transaction.add(resolved.table.update_properties().set_all(properties))
     if transaction.changes and transaction.metadata is not metadata:
         transaction.commit()
 
 
 def _snapshot_id(text: str) -> int:
     try:
-        return int(text)
+        return whole_number(text)
     except ValueError:
         raise InvalidArgumentError(f"Cannot set snapshot: not a snapshot id: {text}") from None
 
 
-def _rename(session: SessionState, statement: s.RenameTable, found: Readable) -> None:
+def _rename(session: SessionState, statement: s.RenameTable, resolved: Readable) -> None:
     parts = statement.new_name.parts
-    catalog = found.address.catalog
+    catalog = resolved.address.catalog
     if len(parts) == 1:
-        target = (*found.address.namespace, *parts)
+        target = (*resolved.address.namespace, *parts)
     elif parts[0] == catalog.name:
         target = parts[1:]
     elif parts[0] in session.catalogs:
@@ -108,14 +107,14 @@ def _rename(session: SessionState, statement: s.RenameTable, found: Readable) ->
     else:
         target = parts
     try:
-        catalog.rename_table(found.address.identifier, target)
+        catalog.rename_table(resolved.address.identifier, target)
     except AlreadyExistsError:
         raise table_exists((catalog.name, *target)) from None
 
 
-def _refused(form: str, found: Readable) -> Exception:
+def _refused(form: str, resolved: Readable) -> Exception:
     if form in ("ADD PARTITION", "DROP PARTITION", "RENAME PARTITION"):
-        return no_partition_management(found.address.parts)
+        return no_partition_management(resolved.address.parts)
     if form.startswith(("RECOVER", "SET SERDE", "SET FILEFORMAT", "TOUCH", "ARCHIVE", "UNARCHIVE")):
         return not_for_v2(f"ALTER TABLE ... {form}")
-    return UnsupportedError(f"Cannot apply unknown table change: {form}: table {found.dotted}")
+    return UnsupportedError(f"Cannot apply unknown table change: {form}: table {resolved.dotted}")

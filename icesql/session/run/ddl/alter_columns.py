@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 
 from icesql.errors import SqlError, UnsupportedError, ValidationError, nearest
 from icesql.parser import statements as s
+from icesql.parser.statements.families import ColumnAlteration
 from icesql.session.resolve.resolved import Readable
 from icesql.session.run.ddl.column_defaults import defaults_allowed
 from icesql.session.run.ddl.schemas import default_value
 from icesql.session.run.ddl.type_changes import check_type_change
 from icesql.session.sql_errors import column_exists, quoted
 from icesql.spark_errors import spark_message
+from icesql.spec.case_folding import fold, name_key
 from icesql.spec.schema import Schema
 from icesql.spec.types import ListType, MapType, NestedField, StructType, Type, children
 from icesql.table.changes.update_schema import UpdateSchema
@@ -25,10 +27,10 @@ if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
 
 
-def alter_columns(session: SessionState, statement: s.AlterTable, found: Readable) -> None:
+def alter_columns(session: SessionState, statement: ColumnAlteration, resolved: Readable) -> None:
     """One commit. Raises SqlError, ValidationError or UnsupportedError, and then changes nothing."""
-    update = found.table.update_schema()
-    known = Columns(found.table.metadata.schema, session.is_case_sensitive)
+    update = resolved.table.update_schema()
+    known = ColumnNames(resolved.table.metadata.schema, session.is_case_sensitive)
     match statement:
         case s.AddColumns():
             _refuse_defaults(session, statement.columns)
@@ -38,7 +40,7 @@ def alter_columns(session: SessionState, statement: s.AlterTable, found: Readabl
         case s.RenameColumn():
             _rename(update, known, statement)
         case s.AlterColumns():
-            _change(session, update, known, statement.changes, found)
+            _change(session, update, known, statement.changes, resolved)
         case s.ReplaceColumns():
             _refuse_defaults(session, statement.columns)
             _replace(update, known, statement.columns)
@@ -51,7 +53,7 @@ class UnresolvedColumnError(SqlError):
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class ColumnNames:
     """The table's columns by the names that statements give them. ``exact``: case matters."""
 
     schema: Schema
@@ -59,7 +61,7 @@ class Columns:
 
     def key(self, name: str) -> str:
         """What two spellings of one name have in common."""
-        return name if self.exact else name.lower()
+        return name_key(case_sensitive=self.exact)(name)
 
     def keys(self, names: Iterable[str]) -> tuple[str, ...]:
         return tuple(self.key(name) for name in names)
@@ -68,19 +70,19 @@ class Columns:
         """The dotted name as the table spells it, and the field. Raises SqlError: for none, or for two such fields."""
         holder: Type = self.schema.as_struct()
         names: list[str] = []
-        found: NestedField | None = None
+        field: NestedField | None = None
         for place, part in enumerate(path):
             matches = [field for field in children(holder) if self.key(field.name) == self.key(part)]
             if len(matches) > 1:
                 count = f"is ambiguous and has {len(matches)} matches"
                 raise SqlError(spark_message("AMBIGUOUS_COLUMN_OR_FIELD", f"Column or field {quoted(path)} {count}."))
-            found = matches[0] if matches else None
-            if found is None:
+            field = matches[0] if matches else None
+            if field is None:
                 raise self._missing(path, place, names, holder)
-            names.append(found.name)
-            holder = found.type
-        assert found is not None
-        return ".".join(names), found
+            names.append(field.name)
+            holder = field.type
+        assert field is not None
+        return ".".join(names), field
 
     def _missing(self, path: Sequence[str], place: int, names: Sequence[str], holder: Type) -> SqlError:
         """The error for the part at ``place``: nothing is called so in ``holder``, the type of what ``names`` leads to."""
@@ -118,7 +120,7 @@ def _refuse_defaults(session: SessionState, columns: Sequence[s.ColumnDefinition
 
 
 # -- ADD ---------------------------------------------------------------------------------------------------------------
-def _add(update: UpdateSchema, known: Columns, columns: Sequence[s.ColumnDefinition]) -> None:
+def _add(update: UpdateSchema, known: ColumnNames, columns: Sequence[s.ColumnDefinition]) -> None:
     added: set[tuple[str, ...]] = set()
     for column in columns:
         above = column.path[:-1]
@@ -144,19 +146,19 @@ def _add(update: UpdateSchema, known: Columns, columns: Sequence[s.ColumnDefinit
             _move(update, known, parent, column.name, column.position, frozenset(k[-1] for k in added if k[:-1] == key[:-1]))
 
 
-def _parent(known: Columns, path: Sequence[str], name: str) -> str | None:
+def _parent(known: ColumnNames, path: Sequence[str], name: str) -> str | None:
     """Dotted name of the struct that takes a new field. Raises SqlError for a parent that is none, ValidationError for a map's key."""
     if not path:
         return None
     dotted, field = known.resolve(path)
     if not isinstance(field.type, StructType):
         raise not_a_struct([*path, name], path)
-    if path[-1].lower() == "key" and _is_map_key(known, path):
+    if fold(path[-1]) == "key" and _is_map_key(known, path):
         raise ValidationError(f"Unsupported table change: Cannot add fields to map keys: {name}")
     return dotted
 
 
-def _check_place(known: Columns, column: s.ColumnDefinition, added: Iterable[tuple[str, ...]]) -> None:
+def _check_place(known: ColumnNames, column: s.ColumnDefinition, added: Iterable[tuple[str, ...]]) -> None:
     """Raises SqlError for a place after a column that is not there."""
     if column.position is None or column.position.after is None:
         return
@@ -173,12 +175,12 @@ def _check_place(known: Columns, column: s.ColumnDefinition, added: Iterable[tup
         )
 
 
-def _is_map_key(known: Columns, path: Sequence[str]) -> bool:
+def _is_map_key(known: ColumnNames, path: Sequence[str]) -> bool:
     return len(path) > 1 and isinstance(known.resolve(path[:-1])[1].type, MapType)
 
 
 def _move(
-    update: UpdateSchema, known: Columns, parent: str | None, name: str, position: s.Position, added: frozenset[str] = frozenset()
+    update: UpdateSchema, known: ColumnNames, parent: str | None, name: str, position: s.Position, added: frozenset[str] = frozenset()
 ) -> None:
     full = name if parent is None else f"{parent}.{name}"
     if position.after is None:
@@ -195,7 +197,7 @@ def _move(
 
 
 # -- DROP and RENAME ---------------------------------------------------------------------------------------------------
-def _drop(update: UpdateSchema, known: Columns, statement: s.DropColumns) -> None:
+def _drop(update: UpdateSchema, known: ColumnNames, statement: s.DropColumns) -> None:
     dropped: set[str] = set()
     for path in statement.columns:
         try:
@@ -211,23 +213,23 @@ def _drop(update: UpdateSchema, known: Columns, statement: s.DropColumns) -> Non
         dropped.add(name)
 
 
-def _container_of(known: Columns, path: Sequence[str]) -> ListType | MapType | None:
+def _container_of(known: ColumnNames, path: Sequence[str]) -> ListType | MapType | None:
     """List elements, map keys and map values have no name of their own."""
     parent = known.resolve(path[:-1])[1].type if len(path) > 1 else None
     return parent if isinstance(parent, (ListType, MapType)) else None
 
 
-def _refuse_dropped_part(known: Columns, path: Sequence[str]) -> None:
+def _refuse_dropped_part(known: ColumnNames, path: Sequence[str]) -> None:
     parent = _container_of(known, path)
     if parent is None:
         return
     if isinstance(parent, ListType):
         raise ValidationError(f"Unsupported table change: Cannot delete element type from list: {parent}")
-    part = "map keys" if path[-1].lower() == "key" else "value type from map"
+    part = "map keys" if fold(path[-1]) == "key" else "value type from map"
     raise ValidationError(f"Unsupported table change: Cannot delete {part}: {parent}")
 
 
-def _rename(update: UpdateSchema, known: Columns, statement: s.RenameColumn) -> None:
+def _rename(update: UpdateSchema, known: ColumnNames, statement: s.RenameColumn) -> None:
     name, _ = known.resolve(statement.column)
     if _container_of(known, statement.column) is not None:
         raise not_a_struct([*statement.column[:-1], statement.new_name], statement.column[:-1])
@@ -243,7 +245,7 @@ def _rename(update: UpdateSchema, known: Columns, statement: s.RenameColumn) -> 
 
 
 # -- ALTER COLUMN ------------------------------------------------------------------------------------------------------
-def _change(session: SessionState, update: UpdateSchema, known: Columns, changes: Sequence[s.ColumnChange], found: Readable) -> None:
+def _change(session: SessionState, update: UpdateSchema, known: ColumnNames, changes: Sequence[s.ColumnChange], resolved: Readable) -> None:
     seen: set[str] = set()
     for change in changes:
         name, field = known.resolve(change.column)
@@ -256,11 +258,13 @@ def _change(session: SessionState, update: UpdateSchema, known: Columns, changes
             )
         seen.add(name)
         if change.type is not None:
-            check_type_change(session, found, name, field, change.type, change.type_text or "")
+            check_type_change(session, resolved, name, field, change.type, change.type_text or "")
         _change_one(session, update, known, name, field, change)
 
 
-def _change_one(session: SessionState, update: UpdateSchema, known: Columns, name: str, field: NestedField, change: s.ColumnChange) -> None:
+def _change_one(
+    session: SessionState, update: UpdateSchema, known: ColumnNames, name: str, field: NestedField, change: s.ColumnChange
+) -> None:
     if change.default_text is not None or change.drop_default:
         _change_default(session, update, name, field, change)
     if change.type is not None and not children(field.type) and change.type != field.type:
@@ -293,7 +297,7 @@ def _change_default(session: SessionState, update: UpdateSchema, name: str, fiel
 
 
 # -- REPLACE COLUMNS ---------------------------------------------------------------------------------------------------
-def _replace(update: UpdateSchema, known: Columns, columns: Sequence[s.ColumnDefinition]) -> None:
+def _replace(update: UpdateSchema, known: ColumnNames, columns: Sequence[s.ColumnDefinition]) -> None:
     """All columns go and new ones come: even same-named ones get new ids, as Spark makes of it."""
     seen: set[str] = set()
     for field in known.schema.fields:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from icesql.expr.tree import Reference
 from icesql.parser import statements as s
+from icesql.parser.statements.families import PartitionAlteration
 from icesql.spec.properties import WRITE_DISTRIBUTION_MODE
 from icesql.spec.sorting import SortDirection
 from icesql.table.table import Table
 
 
-def alter_partitioning(statement: s.AlterTable, table: Table, *, case_sensitive: bool) -> None:
+def alter_partitioning(statement: PartitionAlteration, table: Table, *, case_sensitive: bool) -> None:
     match statement:
         case s.AddPartitionField(field=field):
             table.update_spec().add_field(_reference(field), field.name).commit()

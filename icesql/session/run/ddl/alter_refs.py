@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from icesql.errors import InvalidArgumentError
 from icesql.parser import statements as s
+from icesql.parser.statements.families import RefAlteration
 from icesql.table.changes.manage_snapshots import ManageSnapshots
 from icesql.table.table import Table
 
 
-def alter_refs(statement: s.AlterTable, table: Table) -> None:
+def alter_refs(statement: RefAlteration, table: Table) -> None:
     """One commit, or none where IF [NOT] EXISTS says so."""
     update = table.manage_snapshots()
     match statement:

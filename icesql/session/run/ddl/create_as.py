@@ -14,18 +14,20 @@ from icesql.session.rewrite.bound_text import bound
 from icesql.session.run.ddl.schemas import partition_spec, refuse_doubled
 from icesql.session.run.ddl.table_properties import table_properties
 from icesql.session.run.dml.write_target import SessionSettings, asks_dynamic, given_summary
-from icesql.session.run.query.query import told_by_metadata
+from icesql.session.run.query.query import from_metadata
 from icesql.session.run.transactions import make_table
 from icesql.session.sql_errors import table_exists, table_not_found
 from icesql.session.state.names import Address
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
     from icesql.spec.metadata import TableMetadata
     from icesql.table.transaction import Transaction
 
 
-def create_as_select(session: SessionState, statement: s.CreateTable, address: Address, args: Any = None) -> Any:
+def create_as_select(session: SessionState, statement: s.CreateTable, address: Address, args: Any = None) -> DataFrame:
     """CTAS appends; a replacing statement overwrites, even when it creates. A failure leaves nothing behind."""
     if statement.columns and len(statement.columns) > len(statement.partition_columns):
         raise SqlError("Operation not allowed: Schema may not be specified in a Create Table As Select (CTAS) statement.")
@@ -38,23 +40,34 @@ def create_as_select(session: SessionState, statement: s.CreateTable, address: A
         raise table_not_found(address.parts, text=statement.text, offset=statement.table.start)
     session.temporary_views.refresh(statement.references)
     with bound(session, statement.text, statement.references) as text:
-        frame = told_by_metadata(session, text, text.frame(*statement.query, args=args))
-        _create(session, statement, address, frame)
+        frame = from_metadata(session, text, text.frame(*statement.query, args=args))
+        create_from_frame(session, statement, address, frame)
     return session.nothing
 
 
-def _create(session: SessionState, statement: s.CreateTable, address: Address, frame: Any) -> None:
+def create_from_frame(
+    session: SessionState,
+    statement: s.CreateTable,
+    address: Address,
+    frame: DataFrame,
+    *,
+    properties: Mapping[str, str] | None = None,
+    options: Mapping[str, str] | None = None,
+) -> None:
+    """Make or replace the table with the frame's columns and rows. ``properties``: of the table, beside the statement's; ``options``: of
+    the write. Raises AlreadyExistsError."""
     from icesql.spark.jvm.types import from_spark
 
+    stored = {**table_properties(session, statement), **(properties or {})}
     schema = from_spark(stored_schema(session, address, frame.schema))
     spec = partition_spec(statement.partitioning, schema, case_sensitive=session.is_case_sensitive)
-    stage: dict[str, Any] = {"spec": spec, "location": statement.location, "properties": table_properties(session, statement)}
+    stage: dict[str, Any] = {"spec": spec, "location": statement.location, "properties": stored}
     try:
         if statement.replace:
             transaction = address.catalog.stage_replace(address.identifier, schema, **stage, or_create=statement.create)
         else:
             transaction = address.catalog.stage_create(address.identifier, schema, **stage)
-        fill(session, address, transaction, frame, overwrite=statement.replace)
+        fill(session, address, transaction, frame, overwrite=statement.replace, options=options)
     except AlreadyExistsError:
         raise table_exists(address.parts) from None
 
@@ -63,7 +76,7 @@ def fill(
     session: SessionState,
     address: Address,
     transaction: Transaction,
-    frame: Any,
+    frame: DataFrame,
     *,
     overwrite: bool,
     options: Mapping[str, str] | None = None,
@@ -112,7 +125,7 @@ def stored_schema(session: SessionState, address: Address, schema: Any) -> Any:
     Raises SqlError for two columns of one name, and for one without.
     """
     nullable = address.catalog.properties.get("use-nullable-query-schema", "true").lower() != "false"
-    refuse_doubled((field.name for field in schema.fields), str if session.is_case_sensitive else str.lower)
+    refuse_doubled((field.name for field in schema.fields), session.name_key)
     if "" in schema.names:
         raise SqlError("Cannot create table: the name of a column is empty: ``")
     return _as_nullable(schema) if nullable else schema

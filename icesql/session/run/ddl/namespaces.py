@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from icesql.catalog.base import Catalog, Namespace
 from icesql.catalog.hadoop import HadoopCatalog
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnsupportedError
 from icesql.parser import statements as s
-from icesql.session.output.results import Columns
+from icesql.parser.statements.families import NamespaceChange, NamespaceStatement
+from icesql.session.output.results import ResultColumns
 from icesql.session.run.ddl.table_properties import owner
 from icesql.session.run.show.describing import quoted_if_needed
 from icesql.session.run.show.patterns import matches
@@ -20,17 +21,19 @@ from icesql.spark.jvm.spark_session import qualified_path
 from icesql.spark_errors import spark_message
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
 _SCHEME = re.compile(r"[A-Za-z][\w+.-]*:")
 _RESERVED = {"location": "please use the LOCATION clause to specify it", "owner": "it will be set to the current user"}
-NAMESPACES = Columns("namespace string!")
-CATALOGS = Columns("catalog string!")
-CURRENT = Columns("catalog string!", "namespace string!")
-DESCRIBED = Columns("info_name string!", "info_value string")
+NAMESPACES = ResultColumns("namespace string!")
+CATALOGS = ResultColumns("catalog string!")
+CURRENT = ResultColumns("catalog string!", "namespace string!")
+DESCRIBED = ResultColumns("info_name string!", "info_value string")
 
 
-def run_namespaces(session: SessionState, statement: s.Statement) -> Any:
+def run_namespaces(session: SessionState, statement: NamespaceStatement) -> DataFrame:
     match statement:
         case s.Use():
             return _use(session, statement)
@@ -48,7 +51,6 @@ def run_namespaces(session: SessionState, statement: s.Statement) -> Any:
             if where is None:
                 return session.spark_sql(statement.text)
             return _change(session, statement, *where)
-    raise AssertionError(type(statement).__name__)
 
 
 def _refuse_reserved(keys: Iterable[str]) -> None:
@@ -63,7 +65,7 @@ def _refuse_reserved(keys: Iterable[str]) -> None:
             )
 
 
-def _change(session: SessionState, statement: s.Statement, catalog: Catalog, namespace: Namespace) -> Any:
+def _change(session: SessionState, statement: NamespaceChange, catalog: Catalog, namespace: Namespace) -> DataFrame:
     match statement:
         case s.CreateNamespace():
             _create(session, statement, catalog, namespace)
@@ -119,7 +121,7 @@ def _require(catalog: Catalog, namespace: Namespace) -> None:
         raise schema_not_found((catalog.name, *namespace))
 
 
-def _describe(session: SessionState, statement: s.DescribeNamespace, catalog: Catalog, namespace: Namespace) -> Any:
+def _describe(session: SessionState, statement: s.DescribeNamespace, catalog: Catalog, namespace: Namespace) -> DataFrame:
     try:
         properties = dict(catalog.namespace_properties(namespace))
     except NotFoundError:
@@ -134,7 +136,7 @@ def _describe(session: SessionState, statement: s.DescribeNamespace, catalog: Ca
     return DESCRIBED.frame(session.spark, rows)
 
 
-def _show(session: SessionState, statement: s.ShowNamespaces) -> Any:
+def _show(session: SessionState, statement: s.ShowNamespaces) -> DataFrame:
     where = session.names.namespace(None if statement.parent is None else statement.parent.parts)
     if where is None:
         return session.spark_sql(statement.text)
@@ -142,19 +144,19 @@ def _show(session: SessionState, statement: s.ShowNamespaces) -> Any:
     if statement.parent is None:
         parent = ()
     try:
-        found = catalog.list_namespaces(parent)
+        namespaces = catalog.list_namespaces(parent)
     except NotFoundError:
         raise schema_not_found((catalog.name, *parent)) from None
-    shown = [quoted_if_needed(*namespace) for namespace in found]
+    shown = [quoted_if_needed(*namespace) for namespace in namespaces]
     return NAMESPACES.frame(session.spark, [(name,) for name in shown if matches(name, statement.pattern)])
 
 
 # -- where the session is ----------------------------------------------------------------------------------------------
-def _use(session: SessionState, statement: s.Use) -> Any:
+def _use(session: SessionState, statement: s.Use) -> DataFrame:
     parts, names = statement.name.parts, session.names
     if not statement.namespace_only and parts[0] in session.catalogs:
         if len(parts) == 1 or names.current_catalog != parts[0]:
-            names.enter(parts[0])  # where one stays, as in Spark, if the namespace is not there
+            names.enter(parts[0])  # stays current, as in Spark, where the namespace does not exist
         if len(parts) > 1:
             _enter(session, names.catalog(parts[0]), parts[1:])
         return session.nothing
@@ -185,7 +187,7 @@ def _siblings(catalog: Catalog, namespace: Namespace) -> list[Namespace]:
         return []
 
 
-def _use_catalog(session: SessionState, name: str) -> Any:
+def _use_catalog(session: SessionState, name: str) -> DataFrame:
     if name in session.catalogs:
         session.names.catalog(name)
         session.names.enter(name)
@@ -195,7 +197,7 @@ def _use_catalog(session: SessionState, name: str) -> Any:
     return session.nothing
 
 
-def _show_current(session: SessionState, statement: s.ShowCurrentNamespace) -> Any:
+def _show_current(session: SessionState, statement: s.ShowCurrentNamespace) -> DataFrame:
     if not session.names.is_ours:
         return session.spark_sql(statement.text)
     shown = quoted_if_needed(*session.names.current_namespace)

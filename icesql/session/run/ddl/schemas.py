@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from icesql.errors import NotFoundError, SqlError, UnsupportedError, ValidationError, nearest
 from icesql.parser.statements.ddl import ColumnDefinition, SortTerm, TransformTerm
+from icesql.parser.text.tokens import tokenize
 from icesql.session.sql_errors import column_exists
 from icesql.spark_errors import spark_message
+from icesql.spec.case_folding import NameKey, fold, name_key
 from icesql.spec.partitioning import PARTITION_FIELD_ID_START, PartitionField, PartitionSpec
 from icesql.spec.schema import Schema
 from icesql.spec.sorting import SortField, SortOrder
@@ -22,7 +24,7 @@ _SUFFIXES = {"bucket": "bucket", "truncate": "trunc", "year": "year", "month": "
 def table_schema(columns: Sequence[ColumnDefinition], *, case_sensitive: bool = False) -> Schema:
     """A schema whose ids are unique, to be assigned afresh. Raises SqlError for two columns of one name, UnsupportedError for
     generated columns."""
-    key = str if case_sensitive else str.lower
+    key = name_key(case_sensitive=case_sensitive)
     refuse_doubled((column.name for column in columns), key)
     for column in columns:
         _refuse_doubled_fields(column.name, column.type, key)
@@ -39,10 +41,11 @@ def table_schema(columns: Sequence[ColumnDefinition], *, case_sensitive: bool = 
 
 
 def _is_identity(generated: str) -> bool:
-    return re.search(r"\bAS\s+IDENTITY\b", generated, re.IGNORECASE) is not None
+    keys = [token.key for token in tokenize(generated)]
+    return ("AS", "IDENTITY") in pairwise(keys)
 
 
-def refuse_doubled(names: Iterable[str], key: Callable[[str], str], parents: tuple[str, ...] = ()) -> None:
+def refuse_doubled(names: Iterable[str], key: NameKey, parents: tuple[str, ...] = ()) -> None:
     """Raises SqlError for two names of one key."""
     seen: set[str] = set()
     for name in map(key, names):
@@ -51,14 +54,14 @@ def refuse_doubled(names: Iterable[str], key: Callable[[str], str], parents: tup
         seen.add(name)
 
 
-def refuse_doubled_fields(schema: Schema, key: Callable[[str], str]) -> None:
+def refuse_doubled_fields(schema: Schema, key: NameKey) -> None:
     """As ``refuse_doubled``, for the columns of a schema and the fields of their structs."""
     refuse_doubled((field.name for field in schema.fields), key)
     for field in schema.fields:
         _refuse_doubled_fields(field.name, field.type, key)
 
 
-def _refuse_doubled_fields(name: str, type_: Type, key: Callable[[str], str], parents: tuple[str, ...] = ()) -> None:
+def _refuse_doubled_fields(name: str, type_: Type, key: NameKey, parents: tuple[str, ...] = ()) -> None:
     path = (*parents, name)
     if isinstance(type_, StructType):
         refuse_doubled((field.name for field in type_.fields), key, path)
@@ -98,12 +101,12 @@ def default_value(column: ColumnDefinition) -> object | None:
 def find_column(schema: Schema, path: Sequence[str]) -> NestedField:
     """A column by its parts, in any case. Raises ValidationError ``Cannot find ...`` with the nearest name."""
     name = ".".join(path)
-    found = schema.find(name) or schema.find(name, case_sensitive=False)
-    if found is None:
+    field = schema.find(name) or schema.find(name, case_sensitive=False)
+    if field is None:
         raise ValidationError(
             f"Cannot find field '{name}' in struct: {schema.as_struct()}.{nearest(name, schema.ids_by_name)}", column=name
         )
-    return found
+    return field
 
 
 def partition_spec(terms: Sequence[TransformTerm], schema: Schema, *, case_sensitive: bool = False) -> PartitionSpec:
@@ -122,13 +125,13 @@ def partition_spec(terms: Sequence[TransformTerm], schema: Schema, *, case_sensi
 def _partition_source(schema: Schema, term: TransformTerm, case_sensitive: bool) -> NestedField:
     """Spark resolves the columns of its own transforms as it does all columns; those only Iceberg knows must be spelled exactly."""
     name = ".".join(term.column)
-    found = schema.find(name)
-    if found is None and (term.function is None or term.function in _SPARKS_TRANSFORMS):
-        found = schema.find(name, case_sensitive=case_sensitive)
-    if found is None:
+    field = schema.find(name)
+    if field is None and (term.function is None or term.function in _SPARKS_TRANSFORMS):
+        field = schema.find(name, case_sensitive=case_sensitive)
+    if field is None:
         hint = nearest(name, schema.ids_by_name)
         raise NotFoundError(f"Couldn't find column {name} in the schema: it is missing or is in a map or array.{hint}", column=name)
-    return found
+    return field
 
 
 def _refuse_repeated_terms(terms: Sequence[TransformTerm]) -> None:
@@ -136,7 +139,7 @@ def _refuse_repeated_terms(terms: Sequence[TransformTerm]) -> None:
     seen: set[tuple[str, str]] = set()
     for term in terms:
         column = ".".join(term.column)
-        key = (term.transform.name, column.lower())
+        key = (term.transform.name, fold(column))
         if key in seen:
             raise SqlError(f"Readable duplicate column(s) in the partitioning: {column}")
         seen.add(key)

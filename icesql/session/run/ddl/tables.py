@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import AlreadyExistsError, NotFoundError, UnsupportedError
 from icesql.parser import statements as s
+from icesql.parser.statements.families import Alteration, TableStatement
 from icesql.session.resolve.resolved import MetadataTable, Missing, Readable, ResolvedTable, SparkOwned, StoredView, TemporaryView
 from icesql.session.resolve.resolver import is_table, not_found, place, readable, required, resolve, table_at
 from icesql.session.rewrite.places import quote
@@ -23,10 +24,12 @@ from icesql.session.state.names import Address
 from icesql.spec.schema import Schema
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
 
-def run_ddl(session: SessionState, statement: s.Statement, args: Any = None) -> Any:
+def run_ddl(session: SessionState, statement: TableStatement, args: Any = None) -> Any:
     match statement:
         case s.CreateTable():
             return _create(session, statement, args)
@@ -36,11 +39,10 @@ def run_ddl(session: SessionState, statement: s.Statement, args: Any = None) -> 
             return _drop(session, statement)
         case s.AlterTable():
             return _alter(session, statement)
-    raise AssertionError(type(statement).__name__)
 
 
 # -- CREATE and REPLACE ------------------------------------------------------------------------------------------------
-def _create(session: SessionState, statement: s.CreateTable, args: Any) -> Any:
+def _create(session: SessionState, statement: s.CreateTable, args: Any) -> DataFrame:
     address = session.names.address(statement.table.parts)
     if address is None or _is_sparks_own(address, statement):
         return run_query(session, statement.text, statement.references, args)
@@ -84,7 +86,7 @@ def _leave_alone(session: SessionState, statement: s.CreateTable, address: Addre
     return False
 
 
-def _create_like(session: SessionState, statement: s.CreateTableLike) -> Any:
+def _create_like(session: SessionState, statement: s.CreateTableLike) -> DataFrame:
     """An addition of ours: schema, partitioning, sort order and properties of the source; no rows, no history."""
     address = session.names.address(statement.table.parts)
     if address is None:
@@ -93,15 +95,15 @@ def _create_like(session: SessionState, statement: s.CreateTableLike) -> Any:
         if statement.if_not_exists:
             return session.nothing
         raise table_exists(address.parts)
-    found = readable(session, statement.source.parts)
+    source_table = readable(session, statement.source.parts)
     properties = dict(statement.properties)
-    if found is None:
+    if source_table is None:
         schema = _spark_schema(session, statement)
         make_table(
             session, address, address.catalog.stage_create(address.identifier, schema, location=statement.location, properties=properties)
         )
         return session.nothing
-    source = found.table.metadata
+    source = source_table.table.metadata
     inherited = {"format-version": str(source.format_version), **source.properties, **properties}
     copy = address.catalog.stage_create(
         address.identifier,
@@ -122,7 +124,7 @@ def _spark_schema(session: SessionState, statement: s.CreateTableLike) -> Schema
 
 
 # -- DROP --------------------------------------------------------------------------------------------------------------
-def _drop(session: SessionState, statement: s.DropTable) -> Any:
+def _drop(session: SessionState, statement: s.DropTable) -> DataFrame:
     parts = statement.table.parts
     address = place(session, parts)
     if address is None:
@@ -134,7 +136,7 @@ def _drop(session: SessionState, statement: s.DropTable) -> Any:
     return session.nothing
 
 
-def _drop_no_table(session: SessionState, statement: s.DropTable) -> Any:
+def _drop_no_table(session: SessionState, statement: s.DropTable) -> DataFrame:
     parts = statement.table.parts
     match resolve(session, parts):
         case MetadataTable():
@@ -162,7 +164,7 @@ _ACTIONS: dict[type, str] = {
 }
 
 
-def _alter(session: SessionState, statement: s.AlterTable) -> Any:
+def _alter(session: SessionState, statement: Alteration) -> DataFrame:
     parts = statement.table.parts
     match resolve(session, parts):
         case ResolvedTable() as table:
@@ -194,7 +196,7 @@ def _not_ours(session: SessionState, statement: s.AlterTable) -> Exception:
 
 
 # -- COMMENT ON --------------------------------------------------------------------------------------------------------
-def run_comment(session: SessionState, statement: s.CommentOn) -> Any:
+def run_comment(session: SessionState, statement: s.CommentOn) -> DataFrame:
     """COMMENT ON TABLE, NAMESPACE or COLUMN; null empties a table's comment."""
     parts = statement.name.parts
     if statement.kind == "namespace":
@@ -207,15 +209,15 @@ def run_comment(session: SessionState, statement: s.CommentOn) -> Any:
     table_parts = parts[:-1] if statement.kind == "column" else parts
     if session.names.address(table_parts) is None:
         return session.spark_sql(statement.text)
-    found = required(session, table_parts, text=statement.text, offset=statement.name.start)
-    if not found.is_plain:
+    resolved = required(session, table_parts, text=statement.text, offset=statement.name.start)
+    if not resolved.is_plain:
         raise table_not_found(table_parts, text=statement.text, offset=statement.name.start)
-    _comment(found, statement)
+    _comment(resolved, statement)
     return session.nothing
 
 
-def _comment(found: Readable, statement: s.CommentOn) -> None:
+def _comment(resolved: Readable, statement: s.CommentOn) -> None:
     if statement.kind == "column":
-        found.table.update_schema().update_column_doc(statement.name.parts[-1], statement.comment).commit()
+        resolved.table.update_schema().update_column_doc(statement.name.parts[-1], statement.comment).commit()
         return
-    found.table.update_properties().set("comment", statement.comment or "").commit()
+    resolved.table.update_properties().set("comment", statement.comment or "").commit()

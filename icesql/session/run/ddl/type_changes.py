@@ -25,7 +25,7 @@ _NESTED = {
 }
 
 
-def check_type_change(session: SessionState, found: Readable, name: str, field: NestedField, wanted: Type, text: str) -> None:
+def check_type_change(session: SessionState, resolved: Readable, name: str, field: NestedField, wanted: Type, text: str) -> None:
     """``text``: the type as the statement spells it. Raises UnsupportedError where Spark or Iceberg does not allow the change."""
     is_cut = text.lower() in _NARROW or text.lower().startswith(_SIZED)
     if not is_cut and (_same_shape(field.type, wanted) or can_promote(field.type, wanted, BEFORE_VERSION_3)):
@@ -36,7 +36,7 @@ def check_type_change(session: SessionState, found: Readable, name: str, field: 
         raise UnsupportedError(
             spark_message(
                 f"CANNOT_UPDATE_FIELD.{condition}",
-                f"Cannot update {quoted(found.parts)} field {column} type: {advice.format(column)}",
+                f"Cannot update {quoted(resolved.parts)} field {column} type: {advice.format(column)}",
             )
         )
     refused = _refused_by_spark(session, field.type, text)
@@ -45,7 +45,7 @@ def check_type_change(session: SessionState, found: Readable, name: str, field: 
     raise UnsupportedError(
         spark_message(
             "NOT_SUPPORTED_CHANGE_COLUMN",
-            f"ALTER TABLE ALTER/CHANGE COLUMN is not supported for changing {quoted(found.parts)}'s column "
+            f"ALTER TABLE ALTER/CHANGE COLUMN is not supported for changing {quoted(resolved.parts)}'s column "
             f'{column} with type "{refused[0]}" to {column} with type "{refused[1]}".',
         )
     )

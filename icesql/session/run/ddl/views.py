@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, SqlError, UnsupportedError, ValidationError
 from icesql.parser import statements as s
-from icesql.session.output.results import Columns
+from icesql.parser.statements.families import ViewStatement
+from icesql.session.output.results import ResultColumns
 from icesql.session.resolve.resolved import MetadataTable, ResolvedTable, StoredView
 from icesql.session.resolve.resolver import find_view, not_found, place, resolve
 from icesql.session.resolve.stored_views import QUERY_COLUMNS, SPARK_DIALECT, run_view_query
@@ -18,6 +19,7 @@ from icesql.session.rewrite.moving import moved
 from icesql.session.run.ddl.schemas import refuse_doubled
 from icesql.session.run.ddl.table_properties import file_format, is_iceberg, refuse_reserved
 from icesql.session.run.show.patterns import matches
+from icesql.session.spark_errors import within
 from icesql.session.sql_errors import quoted, schema_not_found, view_not_found
 from icesql.session.state.names import Address
 from icesql.session.views.temporary_needs import refuse_temporary
@@ -28,14 +30,16 @@ from icesql.spec.properties import DEFAULT_FILE_FORMAT
 from icesql.spec.views import SqlRepresentation, ViewMetadata, ViewVersion, new_view, replace_version
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
     from icesql.spec.schema import Schema
 
-VIEWS = Columns("namespace string!", "viewName string!", "isTemporary boolean!")
+VIEWS = ResultColumns("namespace string!", "viewName string!", "isTemporary boolean!")
 _RESERVED = ("provider", "location", "format-version", QUERY_COLUMNS)
 
 
-def run_views(session: SessionState, statement: s.Statement, args: Any = None) -> Any:
+def run_views(session: SessionState, statement: ViewStatement, args: Any = None) -> Any:
     match statement:
         case s.CreateView():
             return _create(session, statement, args)
@@ -45,11 +49,10 @@ def run_views(session: SessionState, statement: s.Statement, args: Any = None) -
             return _drop(session, statement)
         case s.AlterViewProperties() | s.RenameView() | s.AlterViewAs():
             return _alter(session, statement)
-    raise AssertionError(type(statement).__name__)
 
 
 # -- CREATE ------------------------------------------------------------------------------------------------------------
-def _create(session: SessionState, statement: s.CreateView, args: Any) -> Any:
+def _create(session: SessionState, statement: s.CreateView, args: Any) -> DataFrame:
     if statement.temporary or statement.global_temporary:
         return _create_temporary(session, statement)
     address = session.names.address(statement.view.parts)
@@ -77,7 +80,7 @@ def _reads_ours(session: SessionState, references: s.References) -> bool:
     return False
 
 
-def _create_temporary(session: SessionState, statement: s.CreateView) -> Any:
+def _create_temporary(session: SessionState, statement: s.CreateView) -> DataFrame:
     if statement.provider is not None:
         return _create_over_table(session, statement)
     if not _reads_ours(session, statement.references):
@@ -86,18 +89,19 @@ def _create_temporary(session: SessionState, statement: s.CreateView) -> Any:
         return frame
     if statement.if_not_exists:
         raise SqlError("It is not allowed to define a TEMPORARY view with IF NOT EXISTS.")
-    session.temporary_views.create(
-        statement.view.parts[-1],
-        statement.query.of(statement.text),
-        moved(statement.references, statement.query.start),
-        columns=tuple(column.name for column in statement.columns),
-        replace=statement.replace,
-        is_global=statement.global_temporary,
-    )
+    with within(session.spark, statement.text, statement.query.start):
+        session.temporary_views.create(
+            statement.view.parts[-1],
+            statement.query.of(statement.text),
+            moved(statement.references, statement.query.start),
+            columns=tuple(column.name for column in statement.columns),
+            replace=statement.replace,
+            is_global=statement.global_temporary,
+        )
     return session.nothing
 
 
-def _create_over_table(session: SessionState, statement: s.CreateView) -> Any:
+def _create_over_table(session: SessionState, statement: s.CreateView) -> DataFrame:
     """``USING iceberg OPTIONS (path 'db.t')``: the table of that name, read with the other options."""
     if not is_iceberg(statement.provider or ""):
         return session.spark_sql(statement.text)
@@ -112,7 +116,7 @@ def _create_over_table(session: SessionState, statement: s.CreateView) -> Any:
     return session.nothing
 
 
-def _create_stored(session: SessionState, statement: s.CreateView, address: Address) -> Any:
+def _create_stored(session: SessionState, statement: s.CreateView, address: Address) -> DataFrame:
     existing = find_view(address)
     if address.catalog.table_exists(address.identifier):
         if statement.if_not_exists:
@@ -130,7 +134,8 @@ def _create_stored(session: SessionState, statement: s.CreateView, address: Addr
         )
     refuse_temporary(session, statement, address)
     text = statement.query.of(statement.text)
-    frame = run_view_query(session, text)
+    with within(session.spark, statement.text, statement.query.start):
+        frame = run_view_query(session, text)
     schema = _schema(session, statement, frame.schema)
     version = _version(session, text, address)
     properties = {**(dict(existing.properties) if existing is not None else {}), **_properties(session, statement, frame)}
@@ -165,7 +170,7 @@ def _schema(session: SessionState, statement: s.CreateView, schema: Any) -> Sche
             )
         )
     names = [column.name for column in given] or list(schema.names)
-    refuse_doubled(names, str if session.is_case_sensitive else str.lower)
+    refuse_doubled(names, session.name_key)
     comments = [column.comment for column in given] or [None] * len(names)
     fields = [
         StructField(
@@ -193,7 +198,7 @@ def _version(session: SessionState, text: str, address: Address) -> ViewVersion:
     )
 
 
-def _properties(session: SessionState, statement: s.CreateView, frame: Any) -> dict[str, str]:
+def _properties(session: SessionState, statement: s.CreateView, frame: DataFrame) -> dict[str, str]:
     properties = dict(statement.properties)
     stored_as = file_format(properties.pop("provider", None))
     if stored_as is not None:
@@ -205,7 +210,7 @@ def _properties(session: SessionState, statement: s.CreateView, frame: Any) -> d
 
 
 # -- SHOW and DROP -----------------------------------------------------------------------------------------------------
-def _show(session: SessionState, statement: s.ShowViews) -> Any:
+def _show(session: SessionState, statement: s.ShowViews) -> DataFrame:
     where = session.names.namespace(None if statement.namespace is None else statement.namespace.parts)
     if where is None:
         return session.spark_sql(statement.text)
@@ -218,7 +223,7 @@ def _show(session: SessionState, statement: s.ShowViews) -> Any:
     return VIEWS.frame(session.spark, rows + [("", name, True) for name in temporary])
 
 
-def _drop(session: SessionState, statement: s.DropView) -> Any:
+def _drop(session: SessionState, statement: s.DropView) -> DataFrame:
     parts = statement.view.parts
     address = place(session, parts)
     if address is None:
@@ -236,7 +241,7 @@ def _drop(session: SessionState, statement: s.DropView) -> Any:
 
 
 # -- ALTER -------------------------------------------------------------------------------------------------------------
-def _alter(session: SessionState, statement: s.AlterViewProperties | s.RenameView | s.AlterViewAs) -> Any:
+def _alter(session: SessionState, statement: s.AlterViewProperties | s.RenameView | s.AlterViewAs) -> DataFrame:
     address, name = place(session, statement.view.parts), statement.view.parts[-1]
     if address is None:
         if not isinstance(statement, s.AlterViewAs) or not _reads_ours(session, statement.references):
@@ -256,7 +261,7 @@ def _alter(session: SessionState, statement: s.AlterViewProperties | s.RenameVie
     return session.nothing
 
 
-def rename(session: SessionState, address: Address, new_name: Sequence[str]) -> Any:
+def rename(session: SessionState, address: Address, new_name: Sequence[str]) -> DataFrame:
     """The new name is looked up as any other: without a catalog it means the current one. A bare name stays in the view's namespace."""
     if len(new_name) == 1:
         address.catalog.rename_view(address.identifier, (*address.namespace, *new_name))

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import SqlError, UnsupportedError, nearest
 from icesql.expr.tree import TRUE, Expression, Op, Predicate, Reference, and_
 from icesql.parser import statements as s
+from icesql.parser.text.token_groups import name_place
+from icesql.parser.text.tokens import tokenize
 from icesql.session.resolve.file_filters import file_filter
 from icesql.session.rewrite.bound_text import BoundText, bound
 from icesql.session.run.ddl.schemas import refuse_doubled
@@ -17,9 +19,11 @@ from icesql.session.run.dml.row_commits import RowCommit, commit_rows, isolation
 from icesql.session.run.dml.schema_merge import accepts_any_schema, evolved, filled
 from icesql.session.run.dml.write_target import SessionSettings, WriteTarget, asks_dynamic, write_target
 from icesql.session.run.query.query import run_query
-from icesql.session.sql_errors import quoted
+from icesql.session.sql_errors import quoted, unresolved_column
 from icesql.session.views.targets import insert_target
+from icesql.spark.jvm.types import sql_type, to_spark_type
 from icesql.spark.write.data_files import WriteSettings, write_frame
+from icesql.spark.write.defaults import sql_literal
 from icesql.spark.write.store_assignment import assigned_frame
 from icesql.spark_errors import spark_message
 from icesql.spec.files import DataFile
@@ -27,12 +31,14 @@ from icesql.spec.schema import Schema
 from icesql.spec.types import NestedField, TimestamptzType, Type
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
 _OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
 
 
-def run_insert(session: SessionState, statement: s.Insert, args: Any = None) -> Any:
+def run_insert(session: SessionState, statement: s.Insert, args: Any = None) -> DataFrame:
     """Nothing of the table changes unless all rows were written. Raises Spark's errors for columns and types that do not fit."""
     options = dict(statement.options)
     target, statement = insert_target(session, statement)
@@ -43,7 +49,7 @@ def run_insert(session: SessionState, statement: s.Insert, args: Any = None) -> 
         raise UnsupportedError(
             spark_message(
                 "UNSUPPORTED_FEATURE.INSERT_PARTITION_SPEC_IF_NOT_EXISTS",
-                f"INSERT INTO {quoted(target.found.address.parts)} with IF NOT EXISTS in the PARTITION spec.",
+                f"INSERT INTO {quoted(target.resolved.address.parts)} with IF NOT EXISTS in the PARTITION spec.",
             )
         )
     if statement.mode is not s.InsertMode.APPEND:
@@ -61,14 +67,14 @@ def run_insert(session: SessionState, statement: s.Insert, args: Any = None) -> 
     return session.nothing
 
 
-def run_multi_insert(session: SessionState, statement: s.MultiInsert, args: Any = None) -> Any:
+def run_multi_insert(session: SessionState, statement: s.MultiInsert, args: Any = None) -> DataFrame:
     """``FROM x INSERT ... INSERT ...``: one after the other, as Spark commits them."""
     for insert in statement.inserts:
         run_insert(session, insert, args)
     return session.nothing
 
 
-def write(session: SessionState, target: WriteTarget, frame: Any, **settings: Any) -> list[DataFile]:
+def write(session: SessionState, target: WriteTarget, frame: DataFrame, **settings: Any) -> list[DataFile]:
     """Write the rows as data files of the target's table, none committed."""
     wanted = WriteSettings(
         options=target.options,
@@ -91,7 +97,7 @@ def _static_partition(session: SessionState, statement: s.Insert, target: WriteT
     """Table column -> expression of ``PARTITION (p = v)``. Raises SqlError for what is no identity-partition column, or is named twice."""
     metadata = target.table.metadata
     names = {metadata.schema.names_by_id.get(f.source_id, ""): f for f in metadata.spec.fields if f.transform.is_identity}
-    key = str if session.is_case_sensitive else str.lower
+    key = session.name_key
     known = {key(name): name for name in names}
     static: dict[str, s.Span] = {}
     seen: set[str] = set()
@@ -126,11 +132,11 @@ def _both_static_and_given(name: str) -> SqlError:
     )
 
 
-def _fitted(session: SessionState, statement: s.Insert, target: WriteTarget, frame: Any, static: Mapping[str, str]) -> Any:
+def _fitted(session: SessionState, statement: s.Insert, target: WriteTarget, frame: DataFrame, static: Mapping[str, str]) -> Any:
     """The query's rows with exactly the table's columns. ``static``: SQL of the values that the PARTITION clause gives."""
     schema = target.table.metadata.schema
-    name = target.found.dotted
-    columns = [_column_name(session, schema, path) for path in statement.columns]
+    name = target.resolved.dotted
+    columns = [_column_name(session, schema, path, statement) for path in statement.columns]
     refuse_doubled(columns, str)
     if not static and not columns:
         by_name = statement.by_name or accepts_any_schema(target)
@@ -148,7 +154,7 @@ def _fitted(session: SessionState, statement: s.Insert, target: WriteTarget, fra
 
 def _is_values(statement: s.Insert) -> bool:
     """VALUES take the types of the columns they are for, so the fields of their structs count by position; a query's by name."""
-    return statement.query[-1].of(statement.text).lstrip().upper().startswith("VALUES")
+    return tokenize(statement.query[-1].of(statement.text))[0].key == "VALUES"
 
 
 def _lacks_defaults(session: SessionState, schema: Schema, given: Sequence[str]) -> bool:
@@ -158,12 +164,9 @@ def _lacks_defaults(session: SessionState, schema: Schema, given: Sequence[str])
     return any(field.write_default is None and (field.required or not nulls) for field in missing)
 
 
-def _in_order(frame: Any, schema: Schema) -> Any:
+def _in_order(frame: DataFrame, schema: Schema) -> Any:
     """The table's columns in its order; those left out have their defaults. Fields of structs stay in theirs: they count by position."""
     from pyspark.sql import functions as F
-
-    from icesql.spark.jvm.types import to_spark_type
-    from icesql.spark.write.defaults import sql_literal
 
     def left_out(field: NestedField) -> Any:
         if field.write_default is None:
@@ -176,7 +179,7 @@ def _in_order(frame: Any, schema: Schema) -> Any:
     )
 
 
-def _renamed(session: SessionState, frame: Any, schema: Schema, columns: Sequence[str], name: str) -> Any:
+def _renamed(session: SessionState, frame: DataFrame, schema: Schema, columns: Sequence[str], name: str) -> Any:
     """By position to the given columns. Raises Spark's arity error."""
     if len(frame.columns) != len(columns):
         part = Schema(tuple(schema.field(column) for column in columns), schema.schema_id)
@@ -184,10 +187,10 @@ def _renamed(session: SessionState, frame: Any, schema: Schema, columns: Sequenc
     return frame.toDF(*columns)
 
 
-def _with_static(session: SessionState, frame: Any, static: Mapping[str, str]) -> Any:
+def _with_static(session: SessionState, frame: DataFrame, static: Mapping[str, str]) -> Any:
     from pyspark.sql import functions as F
 
-    key = str if session.is_case_sensitive else str.lower
+    key = session.name_key
     given = {key(name) for name in frame.columns}
     for name, value in static.items():
         if key(name) in given:
@@ -198,23 +201,20 @@ def _with_static(session: SessionState, frame: Any, static: Mapping[str, str]) -
 
 def _static_value(schema: Schema, name: str, text: str) -> str:
     """SQL of a PARTITION value in its column's type. Values of a partition are text, as in paths, until they are cast."""
-    from icesql.spark.jvm.types import sql_type
 
     return f"CAST(CAST({text} AS STRING) AS {sql_type(schema.field(name).type)})"
 
 
-def _column_name(session: SessionState, schema: Schema, path: Sequence[str]) -> str:
-    name = ".".join(path)
-    found = schema.find(name, case_sensitive=session.is_case_sensitive) if len(path) == 1 else None
-    if found is None:
-        from icesql.session.sql_errors import unresolved_column
-
-        raise unresolved_column(path, [field.name for field in schema.fields])
-    return found.name
+def _column_name(session: SessionState, schema: Schema, path: Sequence[str], statement: s.Insert) -> str:
+    field = schema.find(".".join(path), case_sensitive=session.is_case_sensitive) if len(path) == 1 else None
+    if field is None:
+        place = name_place(statement.text, path, behind=statement.target.end)
+        raise unresolved_column(path, [known.name for known in schema.fields], text=statement.text, place=place)
+    return field.name
 
 
 # -- the commit --------------------------------------------------------------------------------------------------------
-def _under_given_names(statement: s.Insert, target: WriteTarget, frame: Any) -> Any:
+def _under_given_names(statement: s.Insert, target: WriteTarget, frame: DataFrame) -> Any:
     """The rows as a table that accepts any schema checks them: under the names of the statement's column list."""
     names = [".".join(path) for path in statement.columns]
     return frame.toDF(*names) if accepts_any_schema(target) and len(names) == len(frame.columns) else frame
@@ -231,7 +231,6 @@ def _row_commit(session: SessionState, statement: s.Insert, target: WriteTarget,
             if _is_dynamic(session, target, static):
                 return row_commits.replace_partitions(target)
             return row_commits.overwrite(target, _static_filter(session, target.table.metadata.schema, static))
-    raise AssertionError(statement.mode)
 
 
 def _replaced_rows(session: SessionState, target: WriteTarget, where: str) -> Expression:

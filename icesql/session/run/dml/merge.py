@@ -15,15 +15,20 @@ from icesql.session.rewrite.places import quote
 from icesql.session.run.dml.row_level import Qualifiers, assignment_of
 from icesql.session.run.dml.write_target import WriteTarget
 from icesql.session.sql_errors import table_not_found
+from icesql.spark.jvm.types import from_spark, to_spark_type
 from icesql.spark.row_level.assignments import Assignment
+from icesql.spark.row_level.field_order import NULL, in_order_of
 from icesql.spark.row_level.merge import merge_rows
-from icesql.spark.row_level.merge_clauses import Action, Clause, Kind
+from icesql.spark.row_level.merge_clauses import Action, Clause, ClauseKind
 from icesql.spark.row_level.target import Target
 from icesql.spark_errors import spark_message
+from icesql.spec.case_folding import fold
 from icesql.spec.properties import SPARK_WRITE_AUTO_SCHEMA_EVOLUTION
 from icesql.spec.schema import Schema
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
 _ACTIONS = {
@@ -112,7 +117,7 @@ def _may_evolve(target: WriteTarget) -> bool:
 
 def _same_named(statement: s.Merge, source: str, key: Callable[[str], str]) -> frozenset[tuple[str, ...]]:
     """The paths that are assigned the source's field of the same path (``n.f = s.n.f``): those may be new in the table."""
-    found = set()
+    paths = set()
     for assignment in (each for clause in statement.clauses for each in clause.assignments):
         tokens = tokenize(assignment.value.of(statement.text))[:-1]
         value = tuple(key(token.name) for token in tokens[::2] if token.is_identifier)
@@ -120,17 +125,16 @@ def _same_named(statement: s.Merge, source: str, key: Callable[[str], str]) -> f
             continue
         path = tuple(map(key, assignment.column))
         if path in (value, value[1:] if value[0] == key(source) else value):
-            found.add(path)
-    return frozenset(found)
+            paths.add(path)
+    return frozenset(paths)
 
 
-def _evolve(session: SessionState, target: WriteTarget, statement: s.Merge, frame: Any, assigned: frozenset[tuple[str, ...]]) -> None:
+def _evolve(session: SessionState, target: WriteTarget, statement: s.Merge, frame: DataFrame, assigned: frozenset[tuple[str, ...]]) -> None:
     """Columns and nested fields of the source that a ``*`` or an assignment brings are added, and types widened, in a commit of
     their own. Raises NotFoundError for a branch, which has no schema of its own."""
-    from icesql.spark.jvm.types import from_spark
 
     brings_all = any(clause.action in (s.MergeAction.UPDATE_ALL, s.MergeAction.INSERT_ALL) for clause in statement.clauses)
-    key = str if session.is_case_sensitive else str.lower
+    key = session.name_key
     wanted = _brought(frame.schema, assigned, key, brings_all=brings_all)
     if not wanted.fields:
         return
@@ -138,7 +142,7 @@ def _evolve(session: SessionState, target: WriteTarget, statement: s.Merge, fram
     update.union_by_name_with(from_spark(wanted))
     if update.schema().fields == target.table.metadata.schema.fields:
         return
-    if not target.found.is_plain:
+    if not target.resolved.is_plain:
         raise table_not_found(statement.target.parts, text=statement.text, offset=statement.target.start)
     update.commit()
 
@@ -172,7 +176,7 @@ def _clause(
     if clause.action is s.MergeAction.INSERT:
         _check_insert(assignments)
     return Clause(
-        kind=Kind(clause.kind.value),
+        kind=ClauseKind(clause.kind.value),
         action=_ACTIONS[clause.action],
         condition=None if clause.condition is None else text.sql(clause.condition),
         assignments=assignments,
@@ -199,8 +203,6 @@ def _all_columns(names: Qualifiers, source: str, columns: Sequence[str], *, keep
 
 def _filled(clause: Clause, names: Qualifiers, given: Any, *, source: str, target: str) -> Clause:
     """The clause whose structs may lack fields: an UPDATE keeps the table's, an INSERT has nulls. Such structs are the source's columns."""
-    from icesql.spark.jvm.types import to_spark_type
-    from icesql.spark.row_level.field_order import NULL, in_order_of
 
     fields = {names.key(field.name): field for field in names.schema.fields}
     columns = {f"{quote(source)}.{quote(field.name)}": field.dataType for field in given.fields}
@@ -216,12 +218,12 @@ def _filled(clause: Clause, names: Qualifiers, given: Any, *, source: str, targe
 
 
 def _on_its_side(clause: Clause, schema: Schema, columns: Sequence[str], *, source: str, target: str) -> Clause:
-    """The clause whose bare names mean the one side that its kind of row has."""
-    if clause.kind is Kind.MATCHED:
+    """The clause with its bare columns qualified: NOT MATCHED sees the source only, NOT MATCHED BY SOURCE the table only."""
+    if clause.kind is ClauseKind.MATCHED:
         return clause
-    alias = source if clause.kind is Kind.NOT_MATCHED else target
-    both = frozenset(field.name.lower() for field in schema.fields) & {name.lower() for name in columns}
-    qualifiers = frozenset({source.lower(), target.lower()})
+    alias = source if clause.kind is ClauseKind.NOT_MATCHED else target
+    both = frozenset(fold(field.name) for field in schema.fields) & {fold(name) for name in columns}
+    qualifiers = frozenset({fold(source), fold(target)})
 
     def on_side(text: str | None) -> str | None:
         return None if text is None else qualified(text, both, alias, qualifiers)

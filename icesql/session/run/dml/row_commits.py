@@ -13,6 +13,7 @@ from icesql.expr.tree import Expression
 from icesql.session.run.dml.write_target import WriteTarget
 from icesql.session.run.transactions import commit
 from icesql.spec.files import DataFile
+from icesql.spec.properties import whole_number
 from icesql.table.changes.append import AppendFiles
 from icesql.table.changes.overwrite import OverwriteFiles
 from icesql.table.changes.replace_partitions import ReplacePartitions
@@ -49,7 +50,7 @@ def commit_rows(session: SessionState, target: WriteTarget, builder: RowCommit, 
     else:
         for file in files:
             builder.add_file(file)
-    commit(session, target.found.address, builder)
+    commit(session, target.resolved.address, builder)
 
 
 def isolation_level(target: WriteTarget) -> str | None:
@@ -75,6 +76,6 @@ def _validate(builder: OverwriteFiles | ReplacePartitions, target: WriteTarget) 
 
 def _snapshot_id(text: str) -> int:
     try:
-        return int(text)
+        return whole_number(text)
     except ValueError:
         raise InvalidArgumentError(f'Cannot use option validate-from-snapshot-id: For input string: "{text}"') from None

@@ -9,25 +9,30 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import UnsupportedError
 from icesql.io.deletes.files import check_delete_format
 from icesql.parser import statements as s
+from icesql.parser.statements.families import RowLevelStatement
+from icesql.parser.text.token_groups import is_null
 from icesql.session.rewrite.bound_text import BoundText, bound
 from icesql.session.rewrite.refused_expressions import refuse_expressions
 from icesql.session.run.dml.write_target import SessionSettings, WriteTarget, target_of, write_target
 from icesql.session.run.transactions import commit
-from icesql.session.spark_errors import user_positions
-from icesql.session.sql_errors import MissingTableError
+from icesql.session.sql_errors import MissingTableError, field_not_found, unresolved_column
 from icesql.session.views.targets import stored_target, temporary_target
 from icesql.spark.row_level.target import Target
 from icesql.spark.write.defaults import sql_literal
+from icesql.spec.properties import ROW_LEVEL_MODES
+from icesql.spec.types import StructType, Type
 from icesql.table.scan.planning_modes import check_modes
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
 _OPERATIONS = {s.Delete: "DELETE FROM TABLE", s.Update: "UPDATE TABLE", s.Merge: "MERGE INTO TABLE"}
 _VERBS = {s.Delete: "delete from", s.Update: "modify", s.Merge: "modify"}
 
 
-def run_row_level(session: SessionState, statement: s.Delete | s.Update | s.Merge, args: Any = None) -> Any:
+def run_row_level(session: SessionState, statement: RowLevelStatement, args: Any = None) -> DataFrame:
     """Nothing is visible before the commit; an error leaves the table as it was."""
     name = statement.target
     target, is_view = _target(session, statement)
@@ -39,20 +44,19 @@ def run_row_level(session: SessionState, statement: s.Delete | s.Update | s.Merg
     if not isinstance(statement, s.Delete) or statement.condition is None:
         check_modes(properties, session.conf)
         check_delete_format(properties)
-    refuse_expressions(statement, properties.get(f"write.{type(statement).__name__.lower()}.mode", "copy-on-write").lower())
+    refuse_expressions(statement, properties.get(ROW_LEVEL_MODES[type(statement).__name__.lower()], "copy-on-write").lower())
     alias = statement.alias or name.parts[-1]
     session.temporary_views.refresh(statement.references)
     with bound(
-        session, statement.text, statement.references, target=(name, target.found, alias) if statement.alias is None else None
+        session, statement.text, statement.references, target=(name, target.resolved, alias) if statement.alias is None else None
     ) as text:
-        with user_positions(session.spark, text.rewritten(), statement.text):
-            result = _changed(session, statement, target, alias, text, whole_files=is_view)
+        result = _changed(session, statement, target, alias, text, whole_files=is_view)
         if result.builder is not None:
             _commit(session, target, result)
     return session.nothing
 
 
-def _target(session: SessionState, statement: s.Delete | s.Update | s.Merge) -> tuple[WriteTarget | None, bool]:
+def _target(session: SessionState, statement: RowLevelStatement) -> tuple[WriteTarget | None, bool]:
     """What is changed, and whether it is changed through a view. ``None``: it is Spark's."""
     name, verb = statement.target, _VERBS[type(statement)]
     through = temporary_target(session, name.parts)
@@ -72,11 +76,13 @@ def _commit(session: SessionState, target: WriteTarget, result: Any) -> None:
     where = target.unstaged() if result.metadata_only else target
     builder = where.applied(result.builder)
     builder.set_all({key: str(value) for key, value in result.metrics.items()})
-    commit(session, where.found.address, builder)
+    commit(session, where.resolved.address, builder)
 
 
-def _changed(session: SessionState, statement: s.Statement, target: WriteTarget, alias: str, text: BoundText, *, whole_files: bool) -> Any:
-    ctes = getattr(statement, "ctes", None)
+def _changed(
+    session: SessionState, statement: RowLevelStatement, target: WriteTarget, alias: str, text: BoundText, *, whole_files: bool
+) -> Any:
+    ctes = statement.ctes
     row_target = Target(
         spark=session.spark,
         table=target.table,
@@ -85,7 +91,7 @@ def _changed(session: SessionState, statement: s.Statement, target: WriteTarget,
         ctes="" if ctes is None else text.sql(ctes),
         options=target.options,
         session=SessionSettings(session),
-        listener=session.plans.told,
+        listener=session.plans.add_report,
     )
     match statement:
         case s.Delete():
@@ -103,7 +109,6 @@ def _changed(session: SessionState, statement: s.Statement, target: WriteTarget,
             from icesql.session.run.dml.merge import merge
 
             return merge(session, statement, target, row_target, text)
-    raise AssertionError(type(statement).__name__)
 
 
 def _check_rows(session: SessionState, target: WriteTarget, statement: s.Delete, whole_files: bool) -> None:
@@ -111,12 +116,12 @@ def _check_rows(session: SessionState, target: WriteTarget, statement: s.Delete,
     check_modes(target.table.metadata.properties, session.conf)
     check_delete_format(target.table.metadata.properties)
     if whole_files and statement.condition is not None:
-        raise UnsupportedError(f"Cannot delete from table {target.found.dotted} where {statement.condition.of(statement.text)}")
+        raise UnsupportedError(f"Cannot delete from table {target.resolved.dotted} where {statement.condition.of(statement.text)}")
 
 
 def _truth(condition: str) -> str:
     """A bare ``NULL`` is of no type, which Spark does not take for a condition; it is never true."""
-    return "CAST(NULL AS BOOLEAN)" if condition.strip(" ()").upper() == "NULL" else condition
+    return "CAST(NULL AS BOOLEAN)" if is_null(condition) else condition
 
 
 class Qualifiers:
@@ -125,8 +130,24 @@ class Qualifiers:
     def __init__(self, target: WriteTarget, alias: str, *, is_alias: bool, rows: Target) -> None:
         self.schema, self.key = target.table.metadata.schema, rows.key
         self.is_case_sensitive = rows.is_case_sensitive
-        full = tuple(self.key(part) for part in target.found.address.parts)
+        full = tuple(self.key(part) for part in target.resolved.address.parts)
         self._known = {(self.key(alias),)} | (set() if is_alias else {full[start:] for start in range(len(full))})
+
+    def require(self, column: Sequence[str], text: str, place: s.Span) -> None:
+        """Raises MissingColumnError for a path that leads to no column or field. ``place``: of the assignment's key in ``text``."""
+        holder: Type = self.schema.as_struct()
+        for depth, part in enumerate(column):
+            if not isinstance(holder, StructType):
+                return  # what is no struct has no fields to be assigned: the assignments are refused as a whole
+            field = next((each for each in holder.fields if self.key(each.name) == self.key(part)), None)
+            if field is None:
+                known = [each.name for each in holder.fields]
+                raise (
+                    field_not_found(part, known, text=text, place=place)
+                    if depth
+                    else unresolved_column(column, known, text=text, place=place)
+                )
+            holder = field.type
 
     def column(self, parts: Sequence[str]) -> tuple[str, ...]:
         """The path below the table, its qualifier taken off. Longer qualifiers are tried first."""
@@ -141,6 +162,7 @@ def assignment_of(names: Qualifiers, assignment: s.Assignment, text: BoundText) 
     from icesql.spark.row_level.assignments import Assignment
 
     column = names.column(assignment.column)
+    names.require(column, text.text, assignment.key)
     if not assignment.is_default:
         return Assignment(column=column, value=text.sql(assignment.value))
     field = names.schema.find(".".join(column), case_sensitive=names.is_case_sensitive)

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import InvalidArgumentError
 from icesql.session.run.dml.write_target import WriteTarget
 from icesql.spec import types as I
+from icesql.spec.case_folding import fold
 from icesql.spec.promotion import can_promote
 from icesql.spec.properties import SPARK_WRITE_ACCEPT_ANY_SCHEMA
 from icesql.spec.schema import Schema
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
 
@@ -27,7 +30,7 @@ def accepts_any_schema(target: WriteTarget) -> bool:
     return target.table.metadata.properties.get(SPARK_WRITE_ACCEPT_ANY_SCHEMA, "false").lower() == "true"
 
 
-def evolved(session: SessionState, target: WriteTarget, frame: Any) -> WriteTarget:
+def evolved(session: SessionState, target: WriteTarget, frame: DataFrame) -> WriteTarget:
     """The target after columns that only the rows have were added to the table, where table and writer ask for that.
 
     Raises InvalidArgumentError and Spark's errors for rows that do not fit, before the schema changes.
@@ -44,26 +47,26 @@ def evolved(session: SessionState, target: WriteTarget, frame: Any) -> WriteTarg
     update.union_by_name_with(from_spark(frame.schema))
     schema = update.schema()
     _check_dataset(frame.schema, schema, target)
-    assigned_frame(session.spark, _filled(frame, schema), schema, table_name=target.found.dotted, by_name=True)
+    assigned_frame(session.spark, _filled(frame, schema), schema, table_name=target.resolved.dotted, by_name=True)
     if schema.fields != target.table.metadata.schema.fields:
         update.commit()
     return target
 
 
-def filled(target: WriteTarget, frame: Any) -> Any:
+def filled(target: WriteTarget, frame: DataFrame) -> Any:
     """The rows with null for the fields that their structs lack, where the table accepts any schema."""
     return _filled(frame, target.table.metadata.schema) if accepts_any_schema(target) else frame
 
 
-def _filled(frame: Any, schema: Schema) -> Any:
+def _filled(frame: DataFrame, schema: Schema) -> Any:
     from icesql.spark.jvm.types import to_spark_type
     from icesql.spark.read.columns import quoted
     from icesql.spark.row_level.field_order import NULL, in_order_of
 
-    wanted = {field.name.lower(): to_spark_type(field.type) for field in schema.fields}
+    wanted = {fold(field.name): to_spark_type(field.type) for field in schema.fields}
     names = [quoted(field.name) for field in frame.schema.fields]
     whole = [
-        in_order_of(name, field.dataType, wanted.get(field.name.lower(), field.dataType), instead=NULL)
+        in_order_of(name, field.dataType, wanted.get(fold(field.name), field.dataType), instead=NULL)
         for name, field in zip(names, frame.schema.fields, strict=True)
     ]
     return frame if whole == names else frame.selectExpr(*(f"{text} AS {name}" for text, name in zip(whole, names, strict=True)))
@@ -105,26 +108,33 @@ def _out_of_order(given: Any, wanted: I.Type) -> list[str]:
         return _out_of_order(given.keyType, wanted.key) + _out_of_order(given.valueType, wanted.value)
     if not isinstance(given, StructType) or not isinstance(wanted, I.StructType):
         return []
-    places = {field.name.lower(): place for place, field in enumerate(wanted.fields)}
-    known = [field for field in given.fields if field.name.lower() in places]
-    inside = [_out_of_order(field.dataType, wanted.fields[places[field.name.lower()]].type) for field in known]
-    late = [(a.name, b.name) for a, b in pairwise(known) if places[b.name.lower()] < places[a.name.lower()]]
-    return [problem for found in inside for problem in found] + [f"{after} is out of order, before {before}" for before, after in late]
+    places = {fold(field.name): place for place, field in enumerate(wanted.fields)}
+    known = [field for field in given.fields if fold(field.name) in places]
+    inside = [_out_of_order(field.dataType, wanted.fields[places[fold(field.name)]].type) for field in known]
+    late = [(a.name, b.name) for a, b in pairwise(known) if places[fold(b.name)] < places[fold(a.name)]]
+    return [problem for problems in inside for problem in problems] + [
+        f"{after} is out of order, before {before}" for before, after in late
+    ]
 
 
 def _mistyped(given: I.Type, wanted: I.Type, path: str = "") -> list[str]:
     """The fields, at any depth, whose types the table's fields of that name cannot hold without change. Others are left out."""
     match given, wanted:
         case I.StructType(), I.StructType():
-            known = {field.name.lower(): field for field in wanted.fields}
-            pairs = [(field, known[field.name.lower()]) for field in given.fields if field.name.lower() in known]
-            found = [_mistyped(mine.type, theirs.type, f"{path}{theirs.name}.") for mine, theirs in pairs]
-            return [problem for problems in found for problem in problems]
+            known = {fold(field.name): field for field in wanted.fields}
+            pairs = [(field, known[fold(field.name)]) for field in given.fields if fold(field.name) in known]
+            mistyped = [_mistyped(mine.type, theirs.type, f"{path}{theirs.name}.") for mine, theirs in pairs]
+            return [problem for problems in mistyped for problem in problems]
         case I.ListType(), I.ListType():
             return _mistyped(given.element, wanted.element, f"{path}element.")
         case I.MapType(), I.MapType():
             return _mistyped(given.key, wanted.key, f"{path}key.") + _mistyped(given.value, wanted.value, f"{path}value.")
-    name = path.removesuffix(".")
+        case _:
+            return _mistyped_field(given, wanted, path.removesuffix("."))
+
+
+def _mistyped_field(given: I.Type, wanted: I.Type, name: str) -> list[str]:
+    """As ``_mistyped``, for types that are not two structs, two lists or two maps."""
     if not isinstance(given, I.PrimitiveType) or not isinstance(wanted, I.PrimitiveType):
         return [] if given == wanted else [f"{name}: {given} cannot be read as a {wanted}"]
     same = any(isinstance(given, kinds) and isinstance(wanted, kinds) for kinds in _ONE_TYPE_IN_SPARK)
@@ -132,7 +142,7 @@ def _mistyped(given: I.Type, wanted: I.Type, path: str = "") -> list[str]:
 
 
 def _not_required(given: Any, schema: Schema) -> list[str]:
-    nullable = {field.name.lower(): field.nullable for field in given.fields}
+    nullable = {fold(field.name): field.nullable for field in given.fields}
     required = [field.name for field in schema.fields if field.required]
-    missing = [f"{name} is required, but is missing" for name in required if name.lower() not in nullable]
-    return missing + [f"{name} should be required, but is optional" for name in required if nullable.get(name.lower())]
+    missing = [f"{name} is required, but is missing" for name in required if fold(name) not in nullable]
+    return missing + [f"{name} should be required, but is optional" for name in required if nullable.get(fold(name))]

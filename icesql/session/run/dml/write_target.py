@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 Builder = TypeVar("Builder", bound="SnapshotUpdate")
 _SUMMARY_PREFIX = "snapshot-property."
 _ENGINE_KEYS = frozenset({"spark.app.id", "engine-name", "engine-version", "app-id", "app-name", "iceberg-version"})
-_SESSION_PREFIX = "spark.sql.iceberg.snapshot-property."
 
 
 class SessionSettings(Mapping[str, str]):
@@ -32,10 +31,10 @@ class SessionSettings(Mapping[str, str]):
         self._session = session
 
     def __getitem__(self, key: str) -> str:
-        found = self._session.conf(key)
-        if found is None:
+        value = self._session.conf(key)
+        if value is None:
             raise KeyError(key)
-        return found
+        return value
 
     def __iter__(self) -> Iterator[str]:
         return iter(())
@@ -48,7 +47,7 @@ class SessionSettings(Mapping[str, str]):
 class WriteTarget:
     """``branch`` may not exist yet where it was named by an option or by ``spark.wap.branch``: the commit makes it."""
 
-    found: Readable
+    resolved: Readable
     branch: str = MAIN
     wap_id: str | None = None
     summary: Mapping[str, str] = field(default_factory=dict)
@@ -57,11 +56,11 @@ class WriteTarget:
 
     @property
     def table(self) -> Table:
-        return self.found.table
+        return self.resolved.table
 
     @property
     def base_snapshot_id(self) -> int | None:
-        """What the branch shows before the write; a branch that does not exist shows main."""
+        """The snapshot that the branch points to before the write; main's where the branch does not exist yet."""
         head = self.table.metadata.head(self.branch) or self.table.metadata.current_snapshot
         return None if head is None else head.snapshot_id
 
@@ -123,20 +122,22 @@ def write_target(
             raise not_found(session, parts, text=text, offset=offset)
 
 
-def target_of(session: SessionState, found: Readable, options: Mapping[str, str], *, verb: str = "write to") -> WriteTarget:
-    metadata = found.table.metadata
+def target_of(session: SessionState, resolved: Readable, options: Mapping[str, str], *, verb: str = "write to") -> WriteTarget:
+    metadata = resolved.table.metadata
     options = {key.lower(): value for key, value in options.items()}
-    if found.metadata_table is not None:
-        raise UnsupportedError(f"Cannot {verb} a metadata table: {found.dotted}.{found.metadata_table}: table does not support writes")
-    if not found.selector.is_empty and found.branch is None:
-        found = _branch_called_a_tag(found, verb)
+    if resolved.metadata_table is not None:
+        raise UnsupportedError(
+            f"Cannot {verb} a metadata table: {resolved.dotted}.{resolved.metadata_table}: table does not support writes"
+        )
+    if not resolved.selector.is_empty and resolved.branch is None:
+        resolved = _branch_called_a_tag(resolved, verb)
     given = options.get("branch")
-    if found.branch is not None and given is not None and given != found.branch:
-        raise InvalidArgumentError(f"Explicitly configured branch [{found.branch}] and write option [{given}] are in conflict")
-    if found.branch is not None and found.branch != MAIN and found.branch not in metadata.refs:
-        raise branch_not_found(found.branch, metadata.refs)
-    wap_id, wap_branch = wap_of(session, metadata, explicit=found.branch or given)
-    branch = found.branch or given or wap_branch
+    if resolved.branch is not None and given is not None and given != resolved.branch:
+        raise InvalidArgumentError(f"Explicitly configured branch [{resolved.branch}] and write option [{given}] are in conflict")
+    if resolved.branch is not None and resolved.branch != MAIN and resolved.branch not in metadata.refs:
+        raise branch_not_found(resolved.branch, metadata.refs)
+    wap_id, wap_branch = wap_of(session, metadata, explicit=resolved.branch or given)
+    branch = resolved.branch or given or wap_branch
     if branch is not None and branch in metadata.refs and not metadata.refs[branch].is_branch:
         raise InvalidArgumentError(f"Cannot {verb} {branch}: it is a tag, not a branch. Tags cannot be targets for producing snapshots")
     if verb != "truncate":
@@ -144,19 +145,19 @@ def target_of(session: SessionState, found: Readable, options: Mapping[str, str]
     summary = {**session.engine_summary, **given_summary(session, options)}
     if wap_id is not None:
         summary["wap.id"] = wap_id
-    return WriteTarget(found=found, branch=branch or MAIN, wap_id=wap_id, summary=summary, options=options)
+    return WriteTarget(resolved=resolved, branch=branch or MAIN, wap_id=wap_id, summary=summary, options=options)
 
 
-def _branch_called_a_tag(found: Readable, verb: str) -> Readable:
+def _branch_called_a_tag(resolved: Readable, verb: str) -> Readable:
     """``t.tag_x`` where ``x`` is a branch means the branch, as in reads. Raises InvalidArgumentError for every other selector."""
-    ref = found.selector.ref
-    if ref is not None and ref not in found.table.metadata.refs:
+    ref = resolved.selector.ref
+    if ref is not None and ref not in resolved.table.metadata.refs:
         raise InvalidArgumentError(f"Cannot find matching snapshot ID or reference name for version {ref}")
-    if ref is None or not found.table.metadata.refs[ref].is_branch:
-        raise InvalidArgumentError(f"Cannot {verb} table with time travel: {found.dotted}")
-    return replace(found, selector=replace(found.selector, ref_type="branch"))
+    if ref is None or not resolved.table.metadata.refs[ref].is_branch:
+        raise InvalidArgumentError(f"Cannot {verb} table with time travel: {resolved.dotted}")
+    return replace(resolved, selector=replace(resolved.selector, ref_type="branch"))
 
 
 def given_summary(session: SessionState, options: Mapping[str, str]) -> dict[str, str]:
-    found = {key[len(_SUMMARY_PREFIX) :]: value for key, value in options.items() if key.startswith(_SUMMARY_PREFIX)}
-    return {**session.snapshot_properties(), **found}
+    given = {key[len(_SUMMARY_PREFIX) :]: value for key, value in options.items() if key.startswith(_SUMMARY_PREFIX)}
+    return {**session.snapshot_properties(), **given}

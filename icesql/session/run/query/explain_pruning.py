@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import UnsupportedError
 from icesql.parser import statements as s
-from icesql.session.output.results import Columns
+from icesql.session.output.results import ResultColumns
 from icesql.session.run.query.query import run_query
 from icesql.spark.jvm.queries import plan_physically
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
     from icesql.table.scan.report import ScanReport
 
-STEPS = Columns("table string!", "step string!", "predicate string", "manifests bigint", "files bigint", "bytes bigint")
+STEPS = ResultColumns("table string!", "step string!", "predicate string", "manifests bigint", "files bigint", "bytes bigint")
 
 
-def explain_pruning(session: SessionState, statement: s.Explain, args: Any = None) -> Any:
+def explain_pruning(session: SessionState, statement: s.Explain, args: Any = None) -> DataFrame:
     """One row a step: what there is, what each predicate removed, what is left. Raises UnsupportedError for what is no query."""
     if not isinstance(statement.statement, s.Query):
         raise UnsupportedError("Cannot explain pruning: only queries are: EXPLAIN PRUNING SELECT ...")

@@ -14,6 +14,8 @@ from icesql.parser.text.tokens import Token, tokenize
 from icesql.session.rewrite.parameters import are_named, literals
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
     from icesql.spark.jvm.scripting import Script
 
@@ -21,7 +23,7 @@ _VALUES = "_icesql_values"
 Arguments = dict[str, Any] | list[Any] | None
 
 
-def run_immediate(session: SessionState, statement: s.ExecuteImmediate) -> Any:
+def run_immediate(session: SessionState, statement: s.ExecuteImmediate) -> DataFrame:
     """The inner statement's rows; with INTO they fill the variables, as SET VARIABLE does. Spark words what is refused."""
     text = _inner_text(session, statement)
     if text is None or is_script(text) or isinstance(parse(text), s.ExecuteImmediate):
@@ -36,7 +38,7 @@ def run_immediate(session: SessionState, statement: s.ExecuteImmediate) -> Any:
         return session.run(text, arguments)
 
 
-def _into_variables(session: SessionState, into: str, script: Script, text: str, arguments: Arguments) -> Any:
+def _into_variables(session: SessionState, into: str, script: Script, text: str, arguments: Arguments) -> DataFrame:
     """The inner statement does not see the script's variables, which its values are for."""
     with script.hidden():
         session.run(text, arguments).createOrReplaceTempView(_VALUES)

@@ -1,4 +1,4 @@
-"""What Spark itself asks of our tables while it walks through a script: conditions, queries of FOR, values of variables.
+"""Reads of our tables that Spark's script interpreter runs itself: conditions, queries of FOR, values of variables.
 
 Each table there stands for a temporary view, which is made again before each step if what it shows has changed.
 """
@@ -15,10 +15,11 @@ from icesql.errors import CorruptMetadataError, IcesqlError
 from icesql.parser.text.names import Place, TableReference
 from icesql.parser.text.references import references
 from icesql.parser.text.substitute import Aliases, Replacement
+from icesql.parser.text.tokens import tokenize
 from icesql.session.resolve.resolved import CHANGES
 from icesql.session.resolve.resolver import readable
 from icesql.session.resolve.time_travel import read_point
-from icesql.session.rewrite.bound_text import source_of, source_shown
+from icesql.session.rewrite.bound_text import source_of, source_relation
 from icesql.session.rewrite.hidden_columns import Hidden, named_for, named_metadata_columns, shown_columns
 from icesql.session.rewrite.places import Edit, quote, rewrite
 from icesql.session.rewrite.rules import Bindings, edits
@@ -54,42 +55,42 @@ class ScriptReads:
         self.text = self._rewritten.text
 
     def _edits(self, piece: str, start: int) -> list[Edit]:
-        found, session = references(piece), self._session
+        named, session = references(piece), self._session
         replacements: dict[int, Replacement] = {}
         reads = []
-        for reference in found.tables:
+        for reference in named.tables:
             if reference.place is not Place.TARGET and self._is_ours(reference):
                 reads.append(_Read(f"_icescript{next(_numbers)}", piece, reference, self._metadata_columns(reference, piece)))
                 replacements[reference.start] = Replacement(view=quote(reads[-1].view), full_name=self._full_name(reference))
         self._reads += reads
-        aliases = Aliases(found, replacements)
+        aliases = Aliases(named, replacements)
         hidden = [
             Hidden(r.reference.start, r.reference.alias or aliases.of(replacements[r.reference.start].full_name), r.metadata_columns)
             for r in reads
             if r.metadata_columns
         ]
-        bindings = Bindings(session=session, text=piece, references=found, replacements=replacements, hidden=hidden, aliases=aliases)
+        bindings = Bindings(session=session, text=piece, references=named, replacements=replacements, hidden=hidden, aliases=aliases)
         return [Edit(edit.start + start, edit.end + start, edit.replacement) for edit in edits(bindings)]
 
     def _metadata_columns(self, reference: TableReference, piece: str) -> tuple[str, ...]:
         """Those that the text names, where a table is there already."""
         named = named_metadata_columns(piece)
-        found = readable(self._session, reference.parts) if named and reference.place is Place.FROM else None
-        if found is None or found.metadata_table not in (None, CHANGES):
+        resolved = readable(self._session, reference.parts) if named and reference.place is Place.FROM else None
+        if resolved is None or resolved.metadata_table not in (None, CHANGES):
             return ()
         try:
-            point = read_point(found, reference.time_travel, piece, self._session.microseconds)
+            point = read_point(resolved, reference.time_travel, piece, self._session.microseconds)
         except IcesqlError:
             return ()
         named = named_for(piece, reference.start, named)
-        return shown_columns(found.table.metadata, point.schema, named, of_changes=found.metadata_table == CHANGES)
+        return shown_columns(resolved.table.metadata, point.schema, named, of_changes=resolved.metadata_table == CHANGES)
 
     def _is_ours(self, reference: TableReference) -> bool:
         """Whether it is, or may become, a table of ours: what a short name means can change with USE and with temporary views."""
         session = self._session
         if session.names.address(reference.parts) is not None or session.temporary_views.find(reference.parts) is not None:
             return True
-        return bool(reference.parts) and re.search(r"\buse\b", self._user_text, re.I) is not None
+        return bool(reference.parts) and any(token.key == "USE" for token in tokenize(self._user_text))
 
     def _full_name(self, reference: TableReference) -> tuple[str, ...]:
         address = self._session.names.address(reference.parts)
@@ -112,7 +113,7 @@ class ScriptReads:
         try:
             source = source_of(session, read.text, reference)
             if source is not None:
-                return source_shown(session, reference, source, read.text, frozenset(read.metadata_columns), [])[0].frame
+                return source_relation(session, reference, source, read.text, frozenset(read.metadata_columns), [])[0].frame
             view = session.temporary_views.find(reference.parts)
             if view is not None:
                 session.temporary_views.refresh_view(view)

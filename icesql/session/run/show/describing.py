@@ -11,7 +11,7 @@ from icesql.spark.jvm.spark_session import redacted
 from icesql.spec import types as t
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import PartitionSpec
-from icesql.spec.properties import CURRENT_SNAPSHOT_ID
+from icesql.spec.properties import CURRENT_SNAPSHOT_ID, DEFAULT_FILE_FORMAT
 from icesql.spec.schema import Schema
 from icesql.spec.snapshots import Snapshot
 from icesql.spec.sorting import NullOrder, SortOrder
@@ -83,17 +83,17 @@ def partition_struct_names(metadata: TableMetadata) -> list[str]:
     return [field.name for field in union_partition_type(metadata).fields if field.id in current]
 
 
-def table_properties(found: Readable) -> dict[str, str]:
+def table_properties(resolved: Readable) -> dict[str, str]:
     """What SHOW TBLPROPERTIES reports: the stored properties and those that tell of the table's state."""
-    if found.metadata_table == CHANGES:
+    if resolved.metadata_table == CHANGES:
         return {}
-    metadata = found.table.metadata
-    properties = {} if found.metadata_table else {k: v for k, v in metadata.properties.items() if k not in HIDDEN_PROPERTIES}
-    properties["format"] = f"iceberg/{metadata.properties.get('write.format.default', 'parquet')}"
+    metadata = resolved.table.metadata
+    properties = {} if resolved.metadata_table else {k: v for k, v in metadata.properties.items() if k not in HIDDEN_PROPERTIES}
+    properties["format"] = f"iceberg/{metadata.properties.get(DEFAULT_FILE_FORMAT, 'parquet')}"
     properties[CURRENT_SNAPSHOT_ID] = "none" if metadata.current_snapshot is None else str(metadata.current_snapshot.snapshot_id)
-    if found.metadata_table == "position_deletes":
+    if resolved.metadata_table == "position_deletes":
         return {**{k: v for k, v in metadata.properties.items() if k.startswith("write.")}, **properties}
-    if found.metadata_table:
+    if resolved.metadata_table:
         return properties
     properties["format-version"] = str(metadata.format_version)
     if not metadata.sort_order.is_unsorted:
@@ -103,13 +103,13 @@ def table_properties(found: Readable) -> dict[str, str]:
     return properties
 
 
-def properties_text(session: SessionState, found: Readable) -> str:
-    return "[" + ",".join(f"{k}={v}" for k, v in sorted(shown_properties(session, found).items())) + "]"
+def properties_text(session: SessionState, resolved: Readable) -> str:
+    return "[" + ",".join(f"{k}={v}" for k, v in sorted(shown_properties(session, resolved).items())) + "]"
 
 
-def shown_properties(session: SessionState, found: Readable) -> dict[str, str]:
+def shown_properties(session: SessionState, resolved: Readable) -> dict[str, str]:
     """``table_properties`` without secrets."""
-    return redacted(session.spark, table_properties(found))
+    return redacted(session.spark, table_properties(resolved))
 
 
 def type_text(type_: Any) -> str:
@@ -140,7 +140,8 @@ def default_size(type_: t.Type) -> int:
             return default_size(key) + default_size(value)
         case t.DecimalType(precision=precision):
             return 8 if precision <= 18 else 16
-    return _DEFAULT_SIZES.get(type(type_), 8)
+        case t.PrimitiveType():
+            return _DEFAULT_SIZES.get(type(type_), 8)
 
 
 _DEFAULT_SIZES: dict[type, int] = {

@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 _OPTION = "option."
 
 
-def create_table_text(session: SessionState, found: Readable) -> str:
+def create_table_text(session: SessionState, resolved: Readable) -> str:
     """A statement that would make the table again. Column types are spelled by Spark itself."""
     from icesql.session.run.show.tables import spark_fields
 
-    metadata = found.table.metadata
-    columns = ",\n  ".join(_column_ddl(session, field) for field in spark_fields(session, found))
-    text = f"CREATE TABLE {describing.quoted_if_needed(*found.parts)} (\n  {columns})\n"
-    if found.metadata_table == CHANGES:
+    metadata = resolved.table.metadata
+    columns = ",\n  ".join(_column_ddl(session, field) for field in spark_fields(session, resolved))
+    text = f"CREATE TABLE {describing.quoted_if_needed(*resolved.parts)} (\n  {columns})\n"
+    if resolved.metadata_table == CHANGES:
         return text
     text += "USING iceberg\n"
-    properties = describing.shown_properties(session, found)
+    properties = describing.shown_properties(session, resolved)
     options = {key.removeprefix(_OPTION): value for key, value in properties.items() if key.startswith(_OPTION)}
     text += listed("OPTIONS", options)
-    if found.metadata_table is None:
+    if resolved.metadata_table is None:
         text += _partitioning_and_comment(metadata)
-    elif found.metadata_table == "position_deletes":
+    elif resolved.metadata_table == "position_deletes":
         text += _partitioned_by([f"partition.{describing.quoted_if_needed(name)}" for name in describing.partition_struct_names(metadata)])
     text += f"LOCATION {quoted_string(metadata.location)}\n"
     return text + listed("TBLPROPERTIES", {k: v for k, v in properties.items() if k not in options and not k.startswith(_OPTION)})

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from icesql.errors import UnsupportedError
 from icesql.parser import statements as s
-from icesql.session.output.results import Columns
+from icesql.session.output.results import ResultColumns
 from icesql.session.rewrite.system_functions import SYSTEM
 from icesql.session.run.show.patterns import matches
 from icesql.session.sql_errors import schema_not_found
@@ -14,12 +14,14 @@ from icesql.spark.functions.system_functions import FUNCTIONS
 from icesql.spark_errors import spark_message
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
-SHOWN = Columns("function string!")
+SHOWN = ResultColumns("function string!")
 
 
-def show_functions(session: SessionState, statement: s.ShowFunctions | s.DescribeFunction) -> Any:
+def show_functions(session: SessionState, statement: s.ShowFunctions | s.DescribeFunction) -> DataFrame:
     if isinstance(statement, s.DescribeFunction):
         if session.names.address(statement.function.parts) is None or len(statement.function.parts) == 1:
             return session.spark_sql(statement.text)

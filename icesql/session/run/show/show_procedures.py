@@ -8,16 +8,19 @@ from icesql.errors import NotFoundError
 from icesql.parser import statements as s
 from icesql.procedures.base import Procedure
 from icesql.procedures.registry import NAMES, procedure, procedures
-from icesql.session.output.results import Columns
+from icesql.session.output.results import ResultColumns
 from icesql.session.rewrite.system_functions import SYSTEM
 from icesql.session.run.show.patterns import matches
 from icesql.session.sql_errors import no_procedures, routine_not_found
+from icesql.spec.case_folding import fold
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
-PROCEDURES = Columns("catalog string!", "namespace array<string>", "schema string", "procedure_name string!")
-DESCRIPTION = Columns("procedure_desc string!")
+PROCEDURES = ResultColumns("catalog string!", "namespace array<string>", "schema string", "procedure_name string!")
+DESCRIPTION = ResultColumns("procedure_desc string!")
 _CLASS_NAMES = {
     "add_files": "AddFiles",
     "ancestors_of": "AncestorsOf",
@@ -39,7 +42,7 @@ def find_procedure(session: SessionState, parts: tuple[str, ...]) -> tuple[str, 
     else:
         raise no_procedures(session.names.current_catalog)
     full = (catalog, *rest)
-    if len(rest) != 2 or rest[0].lower() != SYSTEM:
+    if len(rest) != 2 or fold(rest[0]) != SYSTEM:
         raise routine_not_found(full, NAMES)
     try:
         return catalog, procedure(rest[1])
@@ -47,20 +50,20 @@ def find_procedure(session: SessionState, parts: tuple[str, ...]) -> tuple[str, 
         raise routine_not_found(full, NAMES) from None
 
 
-def show_procedures(session: SessionState, statement: s.ShowProcedures) -> Any:
+def show_procedures(session: SessionState, statement: s.ShowProcedures) -> DataFrame:
     """The namespace is echoed in the case it was given, as the runtime does."""
     where = session.names.namespace(None if statement.namespace is None else statement.namespace.parts)
     if where is None:
         raise no_procedures(session.names.current_catalog)
     catalog, namespace = where
     rows: list[tuple[Any, ...]] = []
-    if len(namespace) == 1 and namespace[0].lower() == SYSTEM:
+    if len(namespace) == 1 and fold(namespace[0]) == SYSTEM:
         rows = [(catalog.name, list(namespace), namespace[0], p.name) for p in procedures() if matches(p.name, statement.pattern)]
     return PROCEDURES.frame(session.spark, rows)
 
 
-def describe_procedure(session: SessionState, statement: s.DescribeProcedure) -> Any:
+def describe_procedure(session: SessionState, statement: s.DescribeProcedure) -> DataFrame:
     """Spark prints what Iceberg's runtime calls its description: the name of the class."""
-    _, found = find_procedure(session, statement.procedure.parts)
-    class_name = _CLASS_NAMES.get(found.name) or "".join(word.capitalize() for word in found.name.split("_")) + "Procedure"
-    return DESCRIPTION.frame(session.spark, [(f"Procedure:   {found.name}",), (f"Description: {class_name}",)])
+    _, described = find_procedure(session, statement.procedure.parts)
+    class_name = _CLASS_NAMES.get(described.name) or "".join(word.capitalize() for word in described.name.split("_")) + "Procedure"
+    return DESCRIPTION.frame(session.spark, [(f"Procedure:   {described.name}",), (f"Description: {class_name}",)])

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from icesql.errors import NotFoundError, SqlError
+from icesql.errors import NotFoundError, SqlError, UnsupportedError, ValidationError
 from icesql.parser import statements as s
-from icesql.session.output.results import Columns
+from icesql.parser.statements.families import ShowStatement, TableDescription
+from icesql.session.output.results import ResultColumns
 from icesql.session.resolve.resolved import (
     CHANGES,
     MetadataTable,
@@ -24,26 +25,30 @@ from icesql.session.run.query.query import run_query
 from icesql.session.run.show import describing
 from icesql.session.run.show.patterns import matches
 from icesql.session.run.show.show_create import create_table_text
-from icesql.session.sql_errors import no_partition_management, not_for_v2, quoted
+from icesql.session.sql_errors import no_partition_management, not_for_v2, quoted, unresolved_column
 from icesql.spark.jvm.queries import default_size
 from icesql.spark_errors import spark_message
+from icesql.spec.case_folding import fold
 from icesql.spec.metadata_columns import DELETED, FILE, LINEAGE, PARTITION, POS, SPEC_ID
 from icesql.spec.types import StructType
+from icesql.table.metadata.partition_types import union_partition_type
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
-TABLES = Columns("namespace string!", "tableName string!", "isTemporary boolean!")
-TABLES_EXTENDED = Columns("namespace string!", "tableName string!", "isTemporary boolean!", "information string!")
-PROPERTIES = Columns("key string!", "value string!")
-COLUMN_NAMES = Columns("col_name string!")
-CREATE_STATEMENT = Columns("createtab_stmt string!")
-PARTITIONS = Columns("partition string!")
-DESCRIPTION = Columns("col_name string!", "data_type string!", "comment string")
-COLUMN_DESCRIPTION = Columns("info_name string!", "info_value string!")
+TABLES = ResultColumns("namespace string!", "tableName string!", "isTemporary boolean!")
+TABLES_EXTENDED = ResultColumns("namespace string!", "tableName string!", "isTemporary boolean!", "information string!")
+PROPERTIES = ResultColumns("key string!", "value string!")
+COLUMN_NAMES = ResultColumns("col_name string!")
+CREATE_STATEMENT = ResultColumns("createtab_stmt string!")
+PARTITIONS = ResultColumns("partition string!")
+DESCRIPTION = ResultColumns("col_name string!", "data_type string!", "comment string")
+COLUMN_DESCRIPTION = ResultColumns("info_name string!", "info_value string!")
 
 
-def run_show(session: SessionState, statement: s.Statement, args: Any = None) -> Any:
+def run_show(session: SessionState, statement: ShowStatement, args: Any = None) -> DataFrame:
     match statement:
         case s.ShowTables():
             return _show_tables(session, statement)
@@ -63,10 +68,9 @@ def run_show(session: SessionState, statement: s.Statement, args: Any = None) ->
             return _of_table(session, statement, _column_parts(session, statement))
         case s.ShowTableProperties() | s.ShowCreateTable() | s.ShowPartitions() | s.DescribeTable():
             return _of_table(session, statement, statement.table.parts)
-    raise AssertionError(type(statement).__name__)
 
 
-def _of_table(session: SessionState, statement: Any, parts: Sequence[str]) -> Any:
+def _of_table(session: SessionState, statement: TableDescription, parts: Sequence[str]) -> DataFrame:
     match resolve(session, parts):
         case ResolvedTable() | MetadataTable() as table:
             return _of_ours(session, statement, table)
@@ -80,35 +84,34 @@ def _of_table(session: SessionState, statement: Any, parts: Sequence[str]) -> An
             raise not_found(session, parts, text=statement.text, offset=statement.table.start)
 
 
-def _of_ours(session: SessionState, statement: Any, found: Readable) -> Any:
+def _of_ours(session: SessionState, statement: TableDescription, resolved: Readable) -> DataFrame:
     match statement:
         case s.ShowColumns():
-            return COLUMN_NAMES.frame(session.spark, [(field.name,) for field in spark_fields(session, found)])
+            return COLUMN_NAMES.frame(session.spark, [(field.name,) for field in spark_fields(session, resolved)])
         case s.ShowTableProperties():
-            return _show_properties(session, statement, found)
+            return _show_properties(session, statement, resolved)
         case s.ShowCreateTable():
             if statement.as_serde:
                 raise not_for_v2("SHOW CREATE TABLE AS SERDE")
-            return CREATE_STATEMENT.frame(session.spark, [(create_table_text(session, found),)])
+            return CREATE_STATEMENT.frame(session.spark, [(create_table_text(session, resolved),)])
         case s.ShowPartitions():
-            return _show_partitions(session, found)
+            return _show_partitions(session, resolved)
         case s.DescribeTable():
-            return _describe(session, statement, found)
-    raise AssertionError(type(statement).__name__)
+            return _describe(session, statement, resolved)
 
 
-def spark_fields(session: SessionState, found: Readable) -> list[Any]:
-    """The columns a query of ``found`` would have."""
-    if found.metadata_table is not None:
-        return list(session.plans.scan(found, read_point(found, None, "", session.microseconds), {}).frame.schema.fields)
+def spark_fields(session: SessionState, resolved: Readable) -> list[Any]:
+    """The columns a query of ``resolved`` would have."""
+    if resolved.metadata_table is not None:
+        return list(session.plans.scan(resolved, read_point(resolved, None, "", session.microseconds), {}).frame.schema.fields)
     from icesql.spark.jvm.types import to_spark_schema
 
-    point = read_point(found, None, "", session.microseconds)
+    point = read_point(resolved, None, "", session.microseconds)
     return list(to_spark_schema(point.schema).fields)
 
 
 # -- SHOW --------------------------------------------------------------------------------------------------------------
-def _show_tables(session: SessionState, statement: s.ShowTables) -> Any:
+def _show_tables(session: SessionState, statement: s.ShowTables) -> DataFrame:
     where = session.names.namespace(None if statement.namespace is None else statement.namespace.parts)
     if where is None:
         return session.spark_sql(statement.text)
@@ -127,38 +130,38 @@ def _show_tables(session: SessionState, statement: s.ShowTables) -> Any:
         raise not_for_v2("SHOW TABLE EXTENDED ... PARTITION")
     extended = []
     for identifier in named:
-        found = readable(session, (catalog.name, *identifier))
-        if found is not None:
-            extended.append((shown, identifier[-1], False, _information(session, found)))
+        resolved = readable(session, (catalog.name, *identifier))
+        if resolved is not None:
+            extended.append((shown, identifier[-1], False, _information(session, resolved)))
     return TABLES_EXTENDED.frame(session.spark, extended)
 
 
-def _information(session: SessionState, found: Readable) -> str:
-    """Spark's text, in which it spreads the characters of the properties."""
+def _information(session: SessionState, resolved: Readable) -> str:
+    """The ``information`` column. Spark puts commas between the characters of the properties' text, and so does this."""
     from icesql.spark.jvm.types import to_spark_schema
 
-    metadata = found.table.metadata
+    metadata = resolved.table.metadata
     lines = [
-        f"Catalog: {found.address.catalog.name}",
-        f"Namespace: {'.'.join(found.address.namespace)}",
-        f"Table: {found.address.identifier[-1]}",
+        f"Catalog: {resolved.address.catalog.name}",
+        f"Namespace: {'.'.join(resolved.address.namespace)}",
+        f"Table: {resolved.address.identifier[-1]}",
         "Type: MANAGED",
         *([f"Comment: {metadata.properties['comment']}"] if "comment" in metadata.properties else []),
         f"Location: {metadata.location}",
         "Provider: iceberg",
         *([f"Owner: {metadata.properties['owner']}"] if "owner" in metadata.properties else []),
-        f"Table Properties: [{', '.join(describing.properties_text(session, found))}]",
+        f"Table Properties: [{', '.join(describing.properties_text(session, resolved))}]",
         f"Schema: {to_spark_schema(metadata.schema).treeString()}",
         "",
     ]
     return "\n".join(lines)
 
 
-def _show_properties(session: SessionState, statement: s.ShowTableProperties, found: Readable) -> Any:
-    properties = describing.shown_properties(session, found)
+def _show_properties(session: SessionState, statement: s.ShowTableProperties, resolved: Readable) -> DataFrame:
+    properties = describing.shown_properties(session, resolved)
     if statement.key is None:
         return PROPERTIES.frame(session.spark, sorted(properties.items()))
-    missing = f"Table {_full_name(found)} does not have property: {statement.key}"
+    missing = f"Table {_full_name(resolved)} does not have property: {statement.key}"
     return PROPERTIES.frame(session.spark, [(statement.key, properties.get(statement.key, missing))])
 
 
@@ -171,7 +174,7 @@ def _column_parts(session: SessionState, statement: s.ShowColumns) -> tuple[str,
         parts = (*namespace.parts, *parts)
     address = session.names.address(parts)
     inner = () if address is None else address.identifier[:-1]
-    key = str if session.is_case_sensitive else str.lower
+    key = session.name_key
     if address is not None and tuple(map(key, inner)) != tuple(map(key, namespace.parts)):
         raise SqlError(
             spark_message(
@@ -183,34 +186,33 @@ def _column_parts(session: SessionState, statement: s.ShowColumns) -> tuple[str,
     return parts
 
 
-def _show_partitions(session: SessionState, found: Readable) -> Any:
+def _show_partitions(session: SessionState, resolved: Readable) -> DataFrame:
     """Partition paths of the current files, an addition of ours: Iceberg's runtime refuses SHOW PARTITIONS."""
-    from icesql.errors import ValidationError
     from icesql.session.run.show.partitions import partition_paths
 
-    if not found.is_plain:
-        raise no_partition_management(found.address.parts)
-    if found.table.metadata.spec.is_unpartitioned:
-        raise ValidationError(f"Cannot show partitions: table is not partitioned: {found.dotted}")
-    return PARTITIONS.frame(session.spark, [(path,) for path in partition_paths(found.table)])
+    if not resolved.is_plain:
+        raise no_partition_management(resolved.address.parts)
+    if resolved.table.metadata.spec.is_unpartitioned:
+        raise ValidationError(f"Cannot show partitions: table is not partitioned: {resolved.dotted}")
+    return PARTITIONS.frame(session.spark, [(path,) for path in partition_paths(resolved.table)])
 
 
 # -- DESCRIBE ----------------------------------------------------------------------------------------------------------
-def _describe(session: SessionState, statement: s.DescribeTable, found: Readable) -> Any:
+def _describe(session: SessionState, statement: s.DescribeTable, resolved: Readable) -> DataFrame:
     if statement.as_json:
         raise not_for_v2("DESCRIBE TABLE AS JSON")
     if statement.partition is not None:
-        raise no_partition_management(found.address.parts)
-    fields = spark_fields(session, found)
+        raise no_partition_management(resolved.address.parts)
+    fields = spark_fields(session, resolved)
     if statement.column is not None:
-        return describe_column(session, statement.column, found.parts, fields)
+        return describe_column(session, statement.column, resolved.parts, fields)
     rows: list[tuple[str, str, str | None]] = [_field_row(field) for field in fields]
-    if found.metadata_table is None:
-        rows += _partition_rows(found, fields)
-    elif found.metadata_table == "position_deletes":
-        rows += _partition_struct_rows(found, fields)
+    if resolved.metadata_table is None:
+        rows += _partition_rows(resolved, fields)
+    elif resolved.metadata_table == "position_deletes":
+        rows += _partition_struct_rows(resolved, fields)
     if statement.extended:
-        rows += _detail_rows(session, found, fields)
+        rows += _detail_rows(session, resolved, fields)
     return DESCRIPTION.frame(session.spark, rows)
 
 
@@ -218,18 +220,16 @@ def _field_row(field: Any) -> tuple[str, str, str | None]:
     return field.name, describing.type_text(field.dataType), field.metadata.get("comment")
 
 
-def describe_column(session: SessionState, column: Sequence[str], table: Sequence[str], fields: Sequence[Any]) -> Any:
+def describe_column(session: SessionState, column: Sequence[str], table: Sequence[str], fields: Sequence[Any]) -> DataFrame:
     """The column under the name that it was asked for; the table's name, or its end, may stand before it."""
-    from icesql.errors import UnsupportedError
-    from icesql.session.sql_errors import unresolved_column
 
-    by_name = {field.name.lower(): field for field in fields}
+    by_name = {fold(field.name): field for field in fields}
     given = column
     for count in range(1, len(column)):
-        if column[0].lower() not in by_name and [*map(str.lower, column[:count])] == [*map(str.lower, table[-count:])]:
+        if fold(column[0]) not in by_name and [*map(fold, column[:count])] == [*map(fold, table[-count:])]:
             column = column[count:]
             break
-    field = by_name.get(column[0].lower())
+    field = by_name.get(fold(column[0]))
     if field is None:
         raise unresolved_column(given, [f.name for f in fields])
     if len(column) > 1:
@@ -242,8 +242,8 @@ def describe_column(session: SessionState, column: Sequence[str], table: Sequenc
     return COLUMN_DESCRIPTION.frame(session.spark, rows)
 
 
-def _partition_rows(found: Readable, fields: Sequence[Any]) -> list[tuple[str, str, str | None]]:
-    metadata = found.table.metadata
+def _partition_rows(resolved: Readable, fields: Sequence[Any]) -> list[tuple[str, str, str | None]]:
+    metadata = resolved.table.metadata
     shown = [field for field in metadata.spec.fields if not field.transform.is_void]
     if not shown:
         return []
@@ -256,8 +256,8 @@ def _partition_rows(found: Readable, fields: Sequence[Any]) -> list[tuple[str, s
     return [("", "", ""), ("# Partitioning", "", ""), *((f"Part {number}", text, "") for number, text in enumerate(texts))]
 
 
-def _partition_struct_rows(found: Readable, fields: Sequence[Any]) -> list[tuple[str, str, str | None]]:
-    names = describing.partition_struct_names(found.table.metadata)
+def _partition_struct_rows(resolved: Readable, fields: Sequence[Any]) -> list[tuple[str, str, str | None]]:
+    names = describing.partition_struct_names(resolved.table.metadata)
     parts = [part for field in fields if field.name == "partition" for part in field.dataType.fields if part.name in names]
     if not parts:
         return []
@@ -265,55 +265,54 @@ def _partition_struct_rows(found: Readable, fields: Sequence[Any]) -> list[tuple
     return [("# Partition Information", "", ""), ("# col_name", "data_type", "comment"), *described]
 
 
-def _detail_rows(session: SessionState, found: Readable, fields: Sequence[Any]) -> list[tuple[str, str, str | None]]:
-    metadata = found.table.metadata
-    stored = metadata.properties if found.metadata_table is None else {}
-    name = _full_name(found)
+def _detail_rows(session: SessionState, resolved: Readable, fields: Sequence[Any]) -> list[tuple[str, str, str | None]]:
+    metadata = resolved.table.metadata
+    stored = metadata.properties if resolved.metadata_table is None else {}
+    name = _full_name(resolved)
     rows: list[tuple[str, str, str | None]] = [("", "", ""), ("# Metadata Columns", "", "")]
-    rows += [*((column, text, "") for column, text in _metadata_columns(found)), ("", "", "")]
+    rows += [*((column, text, "") for column, text in _metadata_columns(resolved)), ("", "", "")]
     rows += [("# Detailed Table Information", "", ""), ("Name", name, ""), ("Type", "MANAGED", "")]
     rows += [(key.capitalize(), stored[key], "") for key in ("comment", "collation") if key in stored]
-    if found.metadata_table != CHANGES:
+    if resolved.metadata_table != CHANGES:
         rows += [("Location", metadata.location, ""), ("Provider", "iceberg", "")]
     if "owner" in stored:
         rows.append(("Owner", stored["owner"], ""))
-    rows.append(("Table Properties", describing.properties_text(session, found), ""))
-    rows.append(("Statistics", _statistics(session, found, fields), None))
+    rows.append(("Table Properties", describing.properties_text(session, resolved), ""))
+    rows.append(("Statistics", _statistics(session, resolved, fields), None))
     return rows
 
 
-def _full_name(found: Readable) -> str:
-    return found.dotted if found.metadata_table is None else f"{found.dotted}.{found.metadata_table}"
+def _full_name(resolved: Readable) -> str:
+    return resolved.dotted if resolved.metadata_table is None else f"{resolved.dotted}.{resolved.metadata_table}"
 
 
-def _statistics(session: SessionState, found: Readable, fields: Sequence[Any]) -> str:
-    metadata = found.table.metadata
-    if found.metadata_table is None:
-        return describing.statistics_text(metadata, read_point(found, None, "", session.microseconds).snapshot)
-    if found.metadata_table != CHANGES:
+def _statistics(session: SessionState, resolved: Readable, fields: Sequence[Any]) -> str:
+    metadata = resolved.table.metadata
+    if resolved.metadata_table is None:
+        return describing.statistics_text(metadata, read_point(resolved, None, "", session.microseconds).snapshot)
+    if resolved.metadata_table != CHANGES:
         from pyspark.sql.types import StructType as SparkStruct
 
         row_bytes = default_size(session.spark, SparkStruct(list(fields)))
-        point = read_point(found, None, "", session.microseconds)
-        of_table = found.metadata_table == "position_deletes" and not metadata.spec.is_unpartitioned
-        rows = describing.records(point.snapshot) if of_table else session.plans.scan(found, point, {}).frame.count()
+        point = read_point(resolved, None, "", session.microseconds)
+        of_table = resolved.metadata_table == "position_deletes" and not metadata.spec.is_unpartitioned
+        rows = describing.records(point.snapshot) if of_table else session.plans.scan(resolved, point, {}).frame.count()
         return f"{rows * row_bytes} bytes, {rows} rows"
     from icesql.table.scan.changelog import ChangelogScan, changelog_schema
     from icesql.table.scan.snapshot_ranges import changelog_range
 
-    scan = ChangelogScan(found.table.io, metadata, changelog_range(metadata, {}), name=found.table.name)
+    scan = ChangelogScan(resolved.table.io, metadata, changelog_range(metadata, {}), name=resolved.table.name)
     rows = sum(task.task.data_file.record_count for task in scan.plan())
     return f"{rows * describing.default_size(changelog_schema(metadata).as_struct())} bytes, {rows} rows"
 
 
-def _metadata_columns(found: Readable) -> list[tuple[str, str]]:
+def _metadata_columns(resolved: Readable) -> list[tuple[str, str]]:
     from icesql.spark.jvm.types import to_spark_struct
-    from icesql.table.metadata.partition_types import union_partition_type
 
-    metadata = found.table.metadata
-    union = union_partition_type(metadata) if found.metadata_table in (None, "position_deletes", CHANGES) else StructType(())
+    metadata = resolved.table.metadata
+    union = union_partition_type(metadata) if resolved.metadata_table in (None, "position_deletes", CHANGES) else StructType(())
     partition = describing.type_text(to_spark_struct(union))
     columns = [(SPEC_ID.name, "int"), (PARTITION, partition), (FILE.name, "string"), (POS.name, "bigint"), (DELETED.name, "boolean")]
-    if metadata.format_version >= 3 and found.metadata_table is None:
+    if metadata.format_version >= 3 and resolved.metadata_table is None:
         columns += [(field.name, "bigint") for field in LINEAGE]
     return columns

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from icesql.errors import UnsupportedError
 from icesql.parser import statements as s
+from icesql.parser.statements.families import TableDescription
 from icesql.parser.text.parameters import quoted_pairs, quoted_string
 from icesql.session.resolve.resolved import StoredView
 from icesql.session.resolve.stored_views import QUERY_COLUMNS, SPARK_DIALECT
@@ -16,13 +17,15 @@ from icesql.session.state.names import Address
 from icesql.spark.jvm.spark_session import redacted
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
     from icesql.spec.views import ViewMetadata
 
 _HIDDEN = ("create_engine_version", "engine_version", QUERY_COLUMNS)
 
 
-def show_view(session: SessionState, statement: Any, stored: StoredView) -> Any:
+def show_view(session: SessionState, statement: TableDescription, stored: StoredView) -> DataFrame:
     """SHOW and DESCRIBE of the name of a view."""
     address, view = stored.address, stored.view
     from icesql.session.run.show import tables as run_show
@@ -36,10 +39,11 @@ def show_view(session: SessionState, statement: Any, stored: StoredView) -> Any:
             return run_show.COLUMN_NAMES.frame(session.spark, [(field.name,) for field in view.schema.fields])
         case s.DescribeTable():
             return _describe(session, statement, address, view)
-    raise UnsupportedError(f"Cannot show partitions: it is a view: {address.dotted}")
+        case s.ShowPartitions():
+            raise UnsupportedError(f"Cannot show partitions: it is a view: {address.dotted}")
 
 
-def _properties(session: SessionState, statement: s.ShowTableProperties, address: Address, view: ViewMetadata) -> Any:
+def _properties(session: SessionState, statement: s.ShowTableProperties, address: Address, view: ViewMetadata) -> DataFrame:
     from icesql.session.run.show import tables as run_show
 
     properties = _shown_properties(session, view)
@@ -56,7 +60,7 @@ def _shown_properties(session: SessionState, view: ViewMetadata) -> dict[str, st
     return {**redacted(session.spark, stored), **told}
 
 
-def _describe(session: SessionState, statement: s.DescribeTable, address: Address, view: ViewMetadata) -> Any:
+def _describe(session: SessionState, statement: s.DescribeTable, address: Address, view: ViewMetadata) -> DataFrame:
     from icesql.session.run.show import tables as run_show
     from icesql.spark.jvm.types import to_spark_schema
 

@@ -29,7 +29,7 @@ class PlannedAction:
     reason: str = ""
 
 
-class RehearsalIO:
+class DryRunIO:
     """Reads go through; writes stay in memory; deletions are noted."""
 
     def __init__(self, real: FileIO) -> None:
@@ -96,7 +96,7 @@ class RehearsalIO:
 
 
 class _KeptOutput(io.BytesIO):
-    def __init__(self, owner: RehearsalIO, location: str) -> None:
+    def __init__(self, owner: DryRunIO, location: str) -> None:
         super().__init__()
         self._owner, self._location = owner, location
 
@@ -107,17 +107,17 @@ class _KeptOutput(io.BytesIO):
 
 
 @dataclass(slots=True)
-class RehearsalOperations:
+class DryRunOperations:
     """Commits move the version in memory only."""
 
     real: TableOperations
-    rehearsal_io: RehearsalIO
+    dry_run_io: DryRunIO
     version: TableVersion
     commits: int = 0
 
     @property
     def io(self) -> FileIO:
-        return self.rehearsal_io
+        return self.dry_run_io
 
     @property
     def name(self) -> str:

@@ -1,0 +1,34 @@
+"""``/v1/config``: what the server has, for clients to know before they ask."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+
+from icesql.server.http.call import Call, json_answer
+from icesql.server.http.problems import Problem
+from icesql.server.http.routing import Route
+from icesql.server.served import ServedCatalog
+
+PRODUCE_SNAPSHOT_ENABLED = "icesql.produce-snapshot-enabled"
+
+
+def config(call: Call) -> Response:
+    warehouse = call.query.get("warehouse")
+    served = call.service.find(warehouse)
+    if served is None:
+        raise Problem(404, "NoSuchWarehouseException", f"Warehouse does not exist: {warehouse}")
+    answer: dict[str, object] = {
+        "defaults": {PRODUCE_SNAPSHOT_ENABLED: "true"},
+        "overrides": {"prefix": served.name},
+        "endpoints": [route.name for route in call.router.routes if _has(served, route)],
+    }
+    if served.answers is not None:
+        answer["idempotency-key-lifetime"] = f"PT{call.service.settings.idempotency.lifetime_minutes}M"
+    return json_answer(answer)
+
+
+def _has(served: ServedCatalog, route: Route) -> bool:
+    return route.is_advertised and (served.catalog.supports_views or "view" not in route.path)
+
+
+ROUTES = (Route(method="GET", path="/v1/config", function=config, is_advertised=False),)

@@ -1,0 +1,42 @@
+"""Everything one server process serves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from icesql.catalog.loading import load_catalog
+from icesql.server.served import ServedCatalog
+from icesql.server.settings import Settings
+
+
+class Service:
+    """The catalogs by name, and the settings. ``default`` is the catalog of clients that name none."""
+
+    def __init__(self, settings: Settings, catalogs: Iterable[ServedCatalog], default: str) -> None:
+        self.settings = settings
+        self.catalogs = {served.name: served for served in catalogs}
+        self.default = default
+
+    @staticmethod
+    def of(settings: Settings, environ: Mapping[str, str] | None = None) -> Service:
+        """Raises InvalidArgumentError, UnsupportedError for catalogs that cannot be served."""
+        properties = settings.catalog_properties(environ)
+        default = settings.default_name(properties)
+        return Service(settings, [ServedCatalog(load_catalog(name, held), settings) for name, held in properties.items()], default)
+
+    def find(self, warehouse: str | None) -> ServedCatalog | None:
+        """The catalog that a client means by ``warehouse``: its name, or where its tables are."""
+        if not warehouse:
+            return self.catalogs[self.default]
+        if warehouse in self.catalogs:
+            return self.catalogs[warehouse]
+        wanted = warehouse.rstrip("/")
+        return next((one for one in self.catalogs.values() if one.catalog.properties.get("warehouse", "").rstrip("/") == wanted), None)
+
+    def prepare(self) -> None:
+        for served in self.catalogs.values():
+            served.prepare()
+
+    def close(self) -> None:
+        for served in self.catalogs.values():
+            served.close()
