@@ -20,7 +20,7 @@ from icesql.io.parquet.files import open_parquet
 from icesql.io.storage.files import FileIO
 from icesql.spark.jvm.arrow_schema import to_arrow_schema
 from icesql.spark.jvm.bridge import bridge_of
-from icesql.spark.jvm.file_systems import split_bytes
+from icesql.spark.jvm.paths import split_bytes
 from icesql.spark.jvm.plans import relation_frame
 from icesql.spark.jvm.relations import named_files
 from icesql.spark.read.columns import FileConstant, quoted, shown_schema
@@ -123,7 +123,7 @@ def _tasks_frame(read: Read, belongs: Callable[[ScannedFile], bool]) -> DataFram
     constants, planner, bridge = StructType([constant.field]), read.planner, bridge_of(read.spark)
 
     def plan(expression: Expression, version: int | None) -> FileSet:
-        tasks = row_group_pieces([task for task in planner.tasks(expression) if belongs(task)], split_bytes(read.spark))
+        tasks = row_group_pieces([task for task in planner.tasks(expression) if belongs(task)], split_bytes(bridge_of(read.spark)))
         return FileSet(["/"] * len(tasks), [piece_bytes(task) for task in tasks], constants_table((constant,), tasks))
 
     key = f"{read.key} fallback"

@@ -6,12 +6,14 @@ from pyspark.sql import SparkSession
 
 from icesql.errors import InvalidArgumentError, UnsupportedError
 from icesql.io.storage.locations import scheme_of
-from icesql.spark.jvm.file_systems import jvm_serves
+from icesql.spark.jvm.bridge import bridge_of
+from icesql.spark.jvm.paths import jvm_serves
 from icesql.spec.metadata import TableMetadata
+from icesql.spec.properties import OBJECT_STORE_PATH, WRITE_DATA_LOCATION, WRITE_FOLDER_STORAGE_LOCATION
 
 READER = "spark.icesql.read.reader"
 AUTO, SPARK, ARROW = "auto", "spark", "arrow"
-_DATA_PATHS = ("write.data.path", "write.folder-storage.path", "write.object-storage.path")
+_DATA_PATHS = (WRITE_DATA_LOCATION, WRITE_FOLDER_STORAGE_LOCATION, OBJECT_STORE_PATH)
 
 
 def chosen_reader(spark: SparkSession) -> str:
@@ -43,4 +45,4 @@ def unserved_scheme(spark: SparkSession, metadata: TableMetadata) -> str | None:
     """A scheme of the table's location or data folders that the JVM cannot open, ``None`` if it opens all."""
     places = [metadata.location, *(metadata.properties[key] for key in _DATA_PATHS if key in metadata.properties)]
     schemes = {scheme_of(place) for place in places} - {"file"}
-    return next((scheme for scheme in sorted(schemes) if not jvm_serves(spark, scheme)), None)
+    return next((scheme for scheme in sorted(schemes) if not jvm_serves(bridge_of(spark), scheme)), None)
