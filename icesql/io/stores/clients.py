@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import random
 import socket
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -50,30 +52,41 @@ class ObjectClient:
         retries = replace(_FIRST_CONTACT, count=min(given.count, _FIRST_CONTACT.count))
         return _store(replace(self.settings, client=client, retries=retries))
 
-    def call(self, operation: str, location: str, request: Callable[[Any], T]) -> T:
+    def call(self, operation: str, location: str, request: Callable[[Any], T], *, is_repeatable: bool = True) -> T:
         """What ``request(store)`` gives; ``operation`` is a verb for the message. Raises NotFoundError, StoreError, UnsupportedError.
 
-        An error of the request's own, not of the store, is raised as it is.
+        The client library repeats what it knows to be safe. Here what got no answer is repeated, too, unless what it sends is gone: to do
+        it twice is to do it once. An error of the request's own, not of the store, is raised as it is.
         """
-        try:
-            result = request(self._patient if self._has_answered else self._hasty)
-        except Exception as error:
-            if self._has_answered or status_of(error) not in _TRANSIENT:
-                self._has_answered = self._has_answered or status_of(error) is not None
-                raise self._failure(error, operation, location) from error
-            self._has_answered = True
-            result = self.call(operation, location, request)
-        self._has_answered = self.has_served = True
-        return result
+        tries, begun = 1, time.monotonic()
+        while True:
+            try:
+                result = request(self._patient if self._has_answered or not is_repeatable else self._hasty)
+            except Exception as error:
+                was_first_contact, status = not self._has_answered, status_of(error)
+                self._has_answered = self._has_answered or status is not None
+                again = was_first_contact and status in _TRANSIENT
+                if is_without_answer(error):
+                    retries = _FIRST_CONTACT if was_first_contact else self.settings.retries
+                    most = min(retries.count, self.settings.retries.count)
+                    again = tries <= most and time.monotonic() - begun < retries.timeout_s
+                if not (again and is_repeatable):
+                    raise self._failure(error, operation, location, tries, time.monotonic() - begun) from error
+                time.sleep(_pause_s(self.settings.retries, tries))
+                tries += 1
+                continue
+            self._has_answered = self.has_served = True
+            return result
 
-    def _failure(self, error: Exception, operation: str, location: str) -> Exception:
+    def _failure(self, error: Exception, operation: str, location: str, tries: int, seconds: float) -> Exception:
         if not is_of_store(error):
             return error
         if isinstance(error, ValueError):
             return InvalidArgumentError(f"Cannot {operation} {location}: not the name of an object: {_line(error)}", location=location)
         if type(error).__name__ == "NotSupportedError":
             return UnsupportedError(f"Cannot {operation} {location}: {_line(error)}", location=location)
-        return failure(error, self.settings.kind, operation, location, self.settings.container)
+        tried = f"{tries} tries in {seconds:.1f} s" if tries > 1 else ""
+        return failure(error, self.settings.kind, operation, location, self.settings.container, tried)
 
 
 def is_of_store(error: BaseException) -> bool:
@@ -83,6 +96,18 @@ def is_of_store(error: BaseException) -> bool:
     if isinstance(error, BaseError):
         return True
     return isinstance(error, FileNotFoundError | ValueError) and type(error) in (FileNotFoundError, ValueError)
+
+
+def is_without_answer(error: BaseException) -> bool:
+    """Whether a request was lost on the way there or back, once, and the library gave up at that."""
+    text = str(error)
+    return is_of_store(error) and status_of(error) is None and "HTTP error:" in text and " retries, " not in text
+
+
+def _pause_s(retries: Retries, tries: int) -> float:
+    """Longer from try to try, with jitter, so that clients that failed together do not come back together."""
+    longest_ms: int = min(retries.most_ms, retries.least_ms << (tries - 1))
+    return random.uniform(0.5, 1) * longest_ms / 1000
 
 
 def _line(error: BaseException) -> str:

@@ -74,7 +74,7 @@ def is_missing(error: BaseException) -> bool:
     return code not in _NO_CONTAINER and code not in _WRONG_KEYS
 
 
-def failure(error: BaseException, kind: str, operation: str, location: str, container: str) -> NotFoundError | StoreError:
+def failure(error: BaseException, kind: str, operation: str, location: str, container: str, tried: str = "") -> NotFoundError | StoreError:
     """The error to raise for one of the client library's. ``operation`` is a verb; ``kind``: ``s3``, ``gcs`` or ``azure``."""
     start = f"Cannot {operation} {location}"
     if is_missing(error):
@@ -98,16 +98,16 @@ def failure(error: BaseException, kind: str, operation: str, location: str, cont
         return StoreDeniedError(f"{start}: no valid credentials ({_reason(text)}); {credentials}", **context)
     if status == 403 or "lacked the necessary privileges" in text:
         return StoreDeniedError(f"{start}: access is denied ({code or status}); {credentials}, or grant the access", **context)
-    tries = _tries(text)
+    tried = _tries(text) or (f", {tried}" if tried else "")
     if code in _BUSY or status in (429, 503):
-        return StoreError(f"{start}: the store asks to slow down ({code or status}){tries}; run it again later", **context)
+        return StoreError(f"{start}: the store asks to slow down ({code or status}){tried}; run it again later", **context)
     if status is not None:
-        return StoreError(f"{start}: the store answered {status}{f' {code}' if code else ''}{tries}{_detail(text)}", **context)
+        return StoreError(f"{start}: the store answered {status}{f' {code}' if code else ''}{tried}{_detail(text)}", **context)
     address = _ADDRESS.search(text)
     where = "" if address is None else f" at {address.group(1)}"
     if "error sending request" in text or "kind: Connect" in text or "kind: Timeout" in text:
-        return StoreError(f"{start}: the store does not answer{where}{tries}; see the network, and {_ENDPOINTS[kind]}", **context)
-    return StoreError(f"{start}: {_reason(text)}{tries}", **context)
+        return StoreError(f"{start}: the store does not answer{where}{tried}; see the network, and {_ENDPOINTS[kind]}", **context)
+    return StoreError(f"{start}: {_reason(text)}{tried}", **context)
 
 
 def _tries(text: str) -> str:

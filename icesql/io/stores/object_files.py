@@ -10,7 +10,7 @@ import contextlib
 import uuid
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, BinaryIO, cast
 
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnsupportedError
@@ -129,7 +129,7 @@ class ObjectFileIO:
             def upload(store: Any) -> Any:
                 return _obstore().put(store, path, parts, use_multipart=True, chunk_size=part, max_concurrency=threads, **options)
 
-            client.call("write", location, upload)
+            client.call("write", location, upload, is_repeatable=False)  # the parts come from an iterator
 
         return cast(BinaryIO, ObjectOutput(put, put_parts, part))
 
@@ -212,7 +212,7 @@ class ObjectFileIO:
                 batch = members[start : start + size]
                 paths = [path for _, path in batch]
                 try:
-                    client.call("delete", batch[0][0], lambda store, paths=paths: _obstore().delete(store, paths))  # type: ignore[misc]
+                    client.call("delete", batch[0][0], partial(_delete, paths=paths))
                 except Exception:  # one by one, to know which
                     single += [location for location, _ in batch]
         return [*failures, *delete_each(self, single)]
@@ -302,6 +302,10 @@ def _obstore() -> Any:
     import obstore
 
     return obstore
+
+
+def _delete(store: Any, paths: list[str]) -> None:
+    _obstore().delete(store, paths)
 
 
 def _get(store: Any, path: str, options: Any) -> Any:
