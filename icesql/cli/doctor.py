@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from typing import TextIO
+from typing import Annotated, TextIO
+
+import typer
 
 from icesql.catalog.config import DEFAULT_CATALOG, catalog_configurations, catalog_type, completed
 from icesql.errors import IcesqlError
@@ -13,8 +15,23 @@ from icesql.io.storage.file_systems import ArrowFileIO
 from icesql.io.stores.checks import Check, check_location
 
 
-def doctor(location: str | None, conf: Mapping[str, str], catalog: str | None, *, asks_spark: bool, out: TextIO = sys.stdout) -> int:
+def doctor(
+    context: typer.Context,
+    location: Annotated[str | None, typer.Argument(help="a folder or prefix; default: the catalog's warehouse")] = None,
+    conf: Annotated[list[str] | None, typer.Option("--conf", "-c", metavar="KEY=VALUE", help="a Spark, catalog or store setting")] = None,
+    catalog: Annotated[str | None, typer.Option("--catalog", help="the catalog whose settings are used")] = None,
+    spark: Annotated[bool, typer.Option("--spark/--no-spark", help="start Spark to say which reader tables have there")] = True,
+) -> None:
+    """Check a location: credentials, and write, read, conditional put, list and delete with one object; and which reader it has."""
+    from icesql.cli.main import key_values
+
+    given = {**(context.obj or {}).get("conf", {}), **key_values(conf, "--conf")}
+    raise typer.Exit(examine(location, given, catalog, asks_spark=spark))
+
+
+def examine(location: str | None, conf: Mapping[str, str], catalog: str | None, *, asks_spark: bool, out: TextIO | None = None) -> int:
     """Print a line a step; 0 if all went well, else 1. Without a location the catalog's warehouse is looked at."""
+    out = out or sys.stdout
     try:
         properties = _properties(location, conf, catalog)
         place = location or properties.get("warehouse")

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from icesql.errors import SqlError
+
+
+def fmt(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="scripts; - is the standard input")],
+    check: Annotated[bool, typer.Option("--check", help="write nothing; fail if a file would change")] = False,
+) -> None:
+    """Lay SQL scripts out anew: one clause a line, keywords in capitals, comments kept."""
+    raise typer.Exit(format_files(files, check=check))
 
 
 def format_files(files: list[Path], *, check: bool) -> int:

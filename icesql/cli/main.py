@@ -9,16 +9,19 @@ from typing import Annotated
 
 import typer
 
+from icesql.cli.subcommands import Subcommands
 from icesql.errors import IcesqlError
 
 INTERACTIVE_ROWS = 1000
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]})
+app = typer.Typer(
+    cls=Subcommands, add_completion=False, pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]}
+)
 
 
 @app.callback(
     invoke_without_command=True,
-    subcommand_metavar="[fmt FILE... | doctor [LOCATION] | serve]",
-    help="Run Iceberg SQL on stock PySpark: -e TEXT, -f FILE, or an interactive prompt.",
+    subcommand_metavar="[COMMAND ...]",
+    help="Run Iceberg SQL on stock PySpark: -e TEXT, -f FILE, or an interactive prompt. The commands below need no Spark.",
 )
 def run(
     context: typer.Context,
@@ -39,70 +42,36 @@ def run(
     from icesql import __version__
 
     if context.invoked_subcommand is not None:
+        context.obj = {"conf": key_values(conf, "--conf"), "form": form}
         return
     if version:
         typer.echo(f"icesql {__version__}")
         raise typer.Exit
-    from icesql.session.output.rows import FORMATS
-
-    if form not in FORMATS:
-        raise typer.BadParameter(f"not one of {', '.join(FORMATS)}: {form}", param_hint="--format")
+    check_format(form)
     options = Options(
         execute=execute or [],
         files=file or [],
         init=init or [],
-        conf=_pairs(conf, "--conf"),
+        conf=key_values(conf, "--conf"),
         master=master,
         database=database,
         silent=silent,
         verbose=verbose,
-        variables=_pairs(define, "--define"),
+        variables=key_values(define, "--define"),
         form=form,
     )
     raise typer.Exit(_start(options))
 
 
-@app.command("fmt")
-def fmt(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="scripts; - is the standard input")],
-    check: Annotated[bool, typer.Option("--check", help="write nothing; fail if a file would change")] = False,
-) -> None:
-    """Lay SQL scripts out anew: one clause a line, keywords in capitals, comments kept."""
-    from icesql.cli.fmt import format_files
+def check_format(form: str) -> None:
+    from icesql.session.output.rows import FORMATS
 
-    raise typer.Exit(format_files(files, check=check))
+    if form not in FORMATS:
+        raise typer.BadParameter(f"not one of {', '.join(FORMATS)}: {form}", param_hint="--format")
 
 
-@app.command("doctor")
-def doctor(
-    location: Annotated[str | None, typer.Argument(help="a folder or prefix; default: the catalog's warehouse")] = None,
-    conf: Annotated[list[str] | None, typer.Option("--conf", "-c", metavar="KEY=VALUE", help="a Spark, catalog or store setting")] = None,
-    catalog: Annotated[str | None, typer.Option("--catalog", help="the catalog whose settings are used")] = None,
-    spark: Annotated[bool, typer.Option(help="start Spark to say which reader tables have there")] = True,
-) -> None:
-    """Check a location: reader, credentials, and write, read, conditional put, list and delete with one object."""
-    from icesql.cli.doctor import doctor as check
-
-    raise typer.Exit(check(location, _pairs(conf, "--conf"), catalog, asks_spark=spark))
-
-
-@app.command("serve")
-def serve(
-    catalog: Annotated[str | None, typer.Option("--catalog", metavar="NAME", help="for clients that name none")] = None,
-    host: Annotated[str | None, typer.Option("--host", help="address to listen at, default 127.0.0.1")] = None,
-    port: Annotated[int | None, typer.Option("--port", help="default 8181")] = None,
-    config: Annotated[Path | None, typer.Option("--config", metavar="FILE", help="settings, a TOML file")] = None,
-) -> None:
-    """Serve Iceberg's REST catalog protocol; with nothing configured, the catalog in ./warehouse."""
-    try:
-        from icesql.server.run import serve as run_server
-    except ImportError as error:
-        typer.echo(f"icesql: Cannot serve: {error.name} is not installed: pip install 'icesql[server]'", err=True)
-        raise typer.Exit(1) from None
-    raise typer.Exit(run_server(config, catalog=catalog, host=host, port=port))
-
-
-def _pairs(given: list[str] | None, option: str) -> dict[str, str]:
+def key_values(given: list[str] | None, option: str) -> dict[str, str]:
+    """``KEY=VALUE`` of an option that may be repeated."""
     pairs = {}
     for text in given or []:
         key, equals, value = text.partition("=")
@@ -133,26 +102,26 @@ class Options:
 
 
 def _start(options: Options) -> int:
-    """The exit code: 0, or 1 after a failure that was printed."""
-    from icesql.cli.runner import Runner
+    """The exit code: 0, or 1 after a failure that was printed. Scripts are looked for before Spark starts."""
     from icesql.session.connecting import connect
+    from icesql.session.script import read_script
 
-    conf = {"spark.ui.showConsoleProgress": str(sys.stderr.isatty() and not options.silent).lower(), **options.conf}
+    conf = {"spark.ui.showConsoleProgress": "false", **options.conf}
     try:
+        for script in (*options.init, *options.files):
+            read_script(script)
         session = connect(conf=conf, master=options.master)
         if options.database:
             session.sql("USE " + options.database)
     except (IcesqlError, OSError) as error:
         print(f"icesql: {error}", file=sys.stderr)
         return 1
-    runner = Runner(
-        session,
-        form=options.form,
-        silent=options.silent,
-        verbose=options.verbose,
-        limit=INTERACTIVE_ROWS if options.is_interactive else None,
-        variables=options.variables,
-    )
+    from icesql.cli.display import Display
+    from icesql.cli.runner import Runner
+
+    limit = INTERACTIVE_ROWS if options.is_interactive else None
+    display = Display(form=options.form, limit=limit, pages=options.is_interactive)
+    runner = Runner(session, display=display, silent=options.silent, verbose=options.verbose, variables=options.variables)
     scripts: list[str | Path] = [*options.init, *options.execute, *options.files]
     if not all(map(runner.run, scripts)):
         return 1

@@ -1,59 +1,31 @@
 """``%sql`` and ``%%sql``: statements in, tables out, variables both ways.
 
-``%%sql result`` keeps the DataFrame of the last statement in the variable ``result``; ``{name}`` in the text is the Python variable of that
-name, as a SQL literal. A variable ``spark`` or ``ice`` of the notebook is used where there is one.
+``%%sql --limit 5 result`` shows five rows and keeps the DataFrame of the last statement in the variable ``result``; ``{name}`` in the text
+is the Python variable of that name, as a SQL literal. A variable ``spark`` or ``ice`` of the notebook is used where there is one.
 """
 
 from __future__ import annotations
 
-import html
 import re
 import time
-from collections.abc import Mapping, Sequence
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from icesql.errors import InvalidArgumentError
+from icesql.errors import IcesqlError, InvalidArgumentError, nearest
 from icesql.magic.progress import CellOutput, shown_progress
-from icesql.magic.pruning_svg import pruning_svg
+from icesql.magic.result import SHOWN_ROWS, Result
 from icesql.parser.text.script import split
 from icesql.parser.text.tokens import Kind, Token, tokenize
 from icesql.session.connecting import connect
 from icesql.session.interrupt import interruptible
-from icesql.session.output.pruning_line import pruning_line
-from icesql.session.output.rows import text as cell_text
 from icesql.session.run.call import sql_text
+from icesql.session.script import underlined_text
 from icesql.session.session import Session
 
-SHOWN_ROWS = 200
 _VARIABLE = re.compile(r"\{([A-Za-z_]\w*)\}")
 _SESSION = "ice"
-
-
-class Result:
-    """What a cell shows: rows as a table, notices, and a line with time, rows and pruning. ``frame`` is the DataFrame itself."""
-
-    def __init__(self, session: Session, frame: Any, started: float) -> None:
-        self.frame = frame
-        rows = frame.limit(SHOWN_ROWS + 1).collect() if frame.columns else []
-        self.columns: Sequence[str] = frame.columns
-        self.rows, self.has_more = rows[:SHOWN_ROWS], len(rows) > SHOWN_ROWS
-        parts = [f"{time.perf_counter() - started:.3f} s", f"{len(self.rows)}{'+' if self.has_more else ''} rows" if self.columns else ""]
-        self.footer = ", ".join(part for part in (*parts, pruning_line(session.last_plannings)) if part)
-        planned = [f"would {action.action}: {action.what} {action.reason}".strip() for action in session.last_plan]
-        self.notices = [*session.last_notices, *planned]
-        self.picture = pruning_svg(session.last_explained)
-
-    def _repr_html_(self) -> str:
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in self.columns)
-        body = "".join("<tr>" + "".join(f"<td>{html.escape(cell_text(value))}</td>" for value in row) + "</tr>" for row in self.rows)
-        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notices)
-        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" if self.columns else ""
-        return f"{table}{self.picture}{notes}<small>{html.escape(self.footer)}</small>"
-
-    def __repr__(self) -> str:
-        from icesql.session.output.rows import as_text
-
-        return "\n".join([as_text(self.columns, self.rows).rstrip(), *self.notices, self.footer]).strip()
 
 
 def substituted(text: str, variables: Mapping[str, Any]) -> str:
@@ -119,32 +91,113 @@ def session_of(variables: dict[str, Any]) -> Session:
     return session
 
 
-def run_cell(line: str, cell: str | None, variables: dict[str, Any]) -> Result | None:
-    """Run the statements of a cell (or line) and return what the last one gives. ``line`` of a cell may name the variable to keep it in."""
-    target = line.strip() if cell is not None else ""
-    if target and not target.isidentifier():
-        raise InvalidArgumentError(f"Cannot keep result: not a variable's name: {target}")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellOptions:
+    """What stands on the line of ``%%sql``. ``target``: the variable that keeps the DataFrame, ``""`` for none."""
+
+    target: str = ""
+    limit: int = SHOWN_ROWS
+    traceback: bool = False
+
+
+def cell_options(line: str) -> CellOptions:
+    """``[--limit N] [--traceback] [NAME]``. Raises InvalidArgumentError."""
+    words, options = line.split(), CellOptions()
+    while words:
+        word = words.pop(0)
+        if word == "--traceback":
+            options = replace(options, traceback=True)
+        elif word == "--limit" or word.startswith("--limit="):
+            number = word.partition("=")[2] or (words.pop(0) if words else "")
+            if not number.isdigit():
+                raise InvalidArgumentError(f"Cannot limit rows: not a number: {number or 'nothing'}")
+            options = replace(options, limit=int(number))
+        elif word.startswith("-"):
+            raise InvalidArgumentError(f"Cannot run cell: unknown option: {word}.{nearest(word, ('--limit', '--traceback'))}")
+        elif options.target or not word.isidentifier():
+            raise InvalidArgumentError(f"Cannot keep result: not a variable's name: {line.strip()}")
+        else:
+            options = replace(options, target=word)
+    return options
+
+
+def run_cell(line: str, cell: str | None, variables: dict[str, Any], began: Callable[[str], None] = lambda text: None) -> Result | None:
+    """Run the statements of a cell (or line) and return what the last one gives. ``line`` of a cell has its options.
+
+    ``began``: told the text of each statement before it runs.
+    """
+    options = CellOptions() if cell is None else cell_options(line)
     session = session_of(variables)
     with interruptible(session.spark), shown_progress(session, CellOutput()):
         started = time.perf_counter()
-        frame = None
+        frame, text = None, ""
         for statement in split(substituted(line if cell is None else cell, variables)):
-            started = time.perf_counter()
-            frame = session.sql(statement.text)
+            started, text = time.perf_counter(), statement.text
+            began(text)
+            frame = session.sql(text)
         if frame is None:
             return None
-        if target:
-            variables[target] = frame
-        return Result(session, frame, started)
+        if options.target:
+            variables[options.target] = frame
+        return Result(session, frame, started, text=text, limit=options.limit)
+
+
+class SqlMagic:
+    """``%sql`` and ``%%sql`` of one IPython shell. An error is shown without its traceback, which ``%sql --traceback`` shows then."""
+
+    def __init__(self, shell: Any) -> None:
+        self._shell = shell
+        self._last_error: BaseException | None = None
+        self._statement = ""
+
+    def __call__(self, line: str, cell: str | None = None) -> Result | None:
+        if cell is None and line.strip() == "--traceback":
+            self._show_traceback()
+            return None
+        self._statement = ""
+        try:
+            return run_cell(line, cell, self._shell.user_ns, self._begin)
+        except KeyboardInterrupt:
+            raise
+        except Exception as error:
+            self._last_error = error
+            if is_told_well(error) and not (cell is not None and "--traceback" in line.split()):
+                shown = error_lines(error, self._statement)
+                error._render_traceback_ = lambda: shown  # type: ignore[attr-defined]  # what IPython shows instead of the traceback
+            raise
+
+    def _begin(self, text: str) -> None:
+        self._statement = text
+
+    def _show_traceback(self) -> None:
+        if self._last_error is None:
+            print("No %sql has failed.")
+            return
+        print("".join(traceback.format_exception(self._last_error)), end="")
+
+
+def is_told_well(error: Exception) -> bool:
+    """Whether the message says all: ours, and Spark's. Other errors are faults, and their tracebacks are needed."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    return isinstance(error, IcesqlError | PySparkException | Py4JError)
+
+
+def error_lines(error: Exception, statement: str = "") -> list[str]:
+    """The box: what kind of error, its message with the place in the text, and how to see more."""
+    first, *others = underlined_text(error, statement).splitlines()
+    return [f"{type(error).__name__}: {first}", *others, "", "%sql --traceback shows where it was raised."]
 
 
 def load_ipython_extension(shell: Any) -> None:
     """Called by ``%load_ext icesql``."""
-
     from IPython.core.magic import no_var_expand
 
+    magic = SqlMagic(shell)
+
     def sql(line: str, cell: str | None = None) -> Result | None:
-        return run_cell(line, cell, shell.user_ns)
+        return magic(line, cell)
 
     # IPython's own expansion of {name} knows no SQL literals
     shell.register_magic_function(no_var_expand(sql), magic_kind="line_cell", magic_name="sql")

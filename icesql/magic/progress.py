@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from icesql.procedures.progress import Progress
-from icesql.session.output.pruning_line import progress_line
+from icesql.session.output.progress_lines import Watch, as_text
 from icesql.session.session import Session
 
 _EVERY_SECONDS = 0.3
@@ -18,37 +17,26 @@ _FIRST_AFTER_SECONDS = 0.5
 @contextmanager
 def shown_progress(session: Session, display: Any) -> Iterator[None]:
     """``display``: makes and updates one output (``update(text)``, ``clear()``). Cells that are done at once show nothing."""
-    told: list[Progress] = []
+    watch = Watch(session)
     stopped = threading.Event()
 
-    def watch() -> None:
-        tracker = session.spark.sparkContext.statusTracker()
+    def draw() -> None:
         wait = _FIRST_AFTER_SECONDS
         while not stopped.wait(wait):
             wait = _EVERY_SECONDS
-            lines = [progress_line(progress) for progress in told[-1:]] + stage_lines(tracker)
+            lines = watch.lines()
             if lines:
-                display.update("\n".join(lines))
+                display.update(as_text(lines))
 
-    watcher = threading.Thread(target=watch, name="icesql-progress", daemon=True)
+    watcher = threading.Thread(target=draw, name="icesql-progress", daemon=True)
     watcher.start()
     try:
-        with session.watched_by(told.append):
+        with session.watched_by(watch.told):
             yield
     finally:
         stopped.set()
         watcher.join()
         display.clear()
-
-
-def stage_lines(tracker: Any) -> list[str]:
-    """``stage 3: 12 of 200 tasks`` for each stage that runs now."""
-    lines = []
-    for number in sorted(tracker.getActiveStageIds()):
-        stage = tracker.getStageInfo(number)
-        if stage is not None and stage.numTasks > 0:
-            lines.append(f"stage {number}: {stage.numCompletedTasks:,} of {stage.numTasks:,} tasks")
-    return lines
 
 
 class CellOutput:

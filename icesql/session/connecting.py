@@ -50,6 +50,7 @@ def connect(
     """
     from icesql.session.session import Session
 
+    warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas", category=FutureWarning)  # said at each start
     if spark is not None and (conf or master):
         raise InvalidArgumentError("Cannot connect: conf and master belong to a session that is made here, but one was given")
     if spark is None:
@@ -114,16 +115,20 @@ def start_spark(conf: Mapping[str, Any], *, master: str | None = None, app_name:
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = SparkSession.builder.appName(app_name)
-    if master is not None or "spark.master" not in conf:
-        builder = builder.master(master or os.environ.get("MASTER", "local[*]"))
     settings = {key: _setting(value) for key, value in {**_folders(), **DEFAULTS, **conf}.items()}
+    if master is not None or "spark.master" not in conf:
+        settings["spark.master"] = master or os.environ.get("MASTER", "local[*]")
     for key, value in settings.items():
         builder = builder.config(key, value)
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)  # PySpark logs as JSON what it raises as well
     if home is not None:
-        from icesql.spark.launch.pip_gateway import start_gateway
+        from icesql.spark.launch import pip_gateway
 
-        start_gateway(home, settings)
+        pip_gateway.start_gateway(home, settings)
+    else:
+        from icesql.spark.launch import quiet_gateway
+
+        quiet_gateway.start_gateway({"spark.app.name": app_name, **settings})
     session: SparkSession = builder.getOrCreate()
     return session
 

@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from icesql.spark.jobs.running_jobs import cancellable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
 
 _AGAIN_SECONDS = 0.2
 
 
 class _Cancelling:
-    """Cancels all jobs, again and again until ``stop``: a statement may start its next job before it notices.
+    """Cancels the statement's jobs, again and again until ``stop``: a statement may start its next job before it notices.
 
     From a thread of its own, because the connection of the interrupted thread may be waiting for an answer.
     """
 
-    def __init__(self, context: Any) -> None:
-        self._context = context
+    def __init__(self, cancel: Callable[[], None]) -> None:
+        self._cancel = cancel
         self._stopped = threading.Event()
         self.thread: threading.Thread | None = None
 
@@ -40,19 +41,24 @@ class _Cancelling:
 
     def _run(self) -> None:
         while not self._stopped.is_set():
-            self._context.cancelAllJobs()
+            self._cancel()
             self._stopped.wait(_AGAIN_SECONDS)
 
 
 @contextmanager
 def interruptible(spark: SparkSession) -> Iterator[None]:
-    """Within the block, Ctrl-C cancels Spark's jobs, and KeyboardInterrupt is raised: at once, or, where the JVM is being waited for,
-    when it has answered (a second Ctrl-C does not wait). Outside of the main thread signals cannot be had, and nothing is changed."""
+    """Within the block, Ctrl-C cancels the jobs that it has started, and KeyboardInterrupt is raised: at once, or, where the JVM is being
+    waited for, when it has answered (a second Ctrl-C does not wait). Outside of the main thread signals cannot be had, and nothing is
+    changed."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    cancelling = _Cancelling(spark.sparkContext)
+    with cancellable(spark) as cancel, _cancelled_by_ctrl_c(_Cancelling(cancel)):
+        yield
 
+
+@contextmanager
+def _cancelled_by_ctrl_c(cancelling: _Cancelling) -> Iterator[None]:
     def handler(number: int, frame: FrameType | None) -> None:
         is_first = cancelling.thread is None
         cancelling.start()

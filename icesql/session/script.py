@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from icesql.session.session import Session
 
 _PLACE = re.compile(r"line (\d+),? pos(?:ition)? (\d+)")
+_UNDERLINE = re.compile(r"^[\s-]*\^+\s*$", re.M)
+_UNDERLINED = re.compile(r"[\w.`]+|\S")
 _VARIABLE = re.compile(r"\$\{(?:hivevar:|hiveconf:|spark:|system:)?([A-Za-z_][\w.]*)\}")
 
 
@@ -27,7 +29,7 @@ class ScriptError(IcesqlError):
 
     def __init__(self, statement: ScriptStatement, line: int, column: int, cause: BaseException) -> None:
         self.number, self.line, self.column, self.statement = statement.number, line, column, statement
-        super().__init__(f"Statement {statement.number} failed (line {line}, column {column}): {error_text(cause)}")
+        super().__init__(f"Statement {statement.number} failed (line {line}, column {column}): {underlined_text(cause, statement.text)}")
 
 
 def run_script(
@@ -75,6 +77,19 @@ def _place_in_statement(error: BaseException) -> tuple[int | None, int | None]:
         return error.line, error.column
     match = _PLACE.search(str(getattr(error, "_desc", None) or error))
     return (int(match[1]), int(match[2]) + 1) if match else (None, None)
+
+
+def underlined_text(error: BaseException, statement: str) -> str:
+    """The message, and below it the line of the statement with the place underlined, where the error knows one and shows none itself."""
+    text = error_text(error)
+    line, column = _place_in_statement(error)
+    lines = statement.splitlines()
+    if line is None or column is None or not 1 <= line <= len(lines) or _UNDERLINE.search(text):
+        return text
+    shown = lines[line - 1]
+    word = _UNDERLINED.match(shown, column - 1)
+    before = re.sub(r"[^\t]", " ", shown[: column - 1])
+    return f"{text.rstrip(';')}\n{shown}\n{before}{'^' * (len(word[0]) if word else 1)}"
 
 
 def error_text(error: BaseException) -> str:

@@ -53,6 +53,14 @@ def telling(listener: Listener) -> Iterator[None]:
         _listener.reset(token)
 
 
+def tell(text: str) -> None:
+    """Something the user should know, that is no error: a notice of the statement, and a line of the log."""
+    logger.warning(text)
+    listener = _listener.get()
+    if listener is not None:
+        listener.notice(text)
+
+
 def tell_committed() -> None:
     listener = _listener.get()
     if listener is not None:

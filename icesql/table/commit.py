@@ -103,8 +103,9 @@ def attempt_until_committed(
         if holds_any(version.metadata, tried):
             finish(changes, version.metadata)
             return version
+        intent = intent_of(operations, changes, version) if begin is _plain else None
         try:
-            metadata = prepare(changes, version, begin)
+            metadata = version.metadata if intent is not None else prepare(changes, version, begin)
         except AlreadyCommittedError:
             finish(changes, version.metadata)
             return version
@@ -115,7 +116,7 @@ def attempt_until_committed(
                 raise
             may_be_stale, version = False, newer
             continue
-        if metadata is version.metadata:
+        if metadata is version.metadata and intent is None:
             newer = _newer(operations, changes, version) if may_be_stale else None
             if newer is None:
                 finish(changes, metadata)
@@ -124,7 +125,7 @@ def attempt_until_committed(
             continue
         tried |= own_snapshot_ids(version.metadata, metadata)
         try:
-            committed = operations.commit(version, metadata)
+            committed = operations.commit(version, metadata) if intent is None else intent()
         except CommitFailedError:
             if may_be_stale:
                 may_be_stale, version = False, _reload(operations, changes, version)
@@ -141,6 +142,19 @@ def attempt_until_committed(
         else:
             finish(changes, committed.metadata)
             return committed
+
+
+def intent_of(operations: TableOperations, changes: Sequence[Change], version: TableVersion) -> Callable[[], TableVersion] | None:
+    """How a single write is handed to a catalog that builds snapshots itself (``produce``): as files and validations, with no manifest.
+
+    ``None`` where the catalog does not, or the change is more than a write of files.
+    """
+    produce = getattr(operations, "produce", None)
+    change = getattr(changes[0], "produced", None) if len(changes) == 1 else None
+    if produce is None or change is None or change.add_manifests or change.remove_manifests:
+        return None
+    found: Callable[[], TableVersion] = lambda: produce(version, change)  # noqa: E731
+    return found
 
 
 def failed_for_certain(error: BaseException) -> bool:

@@ -346,6 +346,21 @@ class _FollowedOperations:
 
         return follow
 
+    @property
+    def produce(self) -> Callable[[TableVersion, ProduceSnapshot], TableVersion]:
+        """Raises AttributeError where the catalog builds no snapshots itself."""
+        inner = getattr(self._operations, "produce", None)
+        if inner is None:
+            raise AttributeError("produce")
+
+        def follow(base: TableVersion, change: ProduceSnapshot) -> TableVersion:
+            moves = self._table._moves
+            committed: TableVersion = inner(base, change)
+            self._table._move(committed, moves)
+            return committed
+
+        return follow
+
     def load(self) -> TableVersion:
         return self._operations.load()
 

@@ -10,6 +10,7 @@ import pytest
 from icesql.catalog.base import Catalog
 from icesql.catalog.hadoop import HadoopCatalog
 from icesql.catalog.loading import load_catalog
+from icesql.catalog.rest.catalog import RestCatalog
 from icesql.errors import (
     AlreadyExistsError,
     CommitFailedError,
@@ -20,11 +21,23 @@ from icesql.errors import (
     ValidationError,
 )
 from icesql.spec.metadata import TableMetadata
+from icesql.spec.types import IntegerType, NestedField
 from tests.catalog.tables import BY_ID, SCHEMA, rows
 
 
+@pytest.fixture
+def catalog(any_catalog: Catalog) -> Catalog:
+    return any_catalog
+
+
+@pytest.fixture
+def metastore(any_metastore: Catalog) -> Catalog:
+    return any_metastore
+
+
 def files_below(folder: Path) -> set[str]:
-    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    """Without the check sums that Hadoop's local files have beside them, where a server writes with those."""
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file() and path.suffix != ".crc"}
 
 
 # -- namespaces --------------------------------------------------------------------------------------------------------
@@ -205,6 +218,8 @@ def test_an_unknown_codec_is_refused_before_anything_is_written(catalog: Catalog
 
 
 def test_missing_and_damaged_metadata_name_the_file(catalog: Catalog) -> None:
+    if isinstance(catalog, RestCatalog):
+        pytest.skip("the server reads the file: tests/rest/test_replies.py has what comes of its failures")
     table = catalog.create_table("db.t", SCHEMA)
     location = Path(str(table.metadata_location))
     location.write_bytes(b'{"format-version": 2, "tab')
@@ -294,6 +309,8 @@ def test_namespace_properties_are_kept(metastore: Catalog) -> None:
 
 
 def test_a_namespace_with_a_location_holds_its_tables(metastore: Catalog, tmp_path: Path) -> None:
+    if isinstance(metastore, RestCatalog):
+        pytest.skip("the server chooses locations, and Iceberg's own passes over this property")
     metastore.create_namespace(("db",), {"location": f"{tmp_path}/elsewhere/"})
     assert metastore.create_table("db.t", SCHEMA).location == f"{tmp_path}/elsewhere/t"
 
@@ -335,9 +352,11 @@ def test_several_tables_commit_together_or_not_at_all(metastore: Catalog) -> Non
     assert [version.metadata.table_uuid for version in versions] == [second.metadata.table_uuid, first.metadata.table_uuid]
     assert [metastore.load_table(("db", name)).properties["k"] for name in "ab"] == ["1", "1"]
 
+    current, stale = metastore.load_table("db.a").version, metastore.load_table("db.b")
+    base = stale.version
+    stale.update_schema().add_column("other", IntegerType()).commit()
     before = files_below(Path(metastore.warehouse))
-    current = metastore.load_table("db.a").version
-    lost = [(("db", "a"), current, _with_property(current.metadata, "k", "2")), (("db", "b"), bases["b"], changed["b"])]
+    lost = [(("db", "a"), current, _with_property(current.metadata, "k", "2")), (("db", "b"), base, _with_column(base.metadata))]
     with pytest.raises(CommitFailedError):
         metastore.commit_tables(lost)
     assert [metastore.load_table(("db", name)).properties["k"] for name in "ab"] == ["1", "1"]
@@ -357,6 +376,14 @@ def _with_property(metadata: TableMetadata, key: str, value: str) -> TableMetada
     from icesql.table.metadata.updates import apply
 
     return apply(metadata, SetProperties({key: value}))
+
+
+def _with_column(metadata: TableMetadata) -> TableMetadata:
+    from icesql.table.metadata.update_values import AddSchema, SetCurrentSchema
+    from icesql.table.metadata.updates import fold
+
+    column = NestedField(id=metadata.last_column_id + 1, name="one", type=IntegerType())
+    return fold(metadata, [AddSchema(replace(metadata.schema, fields=(*metadata.schema.fields, column))), SetCurrentSchema()])
 
 
 # -- file-system catalogs ----------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import subprocess
 import sys
 import traceback
@@ -209,3 +210,24 @@ assert "pyspark" not in sys.modules
 def test_connect_catalog_never_imports_pyspark(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", LIGHT, str(tmp_path)], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"typ": "hadoop"}, "unknown setting: typ. Did you mean 'type'?"),
+        ({"warehous": "/data"}, "unknown setting: warehous. Did you mean 'warehouse'?"),
+        ({"type": "sql", "Uri": "sqlite:///x.db"}, "unknown setting: Uri. Did you mean 'uri'?"),
+        ({"catalog_impl": "org.apache.iceberg.jdbc.JdbcCatalog"}, "Did you mean 'catalog-impl'?"),
+        ({"type": "hadoop"}, "type=hadoop keeps its tables in a folder: set warehouse"),
+        ({"type": "hadoop", "warehouse": ""}, "set warehouse"),
+    ],
+)
+def test_mistyped_settings_are_refused(settings: dict[str, str], told: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=re.escape(told)):
+        load_catalog("prod", settings)
+
+
+def test_settings_of_others_are_kept(tmp_path: Path) -> None:
+    settings = {"type": "hadoop", "warehouse": str(tmp_path), "clients": "4", "cache.expiration-interval-ms": "1"}
+    assert load_catalog("prod", settings).properties["clients"] == "4"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pty
 import re
 import select
+import struct
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -38,6 +41,13 @@ def test_no_java_is_said_in_one_sentence(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert done.stderr.startswith("icesql: Cannot start Spark: no Java found: install Java 17 or 21")
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_a_missing_script_is_told_before_spark_starts(tmp_path: Path) -> None:
+    began = time.monotonic()
+    done = icesql("-f", "missing.sql", cwd=tmp_path, JAVA_HOME=str(tmp_path))  # Spark could not even start
+    assert (done.returncode, done.stderr) == (1, "icesql: Cannot read script: No such file or directory: missing.sql\n")
+    assert time.monotonic() - began < 60
 
 
 @pytest.mark.parametrize(
@@ -98,7 +108,7 @@ def test_silent_json_in_the_default_catalog(tmp_path: Path) -> None:
     done = icesql(*SETTINGS, "-S", "--format", "json", "-e", make, "-e", "SELECT max(id) AS m FROM local.db.t WHERE id > 0", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert [json.loads(line) for line in done.stdout.splitlines()] == [{"m": 2}]
-    assert "-- " not in done.stderr
+    assert done.stderr == "", "nothing is said at start"
     assert (tmp_path / "warehouse" / "db" / "t").is_dir()
 
 
@@ -114,6 +124,14 @@ class Terminal:
     def type(self, text: str) -> None:
         os.write(self.screen, text.encode())
 
+    def resize(self, columns: int, lines: int = 50) -> None:
+        fcntl.ioctl(self.screen, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+
+    def run(self, text: str) -> str:
+        """Type a statement, and what it showed up to the line with its time."""
+        self.type(text + ";\r")
+        return self.wait_for(r"\n-- [\d.]+ s[^\n]*\n")
+
     def complete(self, text: str, rest: str) -> None:
         """Type, press Tab, and wait for what it adds."""
         self.type(text)
@@ -121,7 +139,7 @@ class Terminal:
         self.type("\t")
         self.wait_for(re.escape(rest))
 
-    def wait_for(self, pattern: str, seconds: float = 240) -> str:
+    def wait_for(self, pattern: str, seconds: float = 60) -> str:
         """What was shown up to and with the pattern, without escape sequences."""
         until = time.monotonic() + seconds
         while True:
@@ -143,15 +161,25 @@ class Terminal:
         return re.sub(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07]*\x07|[=>])", "", data.decode(errors="replace")).replace("\r", "")
 
 
-@pytest.fixture
-def terminal(tmp_path: Path) -> Iterator[Terminal]:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the shell runs; its home too."""
+    return tmp_path_factory.mktemp("shell")
+
+
+@pytest.fixture(scope="module")
+def terminal(folder: Path) -> Iterator[Terminal]:
     ours, theirs = pty.openpty()
+    environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES", "PAGER", "LESS")}
     process = subprocess.Popen(
-        [*COMMAND, *SETTINGS], cwd=tmp_path, env={**os.environ, "HOME": str(tmp_path), "TERM": "xterm", "COLUMNS": "200", "LINES": "50"},
+        [*COMMAND, *SETTINGS], cwd=folder, env={**environment, "HOME": str(folder), "TERM": "xterm", "EDITOR": f"{folder}/editor"},
         stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True, preexec_fn=_own_terminal,
     )  # fmt: skip
+    shown = Terminal(process, ours)
+    shown.resize(200)
     os.close(theirs)
-    yield Terminal(process, ours)
+    shown.wait_for("icesql>")
+    yield shown
     if process.poll() is None:
         process.kill()
         process.wait()
@@ -160,15 +188,11 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
 
 def _own_terminal() -> None:
     """The pseudo terminal becomes the one that sends this process its Ctrl-C."""
-    import fcntl
-    import termios
-
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 @pytest.mark.spark
-def test_a_session_at_a_terminal(terminal: Terminal, tmp_path: Path) -> None:
-    terminal.wait_for("icesql>")
+def test_a_session_at_a_terminal(terminal: Terminal, folder: Path) -> None:
     terminal.type("CREATE NAMESPACE local.db;\r")
     terminal.wait_for(r"-- [\d.]+ s")
     terminal.type("CREATE TABLE local.db.things\rAS SELECT id, id % 2 AS remainder FROM range(10);\r")  # several lines
@@ -178,7 +202,7 @@ def test_a_session_at_a_terminal(terminal: Terminal, tmp_path: Path) -> None:
     terminal.type(" = 1 AND id > 0;\r")
     for again in ("SELECT count(id) AS n FROM local.db.things WHERE remainder = 1 AND id > 0;\r", ""):  # planned before, told again
         shown = terminal.wait_for(r"skipped\n")
-        assert re.search(r"\bn *\n *5 *\n", shown)
+        assert re.search(r"n *\n *5 *\n", shown)
         assert "1 row, manifests read 1 of 1, files read 1 of 1" in shown
         terminal.type(again)
     terminal.complete("CALL local.system.rewrite_data", "_files")
@@ -186,16 +210,114 @@ def test_a_session_at_a_terminal(terminal: Terminal, tmp_path: Path) -> None:
     terminal.type("'db.things', options => map('rewrite-all', 'true'));\r")
     shown = terminal.wait_for(r"-- [\d.]+ s, 1 row")
     assert "rewritten_data_files_count" in shown
-    assert "file groups rewritten" in shown
-    terminal.type("SELECT reflect('java.lang.Thread', 'sleep', 3600000L) AS nothing FROM range(0, 2, 1, 1);\r")
-    terminal.wait_for(r"Stage \d+:")  # Spark's own progress bar: the job runs, and would for hours
+    terminal.type("SELECT reflect('java.lang.Thread', 'sleep', 3600000L + id) AS n FROM range(0, 2, 1, 2) ORDER BY n;\r")
+    terminal.wait_for(r"stage \d+: 0 of 2 tasks")  # the job runs, and would for hours, on both cores that there are
     terminal.type("\x03")
     terminal.wait_for("icesql: cancelled")
-    terminal.type("SELECT 40 + 2 AS answer;\r")
-    assert "42" in terminal.wait_for(r"-- [\d.]+ s, 1 row")
+    terminal.type("SELECT count(*) + 32 AS answer FROM (SELECT /*+ REPARTITION(2) */ id FROM range(10));\r")
+    assert "42" in terminal.wait_for(r"-- [\d.]+ s, 1 row", seconds=60)  # the cores are free again
     terminal.type("SELECT 'half typed")
     terminal.type("\x03")  # dropped
-    terminal.type("quit\r")
-    assert terminal.process.wait(60) == 0
-    history = (tmp_path / ".icesql" / "history").read_text()
+    history = (folder / ".icesql" / "history").read_text()
     assert "+CREATE TABLE local.db.things\n+AS SELECT" in history
+
+
+@pytest.fixture(scope="module")
+def wide(terminal: Terminal) -> str:
+    """A table with three snapshots, two of them of 40 files."""
+    terminal.run("CREATE NAMESPACE IF NOT EXISTS local.wide")
+    terminal.run("CREATE TABLE local.wide.events (device_id BIGINT, note STRING) PARTITIONED BY (device_id)")
+    for _ in range(3):
+        terminal.run("INSERT INTO local.wide.events SELECT id, repeat('note ', 12) FROM range(4)")
+    return "local.wide.events"
+
+
+SNAPSHOT_COLUMNS = ("committed_at", "snapshot_id", "parent_id", "operation", "manifest_list", "summary")
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("width", [40, 80, 160, 300])
+def test_a_wide_result_has_all_its_columns_at_every_width(terminal: Terminal, wide: str, width: int) -> None:
+    terminal.resize(width)
+    shown = terminal.run(f"SELECT * FROM {wide}.snapshots")
+    lines = shown[shown.index("committed_at") :].splitlines()
+    for name in SNAPSHOT_COLUMNS:
+        assert name in shown
+    assert all(len(line) <= width for line in lines[:-1])
+    joined = re.sub(r"[\s|]", "", shown)
+    assert joined.count("snap-") == joined.count("app-name") == 3
+    assert "3 rows" in lines[-1] or "3 rows" in shown
+
+
+@pytest.mark.spark
+def test_forms_at_a_terminal(terminal: Terminal, wide: str) -> None:
+    terminal.resize(60)
+    assert re.search(r"device_id +note\n +0 +note", terminal.run(f"SELECT * FROM {wide} LIMIT 1"))  # folded
+    terminal.type("\\x\r")
+    terminal.wait_for("one record a row")
+    assert re.search(r"-\[ RECORD 1 \]-*\+-+\ndevice_id \| 3\n", terminal.run(f"SELECT DISTINCT device_id FROM {wide} WHERE device_id = 3"))
+    terminal.type("\\x off\r")
+    terminal.wait_for("always a table")
+    terminal.type(f"SELECT * FROM {wide}.snapshots;\r")  # scrolls sideways, until q is typed
+    terminal.wait_for(r"committed_at +snapshot_id")
+    terminal.type("q")
+    terminal.wait_for(r"-- [\d.]+ s, 3 rows")
+    terminal.type("\\x auto\r")
+    terminal.wait_for("a table where it fits")
+    terminal.resize(200)
+
+
+@pytest.mark.spark
+def test_commands_at_a_terminal(terminal: Terminal, wide: str, folder: Path) -> None:
+    terminal.type("\\dt local.wide\r")
+    terminal.wait_for(r"local +wide +events +table\n")
+    terminal.type(".namespaces\r")
+    terminal.wait_for(r"local +wide\n")
+    terminal.type(f"\\d {wide}\r")
+    shown = terminal.wait_for(r"properties +\S")
+    assert re.search(r"device_id +long", shown)
+    assert re.search(r"partitioned by +device_id\n", shown)
+    assert re.search(r"rows +12\n", shown)
+    (folder / "script.sql").write_text(f"SELECT count(*) AS counted FROM {wide};")
+    terminal.type("\\o out.txt\r")
+    terminal.wait_for("results go to out.txt")
+    terminal.type("\\i script.sql\r")
+    terminal.wait_for(r"-- [\d.]+ s, 1 row")
+    terminal.type("\\o\r")
+    terminal.wait_for("results go to the screen")
+    assert (folder / "out.txt").read_text() == "counted\n     12\n"
+    terminal.type("help CALL rewrite_data_files\r")
+    assert "binpack" in terminal.wait_for("removed_delete_files_count")
+    terminal.type("\\i missing.sql\r")
+    terminal.wait_for("Cannot read script: No such file or directory: missing.sql")
+    editor = folder / "editor"
+    editor.write_text("#!/bin/sh\necho 'SELECT 6 * 7 AS edited;' > $1\n")
+    editor.chmod(0o700)
+    terminal.type("\\e\r")
+    terminal.wait_for("AS edited;")
+    terminal.type("\r")
+    assert "42" in terminal.wait_for(r"-- [\d.]+ s, 1 row")
+
+
+@pytest.mark.spark
+def test_writes_show_files_bytes_and_rows(terminal: Terminal, wide: str) -> None:
+    slow = "reflect('java.lang.Thread', 'sleep', id % 2 * 4000) AS slept, repeat('x', 3000000) AS x"
+    terminal.type(f"CREATE TABLE {wide}_slow AS SELECT id, {slow} FROM range(0, 2, 1, 2);\r")
+    shown = terminal.wait_for(r"-- [\d.]+ s\n")
+    assert re.search(r"stage \d+: \d of \d tasks", shown)
+    assert re.search(r"written: 1 file, [\d.]+ [kM]?B and 1 rows", shown)
+
+
+@pytest.mark.spark
+def test_leaving(terminal: Terminal) -> None:
+    terminal.type("\\q\r")
+    assert terminal.process.wait(60) == 0
+
+
+@pytest.mark.spark
+def test_a_jvm_that_cannot_start_is_told_in_one_sentence(tmp_path: Path) -> None:
+    done = icesql("--conf", "spark.driver.memory=1k", "-e", "SELECT 1", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.startswith("icesql: Cannot start Spark: its JVM ended before it was ready: ")
+    assert "heap" in done.stderr or "memory" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -41,8 +42,17 @@ CELLS = {
         "texts"
     ),
     "slow": "%sql SELECT reflect('java.lang.Thread', 'sleep', 3000L) AS n FROM range(0, 2, 1, 2)",
-    "error": "try:\n    get_ipython().run_line_magic('sql', 'SELEC 1')\nexcept Exception as error:\n    print(type(error).__name__, error)",
+    "limited": "%%sql --limit 2 three\nSELECT id FROM local.db.t ORDER BY id",
+    "kept": "three.count()",
+    "describe": "%sql DESCRIBE local.db.t",
+    "snapshots": "%sql SELECT * FROM local.db.t.snapshots",
+    "partitions": "%sql SELECT * FROM local.db.t.partitions",
+    "caught": "try:\n    get_ipython().run_line_magic('sql', 'SELEC 1')\nexcept Exception as error:\n    print(error)",
+    "error": "%sql SELECT nothing FROM local.db.t",
+    "traceback": "%sql --traceback",
+    "full": "%%sql --traceback\nSELECT * FROM local.db.missing",
 }
+RAISING = ("error", "full")
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +66,8 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     kernel.mkdir(parents=True)
     command = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
     (kernel / "kernel.json").write_text(json.dumps({"argv": command, "display_name": "here", "language": "python"}))
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in CELLS.values()])
+    tags = {name: {"tags": ["raises-exception"]} if name in RAISING else {} for name in CELLS}
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text, metadata=tags[name]) for name, text in CELLS.items()])
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JUPYTER_PATH", str(folder))
         patch.setenv("IPYTHONDIR", str(folder / "ipython"))
@@ -70,15 +81,15 @@ def result(outputs: dict[str, list[Any]], cell: str, kind: str = "text/html") ->
 
 def test_results_are_tables(outputs: dict[str, list[Any]]) -> None:
     shown = result(outputs, "cell")
-    assert "<th>id</th><th>p</th>" in shown
-    assert "<td>3</td><td>&lt;b&gt;</td>" in shown
+    assert re.findall(r"<th[^>]*>(\w+)</th>", shown) == ["id", "p"]
+    assert cells_of(shown)[-2:] == ["3", "&lt;b&gt;"]
     assert result(outputs, "cell", "text/plain").splitlines()[1].split() == ["1", "a"]
 
 
 def test_variables_go_out_and_in(outputs: dict[str, list[Any]]) -> None:
     assert result(outputs, "out", "text/plain") == "[1, 2, 3]"
-    assert "<td>2</td>" in result(outputs, "line")
-    assert "<td>2</td>" in result(outputs, "list")
+    assert cells_of(result(outputs, "line")) == ["2"]
+    assert cells_of(result(outputs, "list")) == ["2"]
 
 
 def test_each_query_says_what_it_read_even_again(outputs: dict[str, list[Any]]) -> None:
@@ -90,7 +101,7 @@ def test_notices_and_pruning_pictures(outputs: dict[str, list[Any]]) -> None:
     assert "rewrote nothing" in result(outputs, "notice")
     picture = result(outputs, "pruning")
     assert "<svg" in picture
-    assert "1 files</text>" in picture
+    assert "1 file</text>" in picture
     assert "p = &#x27;a&#x27;" in picture
 
 
@@ -104,4 +115,46 @@ def test_stages_of_spark_are_shown_while_they_run(outputs: dict[str, list[Any]])
 
 
 def test_errors_are_those_of_sql(outputs: dict[str, list[Any]]) -> None:
-    assert "SELEC" in "".join(out.text for out in outputs["error"] if out.output_type == "stream")
+    assert "SELEC" in printed(outputs, "caught")
+
+
+def test_a_limit_is_of_what_is_shown_not_of_the_frame(outputs: dict[str, list[Any]]) -> None:
+    shown = result(outputs, "limited")
+    assert cells_of(shown) == ["1", "2"]
+    assert "2+ rows" in shown
+    assert result(outputs, "kept", "text/plain") == "3"
+
+
+def test_metadata_tables_and_descriptions_are_drawn(outputs: dict[str, list[Any]]) -> None:
+    tree = result(outputs, "snapshots")
+    assert tree.count("<circle") == 1
+    assert 'class="branch"' in tree
+    assert "p=a</text>" in result(outputs, "partitions")
+    assert result(outputs, "partitions").count("<rect") == 3
+    assert ">Partitioning</th>" in result(outputs, "describe").replace("Partition Information", "Partitioning")
+
+
+def test_text_has_no_escape_codes(outputs: dict[str, list[Any]]) -> None:
+    for cell in ("cell", "pruning", "snapshots", "describe"):
+        assert "\x1b" not in result(outputs, cell, "text/plain")
+
+
+def test_an_error_is_one_box_without_its_traceback(outputs: dict[str, list[Any]]) -> None:
+    (box,) = [out for out in outputs["error"] if out.output_type == "error"]
+    assert "nothing" in box.traceback[0]
+    assert not any("Traceback" in line or ".py" in line or "\tat " in line for line in box.traceback)
+    assert len(box.traceback) < 15
+
+
+def test_the_whole_traceback_is_there_on_request(outputs: dict[str, list[Any]]) -> None:
+    assert "Traceback (most recent call last)" in printed(outputs, "traceback")
+    (box,) = [out for out in outputs["full"] if out.output_type == "error"]
+    assert any("session.py" in line for line in box.traceback)
+
+
+def printed(outputs: dict[str, list[Any]], cell: str) -> str:
+    return "".join(out.text for out in outputs[cell] if out.output_type == "stream")
+
+
+def cells_of(shown: str) -> list[str]:
+    return re.findall(r"<td[^>]*>(.*?)</td>", shown)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from icesql.cli.doctor import doctor
+from icesql.cli.doctor import examine
 from icesql.io.stores.checks import masked
 from icesql.io.stores.object_files import ObjectFileIO
 from tests.stores.s3_server import S3Server, free_port
@@ -16,7 +16,7 @@ from tests.stores.s3_server import S3Server, free_port
 
 def run(location: str | None, conf: dict[str, str], catalog: str | None = None) -> tuple[int, str]:
     out = io.StringIO()
-    code = doctor(location, conf, catalog, asks_spark=False, out=out)
+    code = examine(location, conf, catalog, asks_spark=False, out=out)
     return code, out.getvalue()
 
 

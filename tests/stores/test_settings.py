@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import time
 import warnings
 from pathlib import Path
@@ -14,7 +13,6 @@ from icesql.io.storage.file_systems import ArrowFileIO, require_file_system
 from icesql.io.stores import clients, known_keys
 from icesql.io.stores.failures import StoreDeniedError
 from icesql.io.stores.object_files import ObjectFileIO, settings_of
-from icesql.io.stores.vended import StorageCredential, Vended
 from tests.stores.s3_server import free_port
 
 KEYS = {"s3.access-key-id": "a", "s3.secret-access-key": "b", "s3.region": "eu-west-1"}
@@ -172,41 +170,6 @@ def test_no_credentials_anywhere_is_told_at_once(monkeypatch: pytest.MonkeyPatch
 def test_secrets_are_not_shown() -> None:
     given = settings_of("s3", "lake", {"s3.access-key-id": "AKIA", "s3.secret-access-key": "hush", "s3.region": "r"})
     assert "hush" not in repr(given)
-    assert "hush" not in repr(StorageCredential("s3://", {"s3.secret-access-key": "hush"}))
-
-
-# -- what catalogs hand out ----------------------------------------------------------------------------------------------
-
-
-def test_the_longest_prefix_counts() -> None:
-    vended = Vended(
-        [StorageCredential("s3://lake", {"s3.access-key-id": "1"}), StorageCredential("s3://lake/db/t", {"s3.access-key-id": "2"})]
-    )
-    assert vended.properties_for("s3://lake/db/t/data/x")["s3.access-key-id"] == "2"
-    assert vended.properties_for("s3://lake/db/u")["s3.access-key-id"] == "1"
-    assert vended.properties_for("gs://lake") == {}
-    io = ArrowFileIO({**KEYS}, vended)
-    copy = pickle.loads(pickle.dumps(io))
-    assert copy.vended.properties_for("s3://lake/db/t")["s3.access-key-id"] == "2"
-
-
-def test_they_are_renewed_before_they_expire() -> None:
-    asked = []
-
-    def entry(key: str, minutes: float) -> StorageCredential:
-        at = int((time.time() + 60 * minutes) * 1000)
-        return StorageCredential(
-            "s3://lake", {"s3.access-key-id": key, "s3.secret-access-key": "s", "s3.session-token-expires-at-ms": str(at)}
-        )
-
-    def renew() -> list[StorageCredential]:
-        asked.append(1)
-        return [entry("new", 60)]
-
-    vended = Vended([entry("old", 2)], renew)
-    io = ObjectFileIO({"s3.region": "r"}, vended)
-    keys = [dict(io.client("s3://lake/x")[0].settings.config)["access_key_id"] for _ in range(3)]
-    assert (keys, len(asked)) == (["new", "new", "new"], 1)
 
 
 def test_a_scheme_that_nothing_serves() -> None:

@@ -10,21 +10,20 @@ from icesql.io.storage.local_files import LocalFileIO
 from icesql.io.storage.locations import delete_each, local_path, scheme_of
 from icesql.io.storage.store_files import HADOOP_SCHEMES, StoreFileIO, open_store
 from icesql.io.stores.object_files import OBJECT_SCHEMES, ObjectFileIO
-from icesql.io.stores.vended import Vended
 
-__all__ = ["ArrowFileIO", "LocalFileIO", "StoreFileIO", "Vended", "load_file_io", "local_path", "require_file_system", "scheme_of"]
+__all__ = ["ArrowFileIO", "LocalFileIO", "StoreFileIO", "load_file_io", "local_path", "require_file_system", "scheme_of"]
 
 
 class ArrowFileIO:
-    """The FileIO of a catalog: each location goes to the files of its scheme. ``vended``: credentials for prefixes of locations."""
+    """The FileIO of a catalog: each location goes to the files of its scheme."""
 
-    def __init__(self, properties: Mapping[str, str] | None = None, vended: Vended | None = None) -> None:
-        self.properties, self.vended = dict(properties or {}), vended
+    def __init__(self, properties: Mapping[str, str] | None = None) -> None:
+        self.properties = dict(properties or {})
         self._local, self._store = LocalFileIO(), StoreFileIO(self.properties)
-        self.objects = ObjectFileIO(self.properties, vended)
+        self.objects = ObjectFileIO(self.properties)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (type(self), (self.properties, self.vended)) if self.vended else (type(self), (self.properties,))
+        return (ArrowFileIO, (self.properties,))
 
     def _for(self, location: str) -> LocalFileIO | StoreFileIO | ObjectFileIO:
         scheme = scheme_of(location)
@@ -83,14 +82,11 @@ class ArrowFileIO:
         self._for(target).rename_without_overwrite(source, target)
 
 
-def load_file_io(properties: Mapping[str, str] | None = None, location: str | None = None, *, vended: Vended | None = None) -> FileIO:
-    """The FileIO for a catalog's or table's properties. ``location`` is checked to be one it can open; a Java ``io-impl`` is ignored.
-
-    ``vended``: credentials that the catalog handed out for the table, which win over ``properties`` below their prefixes.
-    """
+def load_file_io(properties: Mapping[str, str] | None = None, location: str | None = None) -> FileIO:
+    """The FileIO for a catalog's or table's properties. ``location`` is checked to be one it can open; a Java ``io-impl`` is ignored."""
     if location is not None:
         scheme_of(location)
-    return ArrowFileIO(properties, vended)
+    return ArrowFileIO(properties)
 
 
 def require_file_system(io: FileIO, location: str) -> None:

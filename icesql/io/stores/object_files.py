@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import uuid
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
 from typing import Any, BinaryIO, cast
@@ -25,7 +25,6 @@ from icesql.io.stores.known_keys import tell_of_unserved
 from icesql.io.stores.outputs import ObjectOutput
 from icesql.io.stores.s3_settings import s3_settings
 from icesql.io.stores.settings import StoreSettings
-from icesql.io.stores.vended import Vended
 
 S3_SCHEMES = frozenset({"s3", "s3a", "s3n"})
 GCS_SCHEMES = frozenset({"gs", "gcs"})
@@ -38,18 +37,18 @@ _PAGE = 1000
 
 
 class ObjectFileIO:
-    """``properties``: Iceberg's FileIO keys. ``vended``: what a catalog handed out for prefixes of locations wins over them."""
+    """``properties``: Iceberg's FileIO keys."""
 
-    def __init__(self, properties: Mapping[str, str] | None = None, vended: Vended | None = None) -> None:
-        self.properties, self.vended = dict(properties or {}), vended or Vended()
+    def __init__(self, properties: Mapping[str, str] | None = None) -> None:
+        self.properties = dict(properties or {})
         tell_of_unserved(self.properties)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (ObjectFileIO, (self.properties, self.vended))
+        return (ObjectFileIO, (self.properties,))
 
     # -- clients -----------------------------------------------------------------------------------------------------
     @cached_property
-    def _settings(self) -> dict[tuple[str, str, Hashable], StoreSettings]:
+    def _settings(self) -> dict[tuple[str, str], StoreSettings]:
         return {}
 
     def client(self, location: str) -> tuple[ObjectClient, str]:
@@ -58,11 +57,10 @@ class ObjectFileIO:
         authority, _, path = rest.partition("/")
         if not authority:
             raise InvalidArgumentError(f"Cannot open file: not a URI with a bucket: {location}", location=location)
-        config = self.vended.properties_for(location) if self.vended else {}
-        key = (scheme.lower(), authority, tuple(sorted(config.items())))
+        key = (scheme.lower(), authority)
         settings = self._settings.get(key)
         if settings is None:
-            settings = self._settings[key] = settings_of(scheme.lower(), authority, {**self.properties, **config})
+            settings = self._settings[key] = settings_of(scheme.lower(), authority, self.properties)
         return client_of(settings), path
 
     # -- reading -----------------------------------------------------------------------------------------------------
@@ -77,8 +75,7 @@ class ObjectFileIO:
             return client.call("read", location, lambda store: _tail(store, path, length, client.settings.kind))
 
         def fetch(start: int, end: int) -> Any:
-            renewed, _ = self.client(location)
-            data = renewed.call("read", location, lambda store: _range(store, path, start, end))
+            data = client.call("read", location, lambda store: _range(store, path, start, end))
             if len(data) != end - start:
                 raise StoreError(f"Cannot read {location}: the store gave {len(data)} of {end - start} bytes at {start}", location=location)
             return data

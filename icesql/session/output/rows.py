@@ -8,21 +8,27 @@ import datetime
 import decimal
 import io
 import json
+import re
 from collections.abc import Sequence
 from typing import Any, TextIO
 
-from rich.cells import cell_len
-from rich.console import Console
-from rich.table import Table
+from icesql.session.output.layout import Grid, Screen, lines_of
 
 FORMATS = ("table", "csv", "json", "markdown")
+ENDLESS = Screen()
+_NUMBERS = (int, float, decimal.Decimal)
+_WHOLE = (*_NUMBERS, datetime.date, datetime.time)  # values that are not broken to fit a screen
+_STEERING = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 
-def print_rows(names: Sequence[str], rows: Sequence[Sequence[Any]], form: str, out: TextIO) -> None:
-    """``rows`` in one of ``FORMATS``. A result without columns prints nothing."""
+def print_rows(names: Sequence[str], rows: Sequence[Sequence[Any]], form: str, out: TextIO, screen: Screen = ENDLESS) -> None:
+    """``rows`` in one of ``FORMATS``; ``screen`` is of tables only. A result without columns prints nothing."""
     if not names:
         return
-    {"table": _print_table, "csv": _print_csv, "json": _print_json, "markdown": _print_markdown}[form](names, rows, out)
+    if form == "table":
+        print_table(names, rows, out, screen)
+    else:
+        {"csv": _print_csv, "json": _print_json, "markdown": _print_markdown}[form](names, rows, out)
 
 
 def text(value: Any) -> str:
@@ -67,24 +73,36 @@ def plain(value: Any) -> Any:
             return str(value)
 
 
-def _print_table(names: Sequence[str], rows: Sequence[Sequence[Any]], out: TextIO) -> None:
-    cells = [[text(value) for value in row] for row in rows]
-    widths = [max([cell_len(name), *(cell_len(row[i]) for row in cells)]) for i, name in enumerate(names)]
-    table = Table(show_edge=False, pad_edge=False, box=None, header_style="bold", padding=(0, 2, 0, 0))
-    for index, name in enumerate(names):
-        numeric = any(isinstance(row[index], int | float | decimal.Decimal) and not isinstance(row[index], bool) for row in rows)
-        table.add_column(_literal(name), justify="right" if numeric else "left", no_wrap=True, min_width=widths[index])
-    for row in cells:
-        table.add_row(*(_literal(cell) for cell in row))
-    is_terminal = hasattr(out, "isatty") and out.isatty()
-    width = None if is_terminal else sum(widths) + 2 * len(widths) + 2
-    Console(file=out, force_jupyter=False, width=width, highlight=False, soft_wrap=is_terminal).print(table)
+def print_table(names: Sequence[str], rows: Sequence[Sequence[Any]], out: TextIO, screen: Screen) -> None:
+    """``rows`` as a table or as records, whichever suits the screen."""
+    if not names:
+        return
+    for line in lines_of(grid_of(names, rows), screen):
+        out.write(line + "\n")
 
 
-def _literal(cell: str) -> Any:
-    from rich.text import Text
+def grid_of(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Grid:
+    columns = [[row[index] for row in rows if row[index] is not None] for index in range(len(names))]
+    return Grid(
+        names=[visible(name) for name in names],
+        rows=[[visible(text(value)) for value in row] for row in rows],
+        numeric=[is_numeric(column) for column in columns],
+        foldable=[not all(isinstance(value, _WHOLE) for value in column) for column in columns],
+    )
 
-    return Text(cell)
+
+def is_numeric(values: Sequence[Any]) -> bool:
+    """Whether all values that are not null are numbers, and there is one."""
+    return bool(values) and all(isinstance(value, _NUMBERS) and not isinstance(value, bool) for value in values)
+
+
+def visible(cell: str) -> str:
+    """Without characters that steer a terminal: each as ``\\x1b``, tabs as blanks. Line ends stay."""
+    return _STEERING.sub(lambda match: _shown_control(match[0]), cell)
+
+
+def _shown_control(character: str) -> str:
+    return "    " if character == "\t" else f"\\x{ord(character):02x}"
 
 
 def _print_csv(names: Sequence[str], rows: Sequence[Sequence[Any]], out: TextIO) -> None:

@@ -89,3 +89,8 @@ def storage_level(spark: SparkSession, name: str) -> JavaObject:
 
 def _state(spark: SparkSession) -> JavaObject:
     return spark._jsparkSession.sessionState()
+
+
+def active_stages(spark: SparkSession) -> JavaObject:
+    """A Scala sequence of ``StageData``: what runs now."""
+    return spark.sparkContext._jsc.sc().statusStore().activeStages()

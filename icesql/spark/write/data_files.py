@@ -19,6 +19,7 @@ from pyspark.sql.types import DecimalType
 from icesql.errors import InvalidArgumentError
 from icesql.io.deletes.files import check_delete_format
 from icesql.io.storage.files import FileIO
+from icesql.spark.jobs.written_so_far import written_counts
 from icesql.spark.jvm.bridge import bridge_of
 from icesql.spark.jvm.expressions import unscaled_decimal
 from icesql.spark.jvm.local_rows import collect_arrow, size_in_bytes
@@ -195,8 +196,10 @@ def _write_in_tasks(spark: SparkSession, frame: DataFrame, job: WriteJob) -> lis
 
 
 def _run_tasks(frame: DataFrame, job: WriteJob) -> list[DataFile]:
+    counts = written_counts(frame.sparkSession)
+
     def task(batches):  # type: ignore[no-untyped-def]
-        yield from write_task(job, batches)
+        yield from write_task(job, batches, counts.add)
 
     rows = collect_arrow(numbered(frame).mapInArrow(task, f"{RESULT_COLUMN} binary"))
     return [file for data in rows.column(RESULT_COLUMN).to_pylist() for file in pickle.loads(data)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import pickle
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -55,10 +55,13 @@ class WriteJob:
     operation_id: str
 
 
-def write_task(job: WriteJob, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The body of a ``mapInArrow`` task. A task that fails removes the files it wrote."""
+def write_task(
+    job: WriteJob, batches: Iterable[pa.RecordBatch], told: Callable[[list[DataFile]], None] = lambda files: None
+) -> Iterator[pa.RecordBatch]:
+    """The body of a ``mapInArrow`` task. A task that fails removes the files it wrote. ``told`` hears of the files."""
     with archives_forgotten():
         files = write_batches(job, batches)
+    told(files)
     if files:
         yield pa.record_batch([pa.array([pickle.dumps(files)], pa.binary())], schema=RESULT_SCHEMA)
 

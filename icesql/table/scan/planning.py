@@ -33,6 +33,7 @@ from icesql.spec.types import Type
 from icesql.table.manifests.access import manifests_of, spec_of
 from icesql.table.manifests.column_predicates import Rows, metrics_mask, partition_mask
 from icesql.table.scan.delete_index import DeleteIndex
+from icesql.table.scan.planned import tell_planned
 from icesql.table.scan.report import ScanReport, Skipped
 
 _WORKERS = min(8, 2 * (os.cpu_count() or 1))
@@ -252,7 +253,9 @@ def plan_snapshot(context: PlanContext, snapshot: Snapshot | None) -> PlannedFil
     started = time.perf_counter()
     manifests = manifests_of(context.io, snapshot)
     _check_numbers(context.metadata, snapshot, manifests)
-    return plan_manifests(context, manifests, snapshot, started=started)
+    planned = plan_manifests(context, manifests, snapshot, started=started)
+    tell_planned(context, planned.report)
+    return planned
 
 
 def _check_numbers(metadata: TableMetadata, snapshot: Snapshot | None, manifests: Sequence[ManifestFile]) -> None:

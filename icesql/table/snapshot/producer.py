@@ -70,6 +70,11 @@ class SnapshotProducer:
         self._data_files = tuple(replace(f, first_row_id=None) for f in _distinct(change.add_data_files))
         self._delete_files = _distinct(change.add_delete_files)
 
+    @property
+    def produced(self) -> ProduceSnapshot:
+        """What it carries out."""
+        return self.change
+
     # -- Change --------------------------------------------------------------------------------------------------
     def apply(self, metadata: TableMetadata) -> ChangeSet:
         """Raises ValidationError where a validation fails, InvalidArgumentError for files that do not fit the table, AlreadyCommittedError

@@ -79,6 +79,11 @@ class SnapshotUpdate:
         """The id of the snapshot that this commit makes."""
         return self._made().snapshot_id
 
+    @property
+    def produced(self) -> ProduceSnapshot:
+        """The write as a value, the same for every attempt."""
+        return self._made().change
+
     def _made(self) -> SnapshotProducer:
         if self._producer is None:
             operations = self._bound()

@@ -1,0 +1,199 @@
+"""One REST server as this catalog sees it: its configuration, what it offers, and requests to it.
+
+``/v1/config`` is asked once, when the server is first needed. What it says goes: defaults, then the user's settings, then overrides.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from icesql.catalog.names import Namespace
+from icesql.catalog.rest import keys
+from icesql.catalog.rest.auth import load_auth
+from icesql.catalog.rest.http import Http, HttpSettings, Request
+from icesql.catalog.rest.replies import BadReplyError, Reply, error_for, fault_of
+from icesql.catalog.rest.routes import SEPARATOR, Addresses, Route, offered
+from icesql.catalog.rest.secrets import Secrets
+from icesql.errors import IcesqlError, UnsupportedError
+
+_READS = frozenset({"GET", "HEAD"})
+_NO_KEY = frozenset({Route.CREATE_VIEW, Route.REPORT_METRICS, Route.SIGN})
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What the server said of itself. ``properties`` are all settings together."""
+
+    properties: Mapping[str, str]
+    routes: frozenset[Route]
+    addresses: Addresses
+    takes_keys: bool  # Idempotency-Key
+
+    def has(self, route: Route) -> bool:
+        return route in self.routes
+
+
+class Server:
+    """Thread safe. ``given`` are the settings of the catalog."""
+
+    def __init__(self, name: str, given: Mapping[str, str]) -> None:
+        self.name, self._given = name, dict(given)
+        self.uri = keys.required_uri(name, given)
+        self.secrets = Secrets()
+        self.secrets.add_all(given)
+        self._http = Http(HttpSettings.of(given), self._headers(given), self.secrets)
+        self._auth = load_auth(given, self._http)
+        self._lock = threading.Lock()
+        self._offer: Offer | None = None
+
+    def __repr__(self) -> str:
+        return f"Server({self.name!r})"
+
+    @staticmethod
+    def _headers(properties: Mapping[str, str]) -> dict[str, str]:
+        from icesql import __version__
+
+        product = f"icesql/{__version__}"
+        own = {"User-Agent": product, "X-Client-Version": product, "Accept": "application/json"}
+        return {**own, keys.ACCESS_DELEGATION_HEADER: "vended-credentials", **keys.headers(properties)}
+
+    def close(self) -> None:
+        self._http.close()
+
+    # -- what it offers --------------------------------------------------------------------------------------------
+    @property
+    def offer(self) -> Offer:
+        """Asks the server if it has not been asked. Raises ServiceError, InvalidArgumentError."""
+        offer = self._offer
+        if offer is None:
+            with self._lock:
+                offer = self._offer = self._offer or self._ask()
+        return offer
+
+    @property
+    def is_known(self) -> bool:
+        return self._offer is not None
+
+    def _ask(self) -> Offer:
+        warehouse = self._given.get(keys.WAREHOUSE)
+        request = Request(
+            "GET", Addresses(self.uri).of(Route.CONFIG), params={"warehouse": warehouse} if warehouse else {}, is_repeatable=True
+        )
+        doing = f"open catalog {self.name}"
+        node = self._checked(self._http.send(request, self._auth), doing).object()
+        defaults, overrides = _texts(node, "defaults"), _texts(node, "overrides")
+        properties = {**defaults, **self._given, **overrides}
+        self.secrets.add_all(properties)
+        uri = keys.required_uri(self.name, properties)
+        if uri != self.uri or keys.headers(properties) != keys.headers(self._given):
+            self.uri = uri
+            self._http = Http(HttpSettings.of(properties), self._headers(properties), self.secrets)
+            self._auth = load_auth({**properties, keys.URI: uri}, self._http)
+        separator = properties.get(keys.NAMESPACE_SEPARATOR) or SEPARATOR
+        endpoints = node.get("endpoints")
+        return Offer(
+            properties=properties,
+            routes=offered(
+                [str(one) for one in endpoints] if isinstance(endpoints, list) else None,
+                assumes_views=keys.flag(properties, keys.VIEW_ENDPOINTS_SUPPORTED, default=False),
+            ),
+            addresses=Addresses(uri, properties.get(keys.PREFIX, "").strip("/"), separator),
+            takes_keys=bool(node.get("idempotency-key-lifetime")),
+        )
+
+    # -- requests --------------------------------------------------------------------------------------------------
+    def require(self, route: Route, doing: str) -> None:
+        """Raises UnsupportedError if the server does not offer the route."""
+        if not self.offer.has(route):
+            raise UnsupportedError(f"Cannot {doing}: the server of catalog {self.name} does not offer it: {route.value}")
+
+    def send(
+        self,
+        route: Route,
+        doing: str,
+        *,
+        namespace: Namespace = (),
+        names: Mapping[str, str] | None = None,
+        params: Mapping[str, str] | None = None,
+        body: Any = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Reply:
+        """The server's answer, whatever it is. A request that changes something carries a key where the server takes one, and may then be
+        sent again. Raises UnsupportedError for what is not offered, NoReplyError."""
+        self.require(route, doing)
+        offer = self.offer
+        sent = dict(headers or {})
+        has_key = offer.takes_keys and route.verb not in _READS and route not in _NO_KEY
+        if has_key:
+            sent["Idempotency-Key"] = time_ordered_uuid()
+        request = Request(
+            route.verb,
+            offer.addresses.of(route, namespace=offer.addresses.namespace(namespace), **(names or {})),
+            params=dict(params or {}),
+            headers=sent,
+            body=None if body is None else msgspec.json.encode(body),
+            is_repeatable=has_key or route.verb in _READS,
+        )
+        return self._http.send(request, self._auth)
+
+    def ask(self, route: Route, doing: str, **parts: Any) -> Reply:
+        """As ``send``, for an answer that must be a success. Raises what the answer says, as ``replies.error_for``."""
+        return self._checked(self.send(route, doing, **parts), doing)
+
+    def _checked(self, reply: Reply, doing: str) -> Reply:
+        if not reply.is_success and reply.status != 304:
+            raise self.error(reply, doing)
+        return reply
+
+    def error(self, reply: Reply, doing: str) -> IcesqlError:
+        """The error that the answer means, with nothing in it that opens something."""
+        error = error_for(fault_of(reply), doing)
+        hidden = self.secrets.hide(error.message)
+        if hidden != error.message:
+            error.message = hidden
+            error.args = (hidden,)
+        return error
+
+    def pages(self, route: Route, doing: str, key: str, **parts: Any) -> Iterator[Any]:
+        """The items of a list, page by page. Raises as ``ask``, and BadReplyError for a server that goes in circles."""
+        size = self.offer.properties.get(keys.PAGE_SIZE)
+        params = dict(parts.pop("params", None) or {})
+        params |= {"pageToken": "", "pageSize": size} if size else {}
+        seen: set[str] = set()
+        while True:
+            node = self.ask(route, doing, params=params, **parts).object()
+            items = node.get(key)
+            if not isinstance(items, list):
+                raise BadReplyError(f"Cannot {doing}: the reply of the server has no list {key}")
+            yield from items
+            token = node.get("next-page-token")
+            if not token:
+                return
+            if token in seen:
+                raise BadReplyError(f"Cannot {doing}: the server gives the same page again and again")
+            seen.add(token)
+            params = {**params, "pageToken": token}
+
+
+def _texts(node: Mapping[str, Any], key: str) -> dict[str, str]:
+    """A map of settings; values that are no text are written as JSON writes them."""
+    found = node.get(key) or {}
+    if not isinstance(found, dict):
+        raise BadReplyError(f"Cannot open catalog: {key} of the server's configuration is no map")
+    return {str(k): v if isinstance(v, str) else msgspec.json.encode(v).decode() for k, v in found.items() if v is not None}
+
+
+def time_ordered_uuid() -> str:
+    """A UUID of version 7: 48 bits of time in milliseconds, then random ones. RFC 9562 section 5.7."""
+    random_bits = uuid.uuid4().int
+    value = ((time.time_ns() // 1_000_000) & (1 << 48) - 1) << 80 | random_bits & (1 << 80) - 1
+    value = value & ~(0xF << 76) | 0x7 << 76
+    value = value & ~(0x3 << 62) | 0x2 << 62
+    return str(uuid.UUID(int=value))

@@ -1,0 +1,39 @@
+"""``icesql COMMAND``: which commands there are. Each is a function with typer's annotations, imported when it is asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+from typer.main import get_command
+
+COMMANDS = {
+    "tables": "icesql.cli.browse:tables",
+    "describe": "icesql.cli.browse:describe",
+    "schema": "icesql.cli.browse:schema",
+    "snapshots": "icesql.cli.browse:snapshots",
+    "files": "icesql.cli.browse:files",
+    "plan": "icesql.cli.plan:plan",
+    "fmt": "icesql.cli.fmt:fmt",
+    "doctor": "icesql.cli.doctor:doctor",
+    "serve": "icesql.cli.serve:serve",
+}
+
+
+class Subcommands(TyperGroup):
+    """The commands of ``COMMANDS``, and those registered with ``@app.command``."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*COMMANDS, *super().list_commands(ctx)]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in COMMANDS:
+            return super().get_command(ctx, cmd_name)
+        module, _, function = COMMANDS[cmd_name].partition(":")
+        one = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+        one.command(cmd_name, context_settings={"help_option_names": ["-h", "--help"]})(getattr(import_module(module), function))
+        command = get_command(one)
+        command.name = cmd_name
+        return command

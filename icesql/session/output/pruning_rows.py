@@ -1,0 +1,25 @@
+"""What EXPLAIN PRUNING and ``icesql plan`` give as rows: what there is, what each predicate removed, what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from icesql.session.output.pruning_line import Planning
+
+NAMES = ("table", "step", "predicate", "manifests", "files", "bytes")
+
+
+def pruning_rows(planning: Planning) -> Iterator[tuple[Any, ...]]:
+    """One row a step, in the columns ``NAMES``; what was removed is negative."""
+    report, name = planning.report, planning.report.table_name
+    yield name, "in the snapshot", None, report.manifests_total, report.files_total, planning.total_bytes
+    for skipped in report.manifests_skipped:
+        yield name, "manifests skipped by partition summaries", skipped.predicate, -skipped.count, None, None
+    if report.files_in_skipped_manifests:
+        yield name, "files in skipped manifests", None, None, -report.files_in_skipped_manifests, None
+    for skipped in report.files_skipped_by_partition:
+        yield name, "files skipped by partition", skipped.predicate, None, -skipped.count, -skipped.bytes
+    for skipped in report.files_skipped_by_metrics:
+        yield name, "files skipped by column metrics", skipped.predicate, None, -skipped.count, -skipped.bytes
+    yield name, f"read {report.reader}".rstrip(), report.filter, report.manifests_scanned, report.files_planned, report.bytes_planned

@@ -1,0 +1,75 @@
+"""Spark's JVM started so that what it prints is told apart: known noise is dropped, and why it did not start becomes an error's message."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Mapping
+
+from icesql.errors import IcesqlError
+
+_NOISE = re.compile(rb"WARNING: Using incubator modules: jdk\.incubator\.vector\s*$")
+_TOLD_LINES = 4
+
+
+def start_gateway(conf: Mapping[str, str]) -> None:
+    """Start the JVM of Spark as PySpark does, configured by ``conf``. Raises IcesqlError, in one sentence, when it does not start.
+
+    What the JVM prints goes to this process's standard error, but for the noise. Nothing happens where PySpark has a JVM already, or the
+    environment names one.
+    """
+    from pyspark import SparkConf, SparkContext
+    from pyspark.errors import PySparkRuntimeError
+    from pyspark.java_gateway import launch_gateway
+
+    if SparkContext._gateway is not None or "PYSPARK_GATEWAY_PORT" in os.environ:
+        return
+    settings = SparkConf(loadDefaults=False)
+    for key, value in conf.items():
+        settings.set(key, value)
+    reading, writing = os.pipe()
+    printed = _Printed(reading)
+    try:
+        gateway = launch_gateway(settings, {"stderr": writing})
+    except PySparkRuntimeError:
+        os.close(writing)
+        raise IcesqlError(f"Cannot start Spark: its JVM ended before it was ready: {printed.reason()}") from None
+    except BaseException:
+        os.close(writing)
+        raise
+    os.close(writing)
+    printed.pass_on()
+    SparkContext._ensure_initialized(gateway=gateway)
+
+
+class _Printed:
+    """What is written into a pipe: kept until it is known whether the JVM has started, then passed on as it comes."""
+
+    def __init__(self, reading: int) -> None:
+        self._reading, self._kept, self._passes = reading, b"", False
+        self._lock = threading.Lock()
+        self._thread = threading.Thread(target=self._read, name="icesql-jvm-output", daemon=True)
+        self._thread.start()
+
+    def _read(self) -> None:
+        while data := os.read(self._reading, 65536):
+            with self._lock:
+                if self._passes:
+                    os.write(2, data)
+                else:
+                    self._kept += data
+        os.close(self._reading)
+
+    def pass_on(self) -> None:
+        with self._lock:
+            lines = self._kept.splitlines(keepends=True)
+            os.write(2, b"".join(line for line in lines if not _NOISE.match(line)))
+            self._kept, self._passes = b"", True
+
+    def reason(self) -> str:
+        """The last lines, once the pipe is closed: what the JVM says comes before where it happened."""
+        self._thread.join(10)
+        lines = [line.decode(errors="replace").strip() for line in self._kept.splitlines() if not _NOISE.match(line)]
+        told = [line for line in lines if line and not line.startswith(("at ", "..."))]
+        return "; ".join(told[-_TOLD_LINES:]) or "it printed nothing"
