@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from icesql.catalog.surroundings import FolderSurroundings
 from icesql.errors import ValidationError
 from icesql.io.storage.canonical import Canonical, is_below
 from icesql.io.storage.files import FileIO
@@ -51,18 +52,18 @@ def dropping(
         logger.warning("Cannot delete file of dropped table %s: %s: %s", name, location, reason)
 
 
-def check_folder(name: str, location: str, surroundings: Surroundings) -> None:
+def check_folder(name: str, location: str, surroundings: FolderSurroundings) -> None:
     """Checks that a table's folder may be removed as a whole.
 
-    Raises ValidationError if it is a link, or if another table lies in it or has files there: a table's metadata may give it a
-    location outside of its own folder (``register_table``, other programs).
+    Raises ValidationError if it is a link, or if another table lies in it or has snapshots there: a table's metadata may give it a
+    location outside of its own folder (``register_table``, copied folders, other programs).
     """
     canonical = Canonical()
     parent, _, last = location.rpartition("/")
     folder, above = canonical.folder(location), canonical.folder(parent)
     if folder is None or above is None or folder != f"{above}/{last}":
         raise ValidationError(f"Cannot drop table {name}: its folder is a symbolic link, remove that instead: {location}", table=name)
-    for claim in surroundings.others(exact=True):
+    for claim in (*surroundings.others(exact=False), *surroundings.snapshot_folders()):
         other = canonical.folder(claim.folder)
         if other is not None and (other == folder or is_below(other, folder)):
             raise ValidationError(f"Cannot drop table {name}: another table lies in its folder, drop that first: {claim.table}", table=name)

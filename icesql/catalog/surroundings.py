@@ -91,10 +91,13 @@ def _claims_of(io: FileIO, name: str, metadata_location: str) -> tuple[Claim, ..
     return claims
 
 
-def _claims_of_the_past(metadata: TableMetadata, name: str) -> Iterator[Claim]:
-    """Former folders of the table, by the snapshots written there that it still has: its location may have been changed since."""
+def _claims_of_the_past(metadata: TableMetadata, name: str, own: str | None = None) -> Iterator[Claim]:
+    """Former folders of the table, by the snapshots written there that it still has: its location may have been changed since.
+
+    ``own`` is left out: the table's location if not given.
+    """
     lists = {folder_of_table(snapshot.manifest_list) for snapshot in metadata.snapshots if snapshot.manifest_list}
-    for folder in sorted(lists - {metadata.location}):
+    for folder in sorted(lists - {metadata.location if own is None else own}):
         yield Claim(folder, name)
 
 
@@ -128,6 +131,15 @@ class FolderSurroundings:
             everywhere = [one for one in tables_below(self.io, self.root, self.metadata_file) if one[0] != self.location]
             claims += [Claim(folder, folder) for folder, _ in everywhere] + claims_of_all(self.io, everywhere)
         return claims
+
+    def snapshot_folders(self) -> Iterator[Claim]:
+        """The folders in which other tables of the warehouse have their snapshots, whatever locations their metadata names."""
+        for folder, file in tables_below(self.io, self.root, self.metadata_file):
+            if folder != self.location:
+                try:
+                    yield from _claims_of_the_past(read_metadata(self.io, file), folder, own=folder)
+                except (IcesqlError, OSError):
+                    continue
 
     def _above(self) -> Iterator[tuple[str, str]]:
         folder = self.location.rpartition("/")[0]

@@ -168,7 +168,7 @@ def mortal_session(spark: Any, folder: Path, life: Life, patch: pytest.MonkeyPat
         catalog = session.catalog(name)
         catalog.io = StrikingFileIO(life, catalog.properties)
         strike_in_store(catalog, life)
-    for name in ("_make_external", "put_spark_table_aside"):
+    for name in ("make_external", "put_spark_table_aside"):
         patch.setattr(import_files, name, struck(getattr(import_files, name), life))
     return session
 

@@ -182,7 +182,10 @@ def test_the_shell_exits_with_one_and_says_which_statement(tmp_path: Path):
 
 
 def test_no_java_is_one_sentence(tmp_path: Path):
-    bare = {key: value for key, value in os.environ.items() if key not in ("JAVA_HOME", "PATH")} | {"PATH": str(tmp_path)}
+    bare = {key: value for key, value in os.environ.items() if key not in ("JAVA_HOME", "PATH")} | {
+        "PATH": str(tmp_path),
+        "ICESQL_JAVA": "system",
+    }
     found = subprocess.run(
         [SHELL, "-e", "SELECT 1"],
         cwd=tmp_path,
