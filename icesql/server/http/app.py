@@ -133,7 +133,7 @@ class Protocol:
         if route.is_page:
             header = bearer_of_basic(header)
         try:
-            if self.service.settings.access.jwt is None:
+            if not authentication.may_wait:
                 return authentication.principal(header)
             return await run_sync(authentication.principal, header)
         except Problem as problem:
