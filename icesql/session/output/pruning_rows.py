@@ -22,4 +22,4 @@ def pruning_rows(planning: Planning) -> Iterator[tuple[Any, ...]]:
         yield name, "files skipped by partition", skipped.predicate, None, -skipped.count, -skipped.bytes
     for skipped in report.files_skipped_by_metrics:
         yield name, "files skipped by column metrics", skipped.predicate, None, -skipped.count, -skipped.bytes
-    yield name, "read", report.filter, report.manifests_scanned, report.files_planned, report.bytes_planned
+    yield name, f"read {report.reader}".rstrip(), report.filter, report.manifests_scanned, report.files_planned, report.bytes_planned
