@@ -63,6 +63,14 @@ def read_manifest_columns(
 _programs: LruCache[tuple[bytes, int], Program] = LruCache(256)  # by the schema's text: most manifests of a table have the same
 
 
+def _known_program(records: AvroRecords, wanted_count: int) -> Program:
+    """Kept by the schema's text, but where that does not say how values lie: a fixed may have a length in front (``java_fixed``)."""
+    text = records.header.metadata["avro.schema"]
+    if b"fixed" in text:
+        return _program(records, wanted_count)
+    return _programs.find_or_make((text, wanted_count), lambda: _program(records, wanted_count))
+
+
 def _program(records: AvroRecords, wanted_count: int) -> Program:
     entry_parts(records.header.schema)
     return compile_program(records.header.schema, wanted_count)
@@ -79,7 +87,7 @@ def decode_columns(
     """Run the decoder over inflated records. Raises CorruptMetadataError."""
     location = manifest.manifest_path
     try:
-        program = _programs.find_or_make((records.header.metadata["avro.schema"], len(wanted)), lambda: _program(records, len(wanted)))
+        program = _known_program(records, len(wanted))
     except (StopIteration, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise corrupt(location, f"not a manifest: {error!r}") from error
     rows = records.record_count
