@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import logging
 import os
 import sys
 from pathlib import Path
@@ -16,6 +15,7 @@ from starlette.applications import Starlette
 
 from icesql.errors import IcesqlError, InvalidArgumentError
 from icesql.server.http.app import application
+from icesql.server.logs import log_to_stderr
 from icesql.server.service import Service
 from icesql.server.settings import Settings, read_settings
 
@@ -31,9 +31,9 @@ def serve(
     workers: int | None = None,
 ) -> int:
     """Serve until told to stop; the exit code. What the command line says goes before the file."""
-    _log_to_stderr()
     try:
         settings = _with(read_settings(config), default_catalog=catalog, host=host, port=port, workers=workers)
+        log_to_stderr(settings.log_format)
         _check_exposure(settings)
         service = Service.of(settings)
         _check_workers(settings, service)
@@ -52,14 +52,11 @@ def serve(
     return 0
 
 
-def _log_to_stderr() -> None:
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr)
-
-
 def worker() -> Starlette:
     """The application of one of several processes; its settings are in the environment."""
-    _log_to_stderr()
-    return application(Service.of(msgspec.json.decode(os.environ[_SETTINGS], type=Settings)))
+    settings = msgspec.json.decode(os.environ[_SETTINGS], type=Settings)
+    log_to_stderr(settings.log_format)
+    return application(Service.of(settings))
 
 
 def _options(settings: Settings) -> dict[str, Any]:

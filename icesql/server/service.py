@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from icesql.catalog.loading import load_catalog
+from icesql.errors import InvalidArgumentError
 from icesql.server.access.authentication import Authentication
 from icesql.server.measures import Measures
 from icesql.server.served import ServedCatalog
 from icesql.server.settings import Settings
+
+if TYPE_CHECKING:
+    from icesql.server.storage.principals import PrincipalStore
 
 
 class Service:
@@ -20,7 +25,20 @@ class Service:
         self.default = default
         self.is_stopping = False
         self.measures = Measures()
-        self.authentication = Authentication(settings.access)
+        self._principals = self._stored_principals()
+        self.authentication = Authentication(settings.access, self._principals)
+
+    def _stored_principals(self) -> PrincipalStore | None:
+        """Raises InvalidArgumentError for a catalog that has no database."""
+        name = self.settings.access.principals_in
+        if name is None:
+            return None
+        store = self.catalogs[name].store if name in self.catalogs else None
+        if store is None:
+            raise InvalidArgumentError(f"Cannot read principals from catalog {name}: it is not served, or has no database")
+        from icesql.server.storage.principals import PrincipalStore
+
+        return PrincipalStore(store)
 
     @staticmethod
     def of(settings: Settings, environ: Mapping[str, str] | None = None) -> Service:
@@ -41,6 +59,8 @@ class Service:
     def prepare(self) -> None:
         for served in self.catalogs.values():
             served.prepare()
+        if self._principals is not None:
+            self._principals.prepare()
 
     def close(self) -> None:
         for served in self.catalogs.values():

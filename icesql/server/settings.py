@@ -79,6 +79,7 @@ class Settings(_Section, frozen=True):
     default_catalog: str | None = None
     catalogs: dict[str, dict[str, Any]] = msgspec.field(default_factory=dict)
     workers: int = 1
+    log_format: Literal["text", "json"] = "text"
     limits: Limits = msgspec.field(default_factory=Limits)
     commits: Commits = msgspec.field(default_factory=Commits)
     idempotency: Idempotency = msgspec.field(default_factory=Idempotency)

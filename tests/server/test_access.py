@@ -15,9 +15,11 @@ import jwt
 import msgspec
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
+from sqlalchemy import delete, insert
 from starlette.testclient import TestClient
 
-from icesql.errors import InvalidArgumentError
+from icesql.catalog.sql_store import SqlStore
+from icesql.errors import InvalidArgumentError, UnsupportedError
 from icesql.server.access.authentication import Authentication, new_token
 from icesql.server.access.privileges import Grant, Principal, Privilege, privilege_for
 from icesql.server.access.rate import RateLimit
@@ -26,6 +28,9 @@ from icesql.server.http.app import application
 from icesql.server.http.problems import Problem
 from icesql.server.service import Service
 from icesql.server.settings import Limits, Settings, read_settings
+from icesql.server.storage import principals
+from icesql.server.storage.tables import GRANTS as GRANTS_TABLE
+from icesql.server.storage.tables import TOKENS as TOKENS_TABLE
 from tests.server.client import SCHEMA, Server, data_file, error
 from tests.server.process import ROOT
 
@@ -385,3 +390,52 @@ def test_other_places_may_be_allowed(settings: Settings, tmp_path: Path) -> None
         server.post("/v1/namespaces", {"namespace": ["db"]})
         assert server.create_table("t", location=str(tmp_path / "more" / "t"))
         assert error(server.post("/v1/namespaces/db/tables", {"name": "x", "schema": SCHEMA, "location": str(tmp_path / "x")}))[0] == 403
+
+
+# -- principals in the database ----------------------------------------------------------------------------------------
+def test_tokens_and_grants_of_a_database(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They count as soon as they are read again, and no longer once they are gone. A grant that says nothing known gives nothing."""
+    monkeypatch.setattr(principals, "KEPT_SECONDS", -1.0)
+    with serving(settings, access=Access(principals_in="lake")) as server:
+        store = server.service.catalogs["lake"].store
+        assert store is not None
+
+        def granted(privilege: str, on: str = "lake.db") -> None:
+            row = {"principal": "writer", "granted_on": on, "privilege": privilege}
+            store.write(lambda connection: connection.execute(insert(GRANTS_TABLE).values(row)))
+
+        act_as(server, "writer")
+        assert server.get("/v1/config").status_code == 401
+        row = {"principal": "writer", "sha256": digest(TOKENS["writer"])}
+        store.write(lambda connection: connection.execute(insert(TOKENS_TABLE).values(row)))
+        assert server.post("/v1/namespaces", {"namespace": ["db"]}).status_code == 403
+        granted("owner", "*")
+        granted("admin", "lake..t")
+        assert server.post("/v1/namespaces", {"namespace": ["db"]}).status_code == 403
+        granted("admin", "lake")
+        assert server.post("/v1/namespaces", {"namespace": ["db"]}).status_code == 200
+        store.write(lambda connection: connection.execute(delete(GRANTS_TABLE)))
+        granted("read")
+        assert server.post("/v1/namespaces", {"namespace": ["other"]}).status_code == 403
+        assert server.get("/v1/namespaces/db").status_code == 200
+        store.write(lambda connection: connection.execute(delete(TOKENS_TABLE)))
+        assert server.get("/v1/config").status_code == 401
+
+
+def test_a_database_that_is_away_lets_nobody_in(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(principals, "KEPT_SECONDS", -1.0)
+    with serving(settings, access=access(principals_in="lake")) as server:
+        act_as(server, "boss")
+        assert server.get("/v1/config").status_code == 200
+
+        def away(*_: Any) -> Any:
+            raise UnsupportedError("the database is away")
+
+        monkeypatch.setattr(SqlStore, "read", away)
+        assert server.get("/v1/config").status_code >= 400
+
+
+def test_principals_of_a_catalog_without_a_database(tmp_path: Path) -> None:
+    catalogs = {"lake": {"type": "hadoop", "warehouse": str(tmp_path)}}
+    with pytest.raises(InvalidArgumentError, match="has no database"):
+        Service.of(Settings(catalogs=catalogs, access=Access(principals_in="lake")), environ={})

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import InvalidArgumentError
 from icesql.server.access.privileges import EVERYONE, Principal
-from icesql.server.access.settings import Access, JwtSettings
+from icesql.server.access.settings import Access, JwtSettings, names_of
 from icesql.server.http.problems import Problem
 
 if TYPE_CHECKING:
     import jwt
+
+    from icesql.server.storage.principals import PrincipalStore
 
 logger = logging.getLogger(__name__)
 _LEEWAY_SECONDS = 30
@@ -38,14 +40,21 @@ def bearer_of_basic(authorization: str | None) -> str | None:
 class Authentication:
     """Of one server. Raises InvalidArgumentError for settings that cannot be."""
 
-    def __init__(self, access: Access) -> None:
-        self._access = access
+    def __init__(self, access: Access, stored: PrincipalStore | None = None) -> None:
+        """``stored``: further tokens and grants, in a database."""
+        self._access, self._stored = access, stored
         self._tokens = [(token.sha256.lower(), token.principal) for token in access.tokens]
         for digest, name in self._tokens:
             if len(digest) != 64 or any(letter not in "0123456789abcdef" for letter in digest):
                 raise InvalidArgumentError(f"Cannot use the token of {name}: sha256 is no SHA-256 in hexadecimal digits")
         self._issuer = None if access.jwt is None else _Issuer(access.jwt)
-        self._known = {grant.principal for grant in access.grants}
+        for grant in access.grants:
+            grant.grant()  # a mistake shows now
+
+    @property
+    def may_wait(self) -> bool:
+        """Whether an issuer or a database may have to be asked."""
+        return self._issuer is not None or self._stored is not None
 
     def principal(self, authorization: str | None) -> Principal:
         """Raises Problem 401, which says nothing of why; the log does, without the token."""
@@ -57,14 +66,22 @@ class Authentication:
             raise _not_authorized()
         digest = hashlib.sha256(token.encode()).hexdigest()
         found = None
-        for held, name in self._tokens:  # all of them, however early one fits: the time tells nothing
+        stored = () if self._stored is None else self._stored.known().tokens
+        for held, name in (*self._tokens, *stored):  # all of them, however early one fits: the time tells nothing
             if hmac.compare_digest(held, digest):
                 found = name
         if found is not None:
-            return self._access.principal(found)
+            return self._granted(found)
         if self._issuer is None:
             raise _not_authorized()
         return self._of_jwt(token, self._issuer)
+
+    def _granted(self, name: str, roles: tuple[str, ...] = ()) -> Principal:
+        principal = self._access.principal(name, roles)
+        if self._stored is None:
+            return principal
+        stored = self._stored.known().grants
+        return Principal(name, (*principal.grants, *(grant for known in names_of(name, roles) for grant in stored.get(known, ()))))
 
     def _of_jwt(self, token: str, issuer: _Issuer) -> Principal:
         import jwt
@@ -78,7 +95,7 @@ class Authentication:
         if not isinstance(name, str) or not name or name.startswith("role:"):
             raise _not_authorized()
         roles = claims.get(issuer.settings.roles_claim, []) if issuer.settings.roles_claim else []
-        return self._access.principal(name, tuple(role for role in roles if isinstance(role, str)) if isinstance(roles, list) else ())
+        return self._granted(name, tuple(role for role in roles if isinstance(role, str)) if isinstance(roles, list) else ())
 
 
 class _Issuer:

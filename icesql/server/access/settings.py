@@ -52,6 +52,8 @@ class Access(_Section, frozen=True):
     tokens: list[TokenSettings] = msgspec.field(default_factory=list)
     jwt: JwtSettings | None = None
     grants: list[GrantSettings] = msgspec.field(default_factory=list)
+    principals_in: str | None = None
+    """A catalog whose database has further tokens and grants, in the tables icesql_server_tokens and icesql_server_grants."""
     allowed_locations: list[str] | None = None
     """Folders that tables, their files and registered metadata may lie in, besides the warehouse. Without it nothing but the warehouse
     is allowed where clients show who they are, and any place where they do not."""
@@ -59,8 +61,13 @@ class Access(_Section, frozen=True):
     @property
     def is_open(self) -> bool:
         """Nobody is asked who he is."""
-        return not self.tokens and self.jwt is None
+        return not self.tokens and self.jwt is None and self.principals_in is None
 
     def principal(self, name: str, roles: tuple[str, ...] = ()) -> Principal:
-        names = {name, *(f"role:{role}" for role in roles)}
+        names = names_of(name, roles)
         return Principal(name, tuple(grant.grant() for grant in self.grants if grant.principal in names))
+
+
+def names_of(name: str, roles: tuple[str, ...] = ()) -> set[str]:
+    """Those that grants may name to reach the principal."""
+    return {name, *(f"role:{role}" for role in roles)}

@@ -19,7 +19,6 @@ from anyio.to_thread import current_default_thread_limiter, run_sync
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Mount
 
 from icesql.server.access.authentication import bearer_of_basic
 from icesql.server.access.privileges import EVERYONE, Principal
@@ -29,6 +28,7 @@ from icesql.server.http import config, events, namespaces, operation, table_comm
 from icesql.server.http.call import Call
 from icesql.server.http.problems import Problem, bad_request, problem_of
 from icesql.server.http.routing import Route, Router
+from icesql.server.logs import printable
 from icesql.server.pages import routes as pages
 from icesql.server.served import ServedCatalog
 from icesql.server.service import Service
@@ -70,7 +70,9 @@ def application(service: Service) -> Starlette:
             await served.committer.drain()
         await run_sync(service.close)
 
-    return Starlette(routes=[Mount("/", app=protocol)], lifespan=lifespan)
+    answering = Starlette(lifespan=lifespan)
+    answering.router.default = protocol  # not mounted: a mount does not match line ends in a path
+    return answering
 
 
 class Protocol:
@@ -89,8 +91,16 @@ class Protocol:
         response.headers["X-Request-ID"] = request_id
         self.service.measures.request(scope.get("icesql.route", "none"), response.status_code, time.perf_counter() - started)
         await response(scope, receive, send)
-        who, took_ms = scope.get("icesql.principal", "-"), (time.perf_counter() - started) * 1000
-        logger.info("%s %s %d %.1f ms %s %s", request.method, scope["path"], response.status_code, took_ms, who, request_id)
+        self._log(request, response.status_code, (time.perf_counter() - started) * 1000, request_id)
+
+    def _log(self, request: Request, status: int, took_ms: float, request_id: str) -> None:
+        """Queries and headers stay out: they may hold secrets."""
+        who, path = printable(request.scope.get("icesql.principal", "-")), printable(request.scope["path"])
+        fields = {"method": request.method, "path": path, "status": status, "milliseconds": round(took_ms, 1), "principal": who}
+        logger.info(
+            "%s %s %d %.1f ms %s %s", request.method, path, status, took_ms, who, request_id,
+            extra={"fields": {**fields, "request-id": request_id}},
+        )  # fmt: skip
 
     async def _answered(self, request: Request, request_id: str) -> Response:
         """Every error becomes an answer."""
@@ -124,7 +134,9 @@ class Protocol:
         except Exception as error:
             problem = problem_of(error, commits=route is not None and route.changes)
             if problem.status >= 500:
-                logger.exception("Request %s failed: %s", request_id, request.url.path)
+                logger.exception(
+                    "Request %s failed: %s", request_id, printable(request.scope["path"]), extra={"fields": {"request-id": request_id}}
+                )
             return _error(problem, request.method)
 
     async def _principal(self, request: Request, route: Route) -> Principal:
@@ -133,7 +145,7 @@ class Protocol:
         if route.is_page:
             header = bearer_of_basic(header)
         try:
-            if self.service.settings.access.jwt is None:
+            if not authentication.may_wait:
                 return authentication.principal(header)
             return await run_sync(authentication.principal, header)
         except Problem as problem:

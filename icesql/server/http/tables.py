@@ -47,9 +47,8 @@ def create_table(call: Call) -> Response:
         spec = UNPARTITIONED if body.partition_spec is None else spec_from_json({"spec-id": 0, **body.partition_spec})
     with within("write-order"):
         order = UNSORTED if body.write_order is None else sort_order_from_json({"order-id": 0, **body.write_order})
-    if body.location is not None or body.properties:  # before anything is looked for there
-        location = body.location or call.served.catalog.default_location(identifier)
-        call.served.locations.check(claim.folder for claim in own_claims(location, body.properties or {}))
+    location, properties = body.location or call.served.catalog.default_location(identifier), body.properties or {}
+    call.served.locations.check(claim.folder for claim in own_claims(location, properties))  # before anything is looked for there
     try:
         transaction = call.served.catalog.stage_create(
             identifier, schema, spec=spec, sort_order=order, location=body.location, properties=body.properties

@@ -41,6 +41,24 @@ CURSORS = Table(
 """How far readers are whose place the server keeps: webhooks."""
 
 
+TOKENS = Table(
+    "icesql_server_tokens",
+    _metadata,
+    Column("sha256", String(64), primary_key=True, nullable=False),
+    Column("principal", String(255), nullable=False),
+)
+"""Tokens that never change, by their SHA-256 in lower-case hexadecimal digits. Rows are added and removed by whoever runs the database."""
+
+GRANTS = Table(
+    "icesql_server_grants",
+    _metadata,
+    Column("principal", String(255), primary_key=True, nullable=False),
+    Column("granted_on", String(1000), primary_key=True, nullable=False),
+    Column("privilege", String(10), nullable=False),
+)
+"""What principals may do, in the words of the settings: ``read``, ``insert``, ``modify`` or ``admin``, on ``catalog.namespace.table``."""
+
+
 def prepare_tables(engine: Engine) -> None:
     """Make those that are missing; another process may do the same."""
     for attempt in range(3):
