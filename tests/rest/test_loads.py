@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,12 +11,13 @@ import pytest
 
 from icesql.catalog.rest.catalog import RestCatalog
 from icesql.catalog.rest.partial import LazyTableMetadata
+from icesql.catalog.rest.vended_io import VendedFileIO
 from icesql.errors import CorruptMetadataError, NotFoundError, ServiceError, UnsupportedError
 from icesql.spec.views import replace_version
 from tests.catalog.tables import SCHEMA, rows
 from tests.catalog.test_views import version_of, view_of
 from tests.rest.conftest import open_catalog
-from tests.rest.proxy import Call, FaultProxy, not_json
+from tests.rest.proxy import Call, Fault, FaultProxy, not_json
 from tests.rest.reference_server import start_server
 
 pytestmark = pytest.mark.slow
@@ -154,3 +156,33 @@ def test_views(catalog: RestCatalog) -> None:
     catalog.drop_view("db.w")
     with pytest.raises(NotFoundError, match="View does not exist"):
         catalog.drop_view("db.w")
+
+
+def test_vended_credentials_open_the_tables_files_and_are_renewed(
+    behind: RestCatalog, proxy: FaultProxy, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Credentials that are about to end are asked for anew before a file is opened, and never shown."""
+    caplog.set_level("DEBUG")
+    table = behind.create_table("db.t", SCHEMA)
+    table.append(rows(1))
+    behind.loads.forget(("db", "t"))
+
+    def vending(ends_in_s: float) -> Fault:
+        def answer(call: Call) -> tuple[int, dict[str, str], bytes]:
+            code, headers, data = call.forward()
+            expiry = str(int((time.time() + ends_in_s) * 1000))
+            config = {"s3.secret-access-key": f"vended-{ends_in_s}", "s3.session-token-expires-at-ms": expiry}
+            node = {**json.loads(data), "storage-credentials": [{"prefix": table.location, "config": config}]}
+            return code, headers, json.dumps(node).encode()
+
+        return answer
+
+    proxy.chosen, proxy.faults = (lambda call: call.verb == "GET" and call.path.endswith("/tables/t")), [vending(60.0), vending(7200.0)]
+    loaded = behind.load_table("db.t")
+    assert proxy.failures == 1
+    assert loaded.to_arrow().num_rows == 1
+    assert proxy.failures == 2, "asked again, for the first ends within five minutes"
+    assert loaded.to_arrow().num_rows == 1
+    assert proxy.failures == 2
+    assert type(loaded.io) is VendedFileIO and loaded.io._credentials[0].config["s3.secret-access-key"] == "vended-7200.0"
+    assert "vended-" not in caplog.text + repr(loaded.io) + repr(behind.loads.held(("db", "t")))
