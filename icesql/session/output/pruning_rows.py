@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from icesql.session.output.pruning_line import Planning
+from icesql.pictures.pruning_steps import Planning
 
 NAMES = ("table", "step", "predicate", "manifests", "files", "bytes")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.expr.tree import TRUE
 from icesql.io.lru import LruCache
-from icesql.session.output.pruning_line import Planning
+from icesql.pictures.pruning_steps import Planning
 from icesql.session.plans.newest_versions import NewestVersions
 from icesql.session.resolve.ambiguous_columns import refuse_ambiguous
 from icesql.session.resolve.resolved import CHANGES, Readable

@@ -201,7 +201,7 @@ def with_new_columns(bridge: Bridge, plan: JavaObject) -> JavaObject:
     Spark tells columns of two DataFrames apart by their ids (``a.join(b, a.id == b.parent)``). A relation gives itself new ones; else
     Spark's analyser does, to the right side of a join of a plan with itself.
     """
-    if str(plan.getClass().getSimpleName()) in _RELATIONS:
+    if str(plan.nodeName()) in _RELATIONS:
         renewed = plan.newInstance()
     else:
         join, inner, no_hint, deduplicated = bridge.once(("self join",), lambda: _self_join(bridge))
