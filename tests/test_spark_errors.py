@@ -28,8 +28,8 @@ def _texts() -> Iterator[tuple[str, str]]:
 
 
 def test_conditions_have_one_home() -> None:
-    """A message with a condition is made by ``spark_message``."""
-    assert not [place for place, text in _texts() if _BEGINS_WITH_CONDITION.match(text)]
+    """A message with a condition is made by ``spark_message``. In the shell such texts are the arguments of commands."""
+    assert not [place for place, text in _texts() if _BEGINS_WITH_CONDITION.match(text) and not place.startswith("icesql/cli/")]
 
 
 def test_every_condition_is_raised_somewhere() -> None:

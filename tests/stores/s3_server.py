@@ -72,7 +72,7 @@ def start_s3() -> S3Server:
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen([str(PROGRAM), *arguments], env=environment, stdout=log, stderr=log)
     deadline = time.monotonic() + _START_SECONDS
-    while not _answers(port):
+    while not answers(port):
         if process.poll() is not None or time.monotonic() > deadline:
             raise RuntimeError(f"Cannot start the S3 server: {(folder / 'log').read_text()[-2000:]}")
         time.sleep(0.02)
@@ -100,7 +100,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _answers(port: int) -> bool:
+def answers(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 

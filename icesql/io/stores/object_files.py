@@ -31,7 +31,7 @@ GCS_SCHEMES = frozenset({"gs", "gcs"})
 AZURE_SCHEMES = frozenset({"abfs", "abfss", "wasb", "wasbs"})
 OBJECT_SCHEMES = S3_SCHEMES | GCS_SCHEMES | AZURE_SCHEMES
 
-_WRITE_TOKEN = "icesql-write"
+_WRITE_TOKEN = "icesqlwrite"  # Azure takes letters and digits only
 _LIST_THREADS = 8
 _PAGE = 1000
 
