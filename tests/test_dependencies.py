@@ -87,9 +87,7 @@ TESTED = GROUPS["test"] | GROUPS["test-any-spark"] | GROUPS["fuzz"]
 RUNNING = {module for extra in GROUPS.keys() - TESTING for module in GROUPS[extra]}
 
 
-@pytest.mark.parametrize(
-    ("folders", "modules"), [(PACKAGE, RUNNING), (TESTS, RUNNING | TESTED)], ids=["package", "tests"]
-)
+@pytest.mark.parametrize(("folders", "modules"), [(PACKAGE, RUNNING), (TESTS, RUNNING | TESTED)], ids=["package", "tests"])
 def test_what_is_imported_is_declared(folders: tuple[str, ...], modules: set[str]) -> None:
     found = imported(folders)
     assert {name: file for name, file in found.items() if name not in modules | BROUGHT.keys()} == {}
