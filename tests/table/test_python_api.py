@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -215,14 +216,18 @@ def test_a_day_is_its_midnight_in_a_filter(catalog: Catalog) -> None:
         assert table.scan(where).to_arrow()["id"].to_pylist() == [2]
 
 
+@pytest.mark.slow
 def test_an_editor_sees_the_types(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
         'import icesql\ncatalog = icesql.connect_catalog("local")\nreveal_type(catalog)\ntable = catalog.load_table("db.t")\n'
         "reveal_type(table)\nreveal_type(table.scan())\nreveal_type(table.inspect)\n"
     )
+    environment = {**os.environ, "MYPYPATH": str(Path(icesql.__file__).parents[1])}
     options = ["--no-incremental", "--ignore-missing-imports", "--follow-imports=silent", "--python-version=3.11"]
-    done = subprocess.run([sys.executable, "-m", "mypy", *options, str(script)], capture_output=True, text=True, cwd=tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", *options, str(script)], capture_output=True, text=True, cwd=tmp_path, env=environment
+    )
     assert [line.split('"')[1].rpartition(".")[2] for line in done.stdout.splitlines() if "Revealed" in line] == [
         "Catalog", "Table", "TableScan", "Inspect",
     ], done.stdout + done.stderr  # fmt: skip

@@ -15,4 +15,4 @@ def optional_module(name: str, method: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name != name:
             raise
-        raise UnsupportedError(f"Cannot call {method}: {name} is not installed: pip install {name}") from None
+        raise UnsupportedError(f"Cannot call {method}: {name} is not installed: pip install 'icesql[{name}]'") from None

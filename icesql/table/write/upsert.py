@@ -82,7 +82,7 @@ def _key_fields(schema: Schema, keys: Sequence[str] | None) -> list[NestedField]
         raise InvalidArgumentError("Cannot upsert: no key columns: pass join_cols, or set the table's identifier fields")
     top = {field.name: field for field in schema.fields}
     for name in names:
-        if name not in top or isinstance(top[name].type, _NESTED + (FloatType, DoubleType)):
+        if name not in top or isinstance(top[name].type, (*_NESTED, FloatType, DoubleType)):
             raise InvalidArgumentError(f"Cannot upsert: not a column that can be a key: {name}", column=name)
     return [top[name] for name in dict.fromkeys(names)]
 
