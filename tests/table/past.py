@@ -57,7 +57,7 @@ class Past:
         return self.table
 
     # -- choices -------------------------------------------------------------------------------------------------
-    def _rows(self) -> object:
+    def _rows(self) -> Any:
         self._number += 3
         return rows(*range(self._number, self._number + 3), p=self._chance.randrange(3))
 

@@ -137,7 +137,8 @@ _ROWS = st.dictionaries(st.integers(0, 12), st.sampled_from([None, "a", "b"]), m
 @examples(40)
 @given(st.lists(_ROWS, min_size=1, max_size=4), st.sampled_from([UNPARTITIONED, BY_BUCKET]), st.sampled_from(["2", "3"]))
 def test_upsert_is_a_dictionary_update(batches: list[dict[int, str | None]], spec: PartitionSpec, version: str) -> None:
-    table, model = _memory_table(spec, version), {}
+    table = _memory_table(spec, version)
+    model: dict[int, str | None] = {}
     row_ids: dict[int, int] = {}
     for batch in batches:
         snapshots = len(table.snapshots)

@@ -8,9 +8,9 @@ import pyarrow as pa
 
 from icesql.io.arrow.infer_schema import inferred_schema
 from icesql.io.arrow.stream import ArrowStream, arrow_table
+from icesql.spec.metadata import DEFAULT_FORMAT_VERSION
 from icesql.spec.schema import Schema
 from icesql.table.changes.append import AppendFiles
-from icesql.table.metadata.create import DEFAULT_FORMAT_VERSION
 from icesql.table.operations import TableVersion
 from icesql.table.transaction import Transaction
 from icesql.table.write.arrow_write import write_rows
