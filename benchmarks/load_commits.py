@@ -1,8 +1,9 @@
 """Many processes commit to one table at the same time: how fast, and that nothing is lost or doubled.
 
-    python -m benchmarks.load_commits --processes 16 --commits 50 [--catalog sqlite|postgres|hadoop]
+    python -m benchmarks.load_commits --processes 16 --commits 50 [--catalog sqlite|postgres|hadoop|rest]
 
-Mixed commits: append, delete, overwrite, rewrite of two files, schema change. PostgreSQL is started for the run (Debian's packages).
+Mixed commits: append, delete, overwrite, rewrite of two files, schema change. PostgreSQL is started for the run (Debian's packages), and so
+is Iceberg's own REST server (scripts/fetch_rest_server.sh).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 from icesql.catalog.loading import load_catalog
 from tests.catalog.workload import check_load, check_with_pyiceberg, run_load
 from tests.postgres import start_postgres, stop_postgres
+from tests.rest.reference_server import start_server
 
 
 def measure(kind: str, properties: dict[str, str], folder: Path, processes: int, commits: int) -> None:
@@ -32,7 +34,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--processes", type=int, default=16)
     parser.add_argument("--commits", type=int, default=50, help="of each process")
-    parser.add_argument("--catalog", choices=["sqlite", "postgres", "hadoop"], action="append")
+    parser.add_argument("--catalog", choices=["sqlite", "postgres", "hadoop", "rest"], action="append")
     options = parser.parse_args()
     for kind in options.catalog or ["sqlite", "postgres", "hadoop"]:
         with tempfile.TemporaryDirectory() as folder:
@@ -40,6 +42,13 @@ def main() -> None:
 
 
 def run_one(kind: str, folder: Path, processes: int, commits: int) -> None:
+    if kind == "rest":
+        rest = start_server(folder / "server")
+        try:
+            measure(kind, {"type": "rest", "uri": rest.uri, "warehouse": str(rest.warehouse)}, folder, processes, commits)
+        finally:
+            rest.stop()
+        return
     properties = {"type": "hadoop" if kind == "hadoop" else "sql", "warehouse": str(folder / "warehouse")}
     if kind != "postgres":
         measure(kind, properties, folder, processes, commits)

@@ -20,6 +20,7 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "connect": "icesql.session",
     "connect_catalog": "icesql.session.light",
+    "commit_files": "icesql.catalog.commit_files",
     "enable": "icesql.session.dataframe_api.enable",
     "disable": "icesql.session.dataframe_api.enable",
     "Session": "icesql.session",

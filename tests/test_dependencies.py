@@ -23,7 +23,7 @@ TESTS = ("tests", "benchmarks")
 MODULES = {  # where a distribution's module has another name
     "tpchgen-cli": "tpchgen_cli", "ipython": "IPython", "backports.zstd": "backports",
     "pytest-timeout": "pytest_timeout", "pytest-xdist": "xdist", "cython": "Cython",
-    "pyyaml": "yaml",
+    "pyyaml": "yaml", "pyjwt": "jwt", "prometheus-client": "prometheus_client",
 }  # fmt: skip
 OURS = {"icesql", "parser", "procedures", "sql_examples", "tests", "benchmarks", "scripts"}
 BROUGHT = {  # imported and not declared: what brings it
@@ -33,6 +33,7 @@ BROUGHT = {  # imported and not declared: what brings it
     "typing_extensions": "SQLAlchemy",
     "nbformat": "nbclient",
     "pydantic": "pyiceberg",
+    "cryptography": "pyjwt[crypto]",
 }
 UNSEEN = {  # declared and not imported by name: what needs it
     "psycopg": "SQLAlchemy, for postgresql+psycopg",

@@ -13,6 +13,7 @@ from icesql.catalog.names import Identifier, Namespace, dotted, identifier_of, n
 from icesql.catalog.surroundings import check_places
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnsupportedError, nearest
 from icesql.expr.tree import Expression
+from icesql.io.storage.file_systems import require_file_system
 from icesql.io.storage.files import FileIO
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import UNPARTITIONED, PartitionSpec
@@ -229,11 +230,13 @@ class Catalog(ABC):
         self.check_identifier(names)
         if self.table_exists(names):
             raise AlreadyExistsError(f"Cannot create table: Table already exists: {dotted(names)}", table=dotted(names))
+        place = self.table_location(names, location)
+        require_file_system(self.io, place)
         metadata = new_metadata(
             schema,
             spec=spec,
             sort_order=sort_order,
-            location=self.table_location(names, location),
+            location=place,
             properties=self.table_properties(properties),
         )
         self._check_places(names, metadata, is_chosen=location is None)

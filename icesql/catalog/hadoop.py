@@ -26,6 +26,7 @@ from icesql.catalog.table_operations import read_table_metadata
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnsupportedError, ValidationError, nearest
 from icesql.io.storage.file_systems import scheme_of
 from icesql.io.storage.files import FileIO
+from icesql.io.stores.object_files import OBJECT_SCHEMES
 from icesql.spec.metadata import TableMetadata
 from icesql.table.operations import TableVersion
 from icesql.table.removal import Claim, own_claims
@@ -40,7 +41,7 @@ class HadoopCatalog(Catalog):
 
     def __init__(self, name: str, properties: Mapping[str, str], io: FileIO, parse_filter: FilterParser | None = None) -> None:
         super().__init__(name, properties, io, parse_filter)
-        if scheme_of(self.warehouse) not in ATOMIC_SCHEMES:
+        if scheme_of(self.warehouse) not in ATOMIC_SCHEMES | OBJECT_SCHEMES:
             warnings.warn(
                 f"Catalog {name} can only be read: a hadoop catalog needs a store with atomic rename to write: {self.warehouse}",
                 stacklevel=2,

@@ -1,5 +1,7 @@
 """Commits of file-system tables: ``vN.metadata.json``, made by a rename that fails if the name is taken. Spec: "File System Tables".
 
+In object stores, which have no rename, the version is put under its name on the condition that the name is free.
+
 A commit writes its metadata to a temporary file in the table's folder, checks that the version it builds on still exists, and renames.
 Dropping a table renames its folder in one step, and the temporary file with it: so a rename that succeeds was made in the folder that was
 checked, not in one that took its place. What other engines may do in between (delete files one by one, compress differently) is checked
@@ -18,6 +20,7 @@ from icesql.catalog.hadoop_versions import VERSION_HINT, HadoopVersions, file_na
 from icesql.catalog.names import join_location
 from icesql.catalog.surroundings import FolderSurroundings, check_places
 from icesql.catalog.table_operations import (
+    check_readable,
     metadata_extension,
     with_metadata_log,
     write_new_metadata,
@@ -35,6 +38,7 @@ from icesql.io.storage.canonical import Canonical
 from icesql.io.storage.durable import UnsyncedError
 from icesql.io.storage.file_systems import scheme_of
 from icesql.io.storage.files import FileIO
+from icesql.io.stores.failures import StoreError
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.properties import METADATA_DELETE_AFTER_COMMIT_ENABLED, WRITE_METADATA_LOCATION
 from icesql.table.operations import TableVersion
@@ -79,20 +83,25 @@ class HadoopTableOperations:
         logged = with_metadata_log(base, metadata)
         extension = _extension(base, logged)
         target = join_location(self.metadata_folder, f"v{number + 1}{extension}")
-        temporary = join_location(self.metadata_folder, f"{uuid.uuid4()}{extension}")
-        write_new_metadata(self._io, self._name, temporary, logged, base)
-        self._check_not_stale(base, number, temporary)
-        self._rename(base, logged, temporary, target)
+        if scheme_of(self.location) in ATOMIC_SCHEMES:
+            temporary = join_location(self.metadata_folder, f"{uuid.uuid4()}{extension}")
+            write_new_metadata(self._io, self._name, temporary, logged, base)
+            self._check_not_stale(base, number, temporary)
+            self._rename(base, logged, temporary, target)
+        else:
+            check_readable(self._name, logged, base)
+            self._check_not_stale(base, number, None)
+            self._put(base, logged, target)
         self._withdraw_if_lost(base, logged, target, number + 1)
         self._write_hint(number + 1)
         self._delete_old(base, logged)
         return TableVersion(logged, target)
 
     def _check(self, base: TableVersion | None, metadata: TableMetadata) -> None:
-        if scheme_of(self.location) not in ATOMIC_SCHEMES:
+        if scheme_of(self.location) not in ATOMIC_SCHEMES and not self._creates_atomically():
             raise UnsupportedError(
-                f"Cannot commit table {self._name}: a hadoop catalog needs a store with atomic rename, "
-                f"concurrent writers would lose commits: {self.location}. Use a catalog of type sql",
+                f"Cannot commit table {self._name}: a hadoop catalog needs a store with atomic rename or conditional put "
+                f"(If-None-Match), concurrent writers would lose commits: {self.location}. Use a catalog of type sql",
                 location=self.location,
             )
         if base is not None and base.metadata.location != metadata.location:
@@ -100,8 +109,12 @@ class HadoopTableOperations:
         if WRITE_METADATA_LOCATION in metadata.properties:
             raise InvalidArgumentError("Hadoop path-based tables cannot relocate metadata", table=self._name)
 
-    def _check_not_stale(self, base: TableVersion | None, number: int, temporary: str) -> None:
-        """Called once the temporary file is in the folder: see the module's docstring."""
+    def _creates_atomically(self) -> bool:
+        with self._reading():
+            return self._io.creates_atomically(self.metadata_folder)
+
+    def _check_not_stale(self, base: TableVersion | None, number: int, temporary: str | None) -> None:
+        """Called once the temporary file, where there is one, is in the folder: see the module's docstring."""
         try:
             with self._reading():
                 if base is None and self.current_version() is not None:
@@ -109,7 +122,8 @@ class HadoopTableOperations:
                 if base is not None and (self.versions.file(number + 1) is not None or not self._is_there(base)):
                     raise self._stale()
         except BaseException:
-            self._discard(temporary)
+            if temporary is not None:
+                self._discard(temporary)
             raise
 
     @contextlib.contextmanager
@@ -177,6 +191,19 @@ class HadoopTableOperations:
             return self._io.read(location)
         except NotFoundError:
             return None
+
+    def _put(self, base: TableVersion | None, metadata: TableMetadata, target: str) -> None:
+        """Raises what ``_lost`` gives if the name is taken, CommitFailedError if the store refused, CommitStateUnknownError if nobody can
+        tell: a put without an answer may still be under way."""
+        data = metadata_bytes(target, metadata)
+        try:
+            self._io.write(target, data, overwrite=False)
+        except AlreadyExistsError as error:
+            raise self._lost(base) from error
+        except StoreError as error:
+            if error.is_refusal:
+                raise CommitFailedError(f"Cannot commit table {self._name}: the store refused: {error}", table=self._name) from error
+            raise self._unknown(f"the store gave no answer: {error}") from error
 
     # -- after it --------------------------------------------------------------------------------------------------
     def _withdraw_if_lost(self, base: TableVersion | None, metadata: TableMetadata, target: str, number: int) -> None:

@@ -15,7 +15,7 @@ from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, SQLAlchemyErro
 
 from icesql.catalog.names import Identifier, Namespace, dotted
 from icesql.catalog.pointers import PointerKind, Swap, SwapUncertainError
-from icesql.catalog.sql_engine import database_files, open_engine
+from icesql.catalog.sql_engine import database_files, database_url, open_engine
 from icesql.catalog.sql_schema import NAMESPACES, TABLES, prepare_schema
 from icesql.errors import AlreadyExistsError, CommitFailedError, IcesqlError, InvalidArgumentError, NotFoundError, UnsupportedError
 from icesql.table.outcomes import Outcome
@@ -55,6 +55,11 @@ class SqlStore:
         engine, _ = self._open()
         with _explained(), engine.connect() as connection:
             return work(connection)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether a database server stands between processes, rather than a file."""
+        return database_url(self._uri, self._properties).get_backend_name() != "sqlite"
 
     def with_engine(self, work: Callable[[Engine], None]) -> None:
         """Work on the opened database that is not the catalog's own, such as making tables. Raises IcesqlError."""

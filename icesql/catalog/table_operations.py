@@ -173,9 +173,7 @@ def write_new_metadata(io: FileIO, name: str, location: str, metadata: TableMeta
     """Write a metadata file that nothing refers to yet. If it fails, nothing is left behind: CommitFailedError when the store refuses,
     ValidationError for metadata that could not be read again.
     """
-    why = unreadable(metadata, None if base is None else base.metadata)
-    if why is not None:
-        raise ValidationError(f"Cannot commit table {name}: its metadata could not be read again: {why}", table=name)
+    check_readable(name, metadata, base)
     try:
         write_metadata(io, location, metadata)
     except OSError as error:
@@ -184,3 +182,10 @@ def write_new_metadata(io: FileIO, name: str, location: str, metadata: TableMeta
         raise CommitFailedError(
             f"Cannot commit table {name}: its metadata file cannot be written: {error}", table=name, location=location
         ) from error
+
+
+def check_readable(name: str, metadata: TableMetadata, base: TableVersion | None) -> None:
+    """Raises ValidationError for metadata that could not be read again."""
+    why = unreadable(metadata, None if base is None else base.metadata)
+    if why is not None:
+        raise ValidationError(f"Cannot commit table {name}: its metadata could not be read again: {why}", table=name)

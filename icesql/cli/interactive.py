@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from icesql import __version__
@@ -26,7 +27,8 @@ def interact(runner: Runner) -> int:
         except EOFError:
             break
         if text.strip():
-            shell.enter(text)
+            with suppress(KeyboardInterrupt):  # one more Ctrl-C than the statement needed
+                shell.enter(text)
     runner.redirect(None)
     return 0
 

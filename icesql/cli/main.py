@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,7 +107,7 @@ def _start(options: Options) -> int:
     from icesql.session.connecting import connect
     from icesql.session.script import read_script
 
-    conf = {"spark.ui.showConsoleProgress": "false", **options.conf}
+    conf = {**_conf_of_shell(options), **options.conf}
     try:
         for script in (*options.init, *options.files):
             read_script(script)
@@ -132,6 +133,13 @@ def _start(options: Options) -> int:
     from icesql.cli.interactive import interact
 
     return interact(runner)
+
+
+def _conf_of_shell(options: Options) -> dict[str, str]:
+    """Spark's own progress bar would draw over ours; on one machine running tasks tell each second how far they are."""
+    master = options.master or options.conf.get("spark.master") or os.environ.get("MASTER", "local")
+    heartbeat = {"spark.executor.heartbeatInterval": "1s"} if master.startswith("local") else {}
+    return {"spark.ui.showConsoleProgress": "false", **heartbeat}
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from icesql.cli.where import TableConditions
     from icesql.expr.tree import Expression
     from icesql.parser.text.names import TimeTravel
-    from icesql.session.output.pruning_line import Planning
+    from icesql.pictures.pruning_steps import Planning
     from icesql.table.table import Table
 
 
@@ -52,7 +52,7 @@ def plan(
 def planned(catalogs: Catalogs, read: TableConditions) -> tuple[Planning, list[str]]:
     """The planning of one table's files, and the conditions that were used: those of its columns and literals alone."""
     from icesql.expr.tree import TRUE, and_
-    from icesql.session.output.pruning_line import Planning
+    from icesql.pictures.pruning_steps import Planning
     from icesql.session.resolve.resolved import parse_selector
 
     parts, version = read.reference.parts, _version(read.reference.time_travel)

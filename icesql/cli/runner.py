@@ -14,8 +14,9 @@ from icesql.cli.display import Display
 from icesql.cli.watching import watched
 from icesql.errors import IcesqlError
 from icesql.parser.text.script import ScriptStatement
+from icesql.pictures.pruning_steps import size_text
 from icesql.session.interrupt import interruptible
-from icesql.session.output.pruning_line import pruning_line, size_text
+from icesql.session.output.pruning_line import pruning_line
 from icesql.session.output.pruning_picture import print_picture
 from icesql.session.script import ScriptError, place_of, read_script, run_script, substituted
 from icesql.session.session import Session

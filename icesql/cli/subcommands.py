@@ -17,6 +17,7 @@ COMMANDS = {
     "files": "icesql.cli.browse:files",
     "plan": "icesql.cli.plan:plan",
     "fmt": "icesql.cli.fmt:fmt",
+    "doctor": "icesql.cli.doctor:doctor",
     "serve": "icesql.cli.serve:serve",
 }
 

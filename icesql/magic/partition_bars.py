@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from icesql.magic import svg
-from icesql.session.output.pruning_line import size_text
+from icesql.pictures import svg
+from icesql.pictures.pruning_steps import size_text
 from icesql.session.output.rows import text
 
 NEEDED = ("partition", "record_count", "file_count", "total_data_file_size_in_bytes")

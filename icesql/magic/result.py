@@ -9,10 +9,10 @@ from typing import Any
 from icesql.errors import IcesqlError
 from icesql.magic import html
 from icesql.magic.partition_bars import NEEDED, partition_bars
-from icesql.magic.pruning_svg import pruning_svg
-from icesql.magic.snapshot_tree import snapshot_tree
 from icesql.parser.text.names import Place
 from icesql.parser.text.references import table_references
+from icesql.pictures.pruning_svg import pruning_svg
+from icesql.pictures.snapshot_tree import snapshot_tree
 from icesql.session.output.pruning_line import pruning_line
 from icesql.session.output.rows import as_text
 from icesql.session.resolve.resolved import MetadataTable

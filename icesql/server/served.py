@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -10,9 +11,10 @@ from typing import TYPE_CHECKING
 from icesql.catalog.base import Catalog
 from icesql.catalog.metastore import MetastoreCatalog
 from icesql.catalog.names import Identifier, dotted
-from icesql.catalog.surroundings import check_places
+from icesql.catalog.surroundings import allowed_locations, check_places
 from icesql.errors import NotFoundError
 from icesql.io.storage.files import FileIO
+from icesql.server.access.locations import LocationRules
 from icesql.server.settings import Settings
 from icesql.spec.metadata import TableMetadata
 from icesql.table.operations import TableVersion
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from icesql.server.commits.group import GroupCommitter
     from icesql.server.commits.requested import PayloadCheck
     from icesql.server.storage.answers import AnswerStore
+    from icesql.server.storage.events import EventStore
 
     Record = Callable[[Connection], None]
 
@@ -32,8 +35,22 @@ _COMMITTERS = 4  # tables that are committed to at the same moment
 _TABLE_DEFAULTS = {"table-default.write.metadata.delete-after-commit.enabled": "true"}
 
 
+class News:
+    """Wakes who waits for the next change that this process makes. For the event loop's thread."""
+
+    def __init__(self) -> None:
+        self._event = asyncio.Event()
+
+    async def wait(self) -> None:
+        await self._event.wait()
+
+    def tell(self) -> None:
+        self._event.set()
+        self._event = asyncio.Event()
+
+
 class ServedCatalog:
-    """``answers`` is ``None`` where the catalog has no database to keep them in."""
+    """``answers`` and ``events`` are ``None`` where the catalog has no database to keep them in."""
 
     def __init__(self, catalog: Catalog, settings: Settings) -> None:
         self.catalog, self.settings = catalog, settings
@@ -41,10 +58,15 @@ class ServedCatalog:
         catalog.properties = {**_TABLE_DEFAULTS, **catalog.properties}
         self.store = _sql_store(catalog)
         self._committer: GroupCommitter | None = None
+        self.locations = LocationRules(_allowed(catalog, settings))
         self.answers: AnswerStore | None = None
+        self.events: EventStore | None = None
+        self.news = News()
         if self.store is not None:
             from icesql.server.storage.answers import AnswerStore
+            from icesql.server.storage.events import EventStore
 
+            self.events = EventStore(self.store, settings.events.keep_days)
             self.answers = AnswerStore(self.store, settings.idempotency.lifetime_minutes)
 
     @property
@@ -67,7 +89,9 @@ class ServedCatalog:
         return PayloadChecks(self.io, self.settings.limits, self.settings.commits).checked
 
     def check_new_places(self, identifier: Identifier, metadata: TableMetadata) -> None:
-        """Of a table that is to be created. Raises InvalidArgumentError for folders that overlap another table's."""
+        """Of a table that is to be created. Raises Problem 403 for places that are not allowed, InvalidArgumentError for folders that
+        overlap another table's."""
+        self.locations.check_metadata(None, metadata)
         check_places(self.full_name(identifier), self.catalog.surroundings(identifier), metadata)
 
     def prepare(self) -> None:
@@ -108,6 +132,13 @@ class ServedCatalog:
 
     def full_name(self, identifier: Identifier) -> str:
         return dotted((self.name, *identifier))
+
+
+def _allowed(catalog: Catalog, settings: Settings) -> tuple[str, ...] | None:
+    """``None``: any place."""
+    if settings.access.is_open and settings.access.allowed_locations is None:
+        return None
+    return (*allowed_locations(catalog.properties), *(settings.access.allowed_locations or ()))
 
 
 def _sql_store(catalog: Catalog) -> SqlStore | None:

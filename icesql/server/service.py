@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from icesql.catalog.loading import load_catalog
+from icesql.server.access.authentication import Authentication
+from icesql.server.measures import Measures
 from icesql.server.served import ServedCatalog
 from icesql.server.settings import Settings
 
@@ -16,6 +18,9 @@ class Service:
         self.settings = settings
         self.catalogs = {served.name: served for served in catalogs}
         self.default = default
+        self.is_stopping = False
+        self.measures = Measures()
+        self.authentication = Authentication(settings.access)
 
     @staticmethod
     def of(settings: Settings, environ: Mapping[str, str] | None = None) -> Service:

@@ -12,6 +12,7 @@ import msgspec
 
 from icesql.catalog.config import DEFAULT_CATALOG, catalog_configurations
 from icesql.errors import InvalidArgumentError
+from icesql.server.access.settings import Access
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -57,6 +58,21 @@ class Idempotency(_Section, frozen=True):
     lifetime_minutes: int = 30
 
 
+class Events(_Section, frozen=True):
+    """``webhook``: a URL that each event is sent to, signed with ``webhook_secret`` if there is one."""
+
+    keep_days: float = 7
+    webhook: str | None = None
+    webhook_secret: str | None = None
+
+
+class Tls(_Section, frozen=True):
+    """PEM files."""
+
+    certificate: str
+    key: str
+
+
 class Settings(_Section, frozen=True):
     host: str = DEFAULT_HOST
     port: int = DEFAULT_PORT
@@ -66,6 +82,9 @@ class Settings(_Section, frozen=True):
     limits: Limits = msgspec.field(default_factory=Limits)
     commits: Commits = msgspec.field(default_factory=Commits)
     idempotency: Idempotency = msgspec.field(default_factory=Idempotency)
+    events: Events = msgspec.field(default_factory=Events)
+    access: Access = msgspec.field(default_factory=Access)
+    tls: Tls | None = None
 
     def catalog_properties(self, environ: Mapping[str, str] | None = None) -> dict[str, dict[str, str]]:
         """Properties of every catalog by name: of the file, over those of the environment. ``local`` stands for none."""

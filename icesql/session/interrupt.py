@@ -10,7 +10,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from icesql.spark.jobs.running_jobs import cancellable
+from icesql.spark.jobs.running_jobs import JobGroup
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -53,7 +53,8 @@ def interruptible(spark: SparkSession) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    with cancellable(spark) as cancel, _cancelled_by_ctrl_c(_Cancelling(cancel)):
+    group = JobGroup(spark)
+    with _cancelled_by_ctrl_c(_Cancelling(group.cancel)), group:  # in this order: no call to the JVM may be broken off
         yield
 
 

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
     from icesql.catalog.base import Catalog
     from icesql.parser.text.names import References
+    from icesql.pictures.pruning_steps import Planning
     from icesql.procedures.context import PlannedAction
     from icesql.procedures.progress import Watcher
     from icesql.session.dataframe_api.merge_writer import MergeWriter
     from icesql.session.dataframe_api.reader import Reader
     from icesql.session.dataframe_api.session_table import SessionTable
     from icesql.session.dataframe_api.writer import Writer
-    from icesql.session.output.pruning_line import Planning
     from icesql.session.state.transactions import SessionTransaction
 
 

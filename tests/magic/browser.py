@@ -1,4 +1,4 @@
-"""Headless Chromium as the reader of what cells show: HTML in, the places of its elements out.
+"""Headless Chromium as the reader of what cells and pages show: HTML in, its DOM or the places of its elements out.
 
 It comes from the system's packages (``scripts/install_chromium.sh``). Nothing is skipped: without it, starting fails and says so.
 """
@@ -42,15 +42,20 @@ class Element:
         return self.left < other.right and other.left < self.right and self.top < other.bottom and other.top < self.bottom
 
 
-def layout(shown: str, folder: Path, *, width: int = 1000) -> list[Element]:
-    """Every element of a cell's HTML, in a page of that width. Raises RuntimeError where Chromium is not installed."""
+def dom(address: str, folder: Path, *, width: int = 1000) -> str:
+    """The HTML of a page once Chromium has built it. Raises RuntimeError where Chromium is not installed."""
     program = next((found for name in _NAMES if (found := shutil.which(name))), None)
     if program is None:
-        raise RuntimeError("Cannot read a cell's layout: Chromium is not installed: run scripts/install_chromium.sh as root")
+        raise RuntimeError("Cannot show a page: Chromium is not installed: run scripts/install_chromium.sh as root")
+    command = [program, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}/profile", f"--window-size={width},2000"]
+    return subprocess.run([*command, "--dump-dom", address], capture_output=True, text=True, timeout=120, check=True).stdout
+
+
+def layout(shown: str, folder: Path, *, width: int = 1000) -> list[Element]:
+    """Every element of a cell's HTML, in a page of that width. Raises RuntimeError where Chromium is not installed."""
     page = folder / "page.html"
     page.write_text(f"<!DOCTYPE html><meta charset='utf-8'><style>{_STYLE}</style><div id='cell'>{shown}</div><script>{_SCRIPT}</script>")
-    command = [program, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}/profile", f"--window-size={width},2000"]
-    dumped = subprocess.run([*command, "--dump-dom", page.as_uri()], capture_output=True, text=True, timeout=120, check=True).stdout
+    dumped = dom(page.as_uri(), folder, width=width)
     match = re.search(r'data-layout="([^"]*)"', dumped)
     assert match is not None, dumped
     return [Element(**element) for element in json.loads(html.unescape(match[1]))]

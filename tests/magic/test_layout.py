@@ -11,9 +11,9 @@ import pytest
 
 from icesql.magic import html
 from icesql.magic.partition_bars import MOST_BARS, partition_bars
-from icesql.magic.pruning_svg import pruning_svg
-from icesql.magic.snapshot_tree import MOST_SNAPSHOTS, lanes_of, snapshot_tree
-from icesql.session.output.pruning_line import Planning
+from icesql.pictures.pruning_steps import Planning
+from icesql.pictures.pruning_svg import pruning_svg
+from icesql.pictures.snapshot_tree import MOST_SNAPSHOTS, lanes_of, snapshot_tree
 from icesql.spec.snapshots import RefType, Snapshot, SnapshotRef
 from icesql.table.scan.report import ScanReport, Skipped
 from tests.magic.browser import Element, layout

@@ -21,6 +21,10 @@ from icesql.catalog.hadoop_operations import HadoopTableOperations
 from icesql.catalog.memory import MemoryStore
 from icesql.catalog.names import Identifier
 from icesql.catalog.pointers import PointerKind, Swap, SwapUncertainError
+from icesql.catalog.rest.catalog import RestCatalog
+from icesql.catalog.rest.http import Http, Request
+from icesql.catalog.rest.operations import RestTableOperations
+from icesql.catalog.rest.replies import NoReplyError, Reply
 from icesql.catalog.sql_store import SqlStore
 from icesql.catalog.table_operations import MetastoreTableOperations
 from icesql.errors import CommitFailedError, IcesqlError
@@ -28,7 +32,14 @@ from icesql.io.storage.file_systems import ArrowFileIO
 
 SYSTEM_CALLS = ("link", "replace", "rename", "fsync", "unlink", "open", "mkdir", "rmdir", "stat", "scandir")
 FILE_CALLS = ("read", "open_input", "open_output", "write", "exists", "delete", "delete_folder", "list_files", "list_folders", "size")
-POINTS = (*(f"os.{name}" for name in SYSTEM_CALLS), *(f"io.{name}" for name in FILE_CALLS), "io.rename", "sql.commit", "sql.execute")
+POINTS = (
+    *(f"os.{name}" for name in SYSTEM_CALLS),
+    *(f"io.{name}" for name in FILE_CALLS),
+    "io.rename",
+    "sql.commit",
+    "sql.execute",
+    "http",
+)
 DECISIVE = ("sql.commit", "swap", "os.link", "io.rename")
 LIKELY = ("os.link", "os.replace", "io.rename", "io.write", "sql.commit", "swap", "swap", "sql.commit", "os.link", "io.delete")
 
@@ -203,6 +214,17 @@ def _patches() -> Iterator[Any]:
 
         return call
 
+    def request(self: Http, request: Request, auth: Any) -> Reply:
+        fault = None if request.verb in ("GET", "HEAD") or request.url.endswith("/metrics") else FAULTS.due("http")
+        if fault is None:
+            return once(self, request, auth)
+        if fault.after:
+            once(self, request, auth)
+            FAULTS.between(fault)
+        raise NoReplyError(f"injected {os.strerror(fault.kind)}", was_sent=True)
+
+    once = Http._once
+    yield mock.patch.object(Http, "_once", request)
     yield mock.patch.object(Connection, "commit", database_call("sql.commit", Connection.commit))
     yield mock.patch.object(Connection, "execute", database_call("sql.execute", Connection.execute))
 
@@ -214,7 +236,8 @@ def _patches() -> Iterator[Any]:
         return call
 
     moments: tuple[tuple[Any, str], ...] = (
-        (MetastoreTableOperations, "commit"), (HadoopTableOperations, "commit"), (SqlStore, "remove"), (LateStore, "remove")
+        (MetastoreTableOperations, "commit"), (HadoopTableOperations, "commit"), (SqlStore, "remove"), (LateStore, "remove"),
+        (RestTableOperations, "commit"), (RestCatalog, "drop_table"),
     )  # fmt: skip
     for owner, name in moments:
         yield mock.patch.object(owner, name, others_first(getattr(owner, name)))
@@ -263,9 +286,9 @@ def installed(root: str) -> Iterator[Faults]:
 def drawn_fault(draw: Callable[[int], int], kind: str) -> Fault:
     """A fault for a catalog of this kind; the points at which outcomes are decided are the likelier ones."""
     points = LIKELY if draw(3) else POINTS
-    decisive: Mapping[str, str] = {"sql": "sql.commit", "hadoop": "os.link", "memory": "swap"}
+    decisive: Mapping[str, str] = {"sql": "sql.commit", "hadoop": "os.link", "memory": "swap", "rest": "http", "reference": "http"}
     point = decisive[kind] if draw(4) == 0 else points[draw(len(points))]
     after = bool(draw(2))
     number = (errno.EIO, errno.ENOSPC, errno.EEXIST)[draw(3 if point in ("os.link", "io.rename") and after else 2)]
-    few = point in ("sql.commit", "swap", "os.link", "io.rename", "os.replace")
+    few = point in ("http", "sql.commit", "swap", "os.link", "io.rename", "os.replace")
     return Fault(point, draw(3 if few else 12), number, after, late=point == "swap" and draw(3) == 0)

@@ -18,8 +18,11 @@ from icesql.errors import IcesqlError
 from tests.model.actions import ACTIONS, SCHEMA, Step
 from tests.model.faults import DECISIVE, Faults, FaultyFileIO, LateStore, drawn_fault, installed
 from tests.model.world import Broken, World
+from tests.rest.reference_server import ReferenceServer, start_server
+from tests.server.process import ServerProcess
 
 KINDS = ("sql", "hadoop", "memory")
+SERVED = ("rest", "reference")  # our own server, and Iceberg's: processes of their own, so not for every run
 LENGTH = 16
 _HELD = 4
 _LONG = ("compact", "compact", "compact", "compact_deletes", "drop_dangling", "delete_positions", "overwrite", "append", "expire")
@@ -70,8 +73,11 @@ class Stage:
     def __init__(self, folder: str, faults: Faults) -> None:
         self.folder, self.faults = folder, faults
         self._catalogs: dict[str, Catalog] = {}
+        self._servers: list[ServerProcess | ReferenceServer] = []
 
     def catalog(self, kind: str) -> Catalog:
+        if kind not in self._catalogs and kind in SERVED:
+            self._catalogs[kind] = self._served(kind)
         if kind not in self._catalogs:
             warehouse = f"{self.folder}/{kind}"
             properties = {"type": kind, "warehouse": warehouse}
@@ -85,14 +91,32 @@ class Stage:
             self._catalogs[kind] = made
         return self._catalogs[kind]
 
+    def _served(self, kind: str) -> Catalog:
+        """A client of our own server, or of Iceberg's, each a process of its own."""
+        folder = Path(self.folder) / kind
+        server: ServerProcess | ReferenceServer
+        if kind == "rest":
+            folder.mkdir()
+            server = ServerProcess(folder).start()
+        else:
+            server = start_server(folder)
+        self._servers.append(server)
+        settings = {"type": "rest", "uri": server.uri, "warehouse": f"{folder}/warehouse", "rest-metrics-reporting-enabled": "false"}
+        made = load_catalog("model", {**settings, "rest.client.max-retries": "2"} if kind == "reference" else settings | {"warehouse": ""})
+        made.io = FaultyFileIO({})
+        return made
+
     def world(self, kind: str) -> World:
         catalog, namespace = self.catalog(kind), f"n{uuid.uuid4().hex[:10]}"
         catalog.create_namespace((namespace,))
-        return World(catalog, kind, namespace, f"{self.folder}/{kind}/{namespace}", self.faults)
+        folder = f"{self.folder}/{kind}/warehouse" if kind in SERVED else f"{self.folder}/{kind}"
+        return World(catalog, kind, namespace, f"{folder}/{namespace}", self.faults)
 
     def close(self) -> None:
         for catalog in self._catalogs.values():
             catalog.close()
+        for server in self._servers:
+            server.stop()
 
 
 @contextmanager

@@ -42,14 +42,14 @@ def test_statements_of_every_kind(session: Any) -> None:
     session.sql("ALTER TABLE t ADD PARTITION FIELD truncate(2, data)")
     session.sql("ALTER TABLE t SET TBLPROPERTIES ('write.delete.mode' = 'merge-on-read')")
     session.sql("ALTER TABLE t CREATE BRANCH audit")
-    session.sql("INSERT INTO t.branch_audit VALUES (9, 'nine', 9)")
-    assert rows(session, "SELECT count(*) FROM t.branch_audit") == [(4,)]
+    session.sql("INSERT INTO lake.db.t.branch_audit VALUES (9, 'nine', 9)")
+    assert rows(session, "SELECT count(*) FROM lake.db.t.branch_audit") == [(4,)]
     session.sql("CALL lake.system.fast_forward('db.t', 'main', 'audit')")
     session.sql("DELETE FROM t WHERE id = 9")
     assert rows(session, "SELECT id FROM t ORDER BY id") == [(1,), (2,), (4,)]
-    before = rows(session, "SELECT count(*) FROM t.snapshots")[0][0]
+    before = rows(session, "SELECT count(*) FROM lake.db.t.snapshots")[0][0]
     session.sql("CALL lake.system.expire_snapshots(table => 'db.t', older_than => TIMESTAMP '2999-01-01', retain_last => 1)")
-    assert rows(session, "SELECT count(*) FROM t.snapshots")[0][0] < before
+    assert rows(session, "SELECT count(*) FROM lake.db.t.snapshots")[0][0] < before
     session.sql("CALL lake.system.rewrite_data_files('db.t')")
     assert rows(session, "SELECT id FROM t ORDER BY id") == [(1,), (2,), (4,)]
     session.sql("ALTER TABLE t RENAME TO u")
@@ -61,10 +61,10 @@ def test_statements_of_every_kind(session: Any) -> None:
 def test_create_as_and_replace_as_are_one_commit(session: Any) -> None:
     session.sql("CREATE TABLE t AS SELECT id, id * 2 AS d FROM range(10)")
     assert rows(session, "SELECT count(*), sum(d) FROM t") == [(10, 90)]
-    assert len(rows(session, "SELECT * FROM t.metadata_log_entries")) == 1, "the table and its rows came together"
+    assert len(rows(session, "SELECT * FROM lake.db.t.metadata_log_entries")) == 1, "the table and its rows came together"
     session.sql("CREATE OR REPLACE TABLE t PARTITIONED BY (b) AS SELECT id, id % 2 AS b FROM range(4)")
     assert rows(session, "SELECT count(*) FROM t") == [(4,)]
-    assert len(rows(session, "SELECT * FROM t.snapshots")) == 2, "history stays"
+    assert len(rows(session, "SELECT * FROM lake.db.t.snapshots")) == 2, "history stays"
     with pytest.raises(Exception, match="already exists"):
         session.sql("CREATE TABLE t AS SELECT 1 AS id")
 
@@ -129,7 +129,7 @@ def test_turns_with_the_runtime(session: Any, runtime: Oracle, rest_server: Refe
     both("UPDATE t SET text = 'merge on read' WHERE id = 3", None, every)
     both("ALTER TABLE t CREATE BRANCH b", None, "SELECT * FROM {}.t.branch_b")
     both(None, f"INSERT INTO {name}.t.branch_b VALUES (7, 'g', 7)", "SELECT * FROM {}.t.branch_b")
-    both("INSERT INTO t.branch_b VALUES (8, 'h', 8)", None, "SELECT * FROM {}.t.branch_b")
+    both("INSERT INTO lake.db.t.branch_b VALUES (8, 'h', 8)", None, "SELECT * FROM {}.t.branch_b")
     both(None, f"CREATE VIEW {name}.v AS SELECT id FROM {name}.t", every)
     assert "v" in [row[1] for row in rows(session, "SHOW VIEWS IN lake.db")]
     session.sql("CREATE VIEW w AS SELECT count(*) AS n FROM lake.db.t")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import io
 
-from icesql.magic.pruning_svg import pruning_svg
+from icesql.pictures.pruning_steps import Planning, steps
+from icesql.pictures.pruning_svg import pruning_svg
 from icesql.procedures.progress import Progress
-from icesql.session.output.pruning_line import Planning, progress_line, pruning_line
-from icesql.session.output.pruning_picture import print_picture, steps
+from icesql.session.output.pruning_line import progress_line, pruning_line
+from icesql.session.output.pruning_picture import print_picture
 from icesql.table.scan.report import ScanReport, Skipped
 
 REPORT = ScanReport(

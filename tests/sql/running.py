@@ -15,17 +15,19 @@ Record: TypeAlias = dict[str, Any]
 ORACLE_FAULT = re.compile(r"INTERNAL_ERROR|NullPointerException|ClassCastException")
 
 
-def run_case(case: Case, engine: Engine, warehouse: Path) -> Record:
-    """Every step's columns and rows or error, then the metadata of every table the case left."""
-    values = {"ns": f"local.{case.namespace}", "nsname": case.namespace, "loc": f"{warehouse}/{case.namespace}", "wh": str(warehouse)}
+def run_case(case: Case, engine: Engine, warehouse: Path, location: str | None = None) -> Record:
+    """Every step's columns and rows or error, then the metadata of every table the case left. ``location``: the warehouse as statements
+    name it, where that is not the folder itself."""
+    place = location or str(warehouse)
+    values = {"ns": f"local.{case.namespace}", "nsname": case.namespace, "loc": f"{place}/{case.namespace}", "wh": place}
     if case.variable:
         values[case.variable[0]] = case.variable[1]
-    steps = [_run_step(step, engine, values, str(warehouse)) for step in case.steps]
+    steps = [_run_step(step, engine, values, place) for step in case.steps]
     tables = {}
     for folder in sorted(warehouse.glob(f"{case.namespace}/*/metadata")):
         file = latest_metadata(folder.parent)
         if file is not None:
-            tables[folder.parent.name] = metadata_in_normal_form(file, str(warehouse))
+            tables[folder.parent.name] = metadata_in_normal_form(file, place)
     return {"steps": steps, "tables": tables}
 
 

@@ -6,6 +6,7 @@ import random
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from icesql.errors import IcesqlError
 from icesql.expr.tree import Reference

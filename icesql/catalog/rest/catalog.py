@@ -25,7 +25,7 @@ from icesql.catalog.rest.metrics import Metrics
 from icesql.catalog.rest.operations import RestTableOperations, StagedTableOperations
 from icesql.catalog.rest.replies import BadReplyError, NoReplyError, Reply, fault_of
 from icesql.catalog.rest.routes import Route
-from icesql.catalog.rest.server import Server
+from icesql.catalog.rest.server import NamespacesPage, Server
 from icesql.catalog.rest.surroundings import RestSurroundings
 from icesql.catalog.rest.views import RestViews
 from icesql.errors import (
@@ -70,9 +70,9 @@ class RestCatalog(Catalog):
         super().__init__(name, properties, load_file_io(file_properties(properties)), parse_filter)
         self.loads = Loads(self.server, self._file_io)
         self.views = RestViews(self.server)
-        self.metrics = Metrics(self.server)
+        self.metrics = Metrics(self.server, self.loads)
         listen(self.metrics)
-        self._is_asked = False
+        self._given_io, self._is_asked = self.io, False
 
     def close(self) -> None:
         self.metrics.flush(1.0)
@@ -83,7 +83,8 @@ class RestCatalog(Catalog):
         if not self._is_asked:
             offer = self.server.offer
             self.properties = {**offer.properties, **{k: v for k, v in self.properties.items() if k not in offer.properties}}
-            self.io = load_file_io(file_properties(self.properties))
+            if self.io is self._given_io:
+                self.io = load_file_io(file_properties(self.properties))
             self._is_asked = True
         return self.server
 
@@ -97,14 +98,13 @@ class RestCatalog(Catalog):
         server = self._asked()
         params = {"parent": server.offer.addresses.parent(levels)} if levels else {}
         try:
-            listed = list(
-                server.pages(Route.LIST_NAMESPACES, f"list namespaces of {dotted(levels) or self.name}", "namespaces", params=params)
-            )
+            pages = server.pages(Route.LIST_NAMESPACES, f"list namespaces of {dotted(levels) or self.name}", NamespacesPage, params=params)
+            listed = {name for page in pages for name in page.namespaces}
         except NotFoundError:
             raise self._no_namespace(levels) from None
         if levels and not listed and not self.namespace_exists(levels):
             raise self._no_namespace(levels)
-        return sorted({tuple(one) for one in listed})
+        return sorted(listed)
 
     def namespace_exists(self, namespace: Namespace | str) -> bool:
         levels = namespace_of(namespace)
@@ -213,10 +213,9 @@ class RestCatalog(Catalog):
             return []
         self._asked()
         try:
-            listed = list(self.server.pages(Route.LIST_TABLES, f"list tables of {dotted(levels)}", "identifiers", namespace=levels))
+            return self.server.names(Route.LIST_TABLES, f"list tables of {dotted(levels)}", levels)
         except NotFoundError:
             raise self._no_namespace(levels) from None
-        return sorted({(*one["namespace"], one["name"]) for one in listed})
 
     def table_exists(self, identifier: Identifier | str) -> bool:
         names = identifier_of(identifier)
@@ -414,8 +413,7 @@ class RestCatalog(Catalog):
         """Functions that the server keeps. Raises UnsupportedError where it does not offer any."""
         levels = namespace_of(namespace)
         self._asked()
-        listed = self.server.pages(Route.LIST_FUNCTIONS, f"list functions of {dotted(levels)}", "identifiers", namespace=levels)
-        return sorted({(*one["namespace"], one["name"]) for one in listed})
+        return self.server.names(Route.LIST_FUNCTIONS, f"list functions of {dotted(levels)}", levels)
 
     def commit_tables(self, commits: Sequence[tuple[Identifier, TableVersion | None, TableMetadata]]) -> list[TableVersion]:
         self._asked()

@@ -52,10 +52,9 @@ ACCESS_DELEGATION_HEADER = "X-Iceberg-Access-Delegation"
 
 _KNOWN = frozenset(value for name, value in globals().items() if name.isupper() and isinstance(value, str) and not name.startswith("_"))
 _OTHERS = frozenset({
-    "type", "catalog-impl", "io-impl", "default-namespace", "cache-enabled", "cache.expiration-interval-ms", "cache.case-sensitive",
-    "use-nullable-query-schema", "removal.allowed-locations", "metrics-reporter-impl", "clients", "client_id", "client_secret",
-    "rest.sigv4.max-retries", "py-io-impl", "downcast-ns-timestamp-to-us-on-write", "view-default", "client.region",
-    "rest-table-cache.max-entries", "rest-table-cache.expire-after-write-ms", "rest.client.retry-after-max-ms",
+    "type", "catalog-impl", "py-catalog-impl", "io-impl", "py-io-impl", "default-namespace", "cache-enabled", "cache.case-sensitive",
+    "cache.expiration-interval-ms", "use-nullable-query-schema", "removal.allowed-locations", "metrics-reporter-impl",
+    "rest.sigv4.max-retries", "downcast-ns-timestamp-to-us-on-write",
 })  # fmt: skip
 _PREFIXES = (
     "header.", "s3.", "s3tables.", "gcs.", "adls.", "hdfs.", "hadoop.", "client.", "io.", "glue.", "dynamodb.", "oss.", "ecs.",

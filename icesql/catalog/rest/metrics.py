@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.catalog.names import Identifier
 from icesql.catalog.rest import keys
+from icesql.catalog.rest.loads import Loads
 from icesql.catalog.rest.routes import Route
 from icesql.catalog.rest.server import Server
 from icesql.errors import IcesqlError
@@ -46,8 +47,8 @@ _COMMIT_COUNTERS = {
 class Metrics:
     """Thread safe; the thread that sends ends when there has been nothing to send for a while."""
 
-    def __init__(self, server: Server) -> None:
-        self._server = server
+    def __init__(self, server: Server, loads: Loads) -> None:
+        self._server, self._loads = server, loads
         self._names: dict[str, Identifier] = {}
         self._waiting: deque[tuple[Identifier, dict[str, Any]]] = deque(maxlen=_MOST_WAITING)
         self._condition = threading.Condition()
@@ -65,7 +66,10 @@ class Metrics:
 
     def planned(self, context: PlanContext, report: ScanReport) -> None:
         identifier = self._names.get(report.table_name)
-        if identifier is None or report.snapshot_id is None or not self.is_on():
+        held = None if identifier is None else self._loads.held(identifier)
+        if identifier is None or held is None or held.version.metadata.table_uuid != context.metadata.table_uuid:
+            return  # a table of another catalog of this name
+        if report.snapshot_id is None or not self.is_on():
             return
         fields = context.schema.fields
         self._put(identifier, {

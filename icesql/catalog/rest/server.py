@@ -10,11 +10,11 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
-from icesql.catalog.names import Namespace
+from icesql.catalog.names import Identifier, Namespace
 from icesql.catalog.rest import keys
 from icesql.catalog.rest.auth import load_auth
 from icesql.catalog.rest.http import Http, HttpSettings, Request
@@ -22,9 +22,19 @@ from icesql.catalog.rest.replies import BadReplyError, Reply, error_for, fault_o
 from icesql.catalog.rest.routes import SEPARATOR, Addresses, Route, offered
 from icesql.catalog.rest.secrets import Secrets
 from icesql.errors import IcesqlError, UnsupportedError
+from icesql.io.garbage import collector_paused
 
 _READS = frozenset({"GET", "HEAD"})
 _NO_KEY = frozenset({Route.CREATE_VIEW, Route.REPORT_METRICS, Route.SIGN})
+
+
+class Page(msgspec.Struct, rename="kebab", gc=False):
+    """One answer of a list."""
+
+    next_page_token: str | None = None
+
+
+_P = TypeVar("_P", bound=Page)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,25 +171,53 @@ class Server:
             error.args = (hidden,)
         return error
 
-    def pages(self, route: Route, doing: str, key: str, **parts: Any) -> Iterator[Any]:
-        """The items of a list, page by page. Raises as ``ask``, and BadReplyError for a server that goes in circles."""
+    def pages(self, route: Route, doing: str, wire: type[_P], **parts: Any) -> Iterator[_P]:
+        """The pages of a list, each read as ``wire``. Raises as ``ask``, and BadReplyError for a server that goes in circles."""
         size = self.offer.properties.get(keys.PAGE_SIZE)
         params = dict(parts.pop("params", None) or {})
         params |= {"pageToken": "", "pageSize": size} if size else {}
         seen: set[str] = set()
         while True:
-            node = self.ask(route, doing, params=params, **parts).object()
-            items = node.get(key)
-            if not isinstance(items, list):
-                raise BadReplyError(f"Cannot {doing}: the reply of the server has no list {key}")
-            yield from items
-            token = node.get("next-page-token")
+            reply = self.ask(route, doing, params=params, **parts)
+            try:
+                with collector_paused():
+                    page = msgspec.json.decode(reply.body, type=wire)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+                raise BadReplyError(f"Cannot {doing}: the reply of the server is no list: {error}", status=reply.status) from None
+            yield page
+            token = page.next_page_token
             if not token:
                 return
             if token in seen:
                 raise BadReplyError(f"Cannot {doing}: the server gives the same page again and again")
             seen.add(token)
             params = {**params, "pageToken": token}
+
+    def names(self, route: Route, doing: str, namespace: Namespace) -> list[Identifier]:
+        """Identifiers of a list of tables, views or functions, in order. Raises as ``pages``."""
+        found: list[Identifier] = []
+        with collector_paused():
+            for page in self.pages(route, doing, NamesPage, namespace=namespace):
+                found += [(*one.namespace, one.name) for one in page.identifiers]
+            found.sort()
+        return found
+
+
+class _Name(msgspec.Struct, gc=False):
+    namespace: tuple[str, ...]
+    name: str
+
+
+class NamesPage(Page, rename="kebab", gc=False, kw_only=True):
+    """Spec: ``ListTablesResponse``."""
+
+    identifiers: list[_Name]
+
+
+class NamespacesPage(Page, rename="kebab", gc=False, kw_only=True):
+    """Spec: ``ListNamespacesResponse``."""
+
+    namespaces: list[tuple[str, ...]]
 
 
 def _texts(node: Mapping[str, Any], key: str) -> dict[str, str]:

@@ -13,7 +13,6 @@ from typing import Any, BinaryIO
 from icesql.catalog.rest.credentials import Credential, Renewal
 from icesql.io.storage.file_systems import load_file_io
 from icesql.io.storage.files import FileInfo, FileIO
-from icesql.io.storage.locations import delete_each
 
 
 class VendedFileIO:
@@ -67,6 +66,9 @@ class VendedFileIO:
     def write(self, location: str, data: bytes, *, overwrite: bool = True) -> None:
         self._for(location).write(location, data, overwrite=overwrite)
 
+    def creates_atomically(self, folder: str) -> bool:
+        return self._for(folder).creates_atomically(folder)
+
     def size(self, location: str) -> int:
         return self._for(location).size(location)
 
@@ -77,7 +79,11 @@ class VendedFileIO:
         self._for(location).delete(location)
 
     def delete_many(self, locations: Iterable[str]) -> list[tuple[str, str]]:
-        return delete_each(self, locations)
+        shares: dict[int, tuple[FileIO, list[str]]] = {}
+        for location in locations:
+            system = self._for(location)
+            shares.setdefault(id(system), (system, []))[1].append(location)
+        return [failure for system, share in shares.values() for failure in system.delete_many(share)]
 
     def delete_if(self, location: str, is_the_one: Callable[[bytes], bool]) -> bool:
         return self._for(location).delete_if(location, is_the_one)

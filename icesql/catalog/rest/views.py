@@ -30,8 +30,7 @@ class RestViews:
         """Nothing where the server has no views. Raises NotFoundError for the namespace."""
         if not self._server.offer.has(Route.LIST_VIEWS):
             return []
-        listed = self._server.pages(Route.LIST_VIEWS, f"list views of {dotted(namespace)}", "identifiers", namespace=namespace)
-        return sorted({(*one["namespace"], one["name"]) for one in listed})
+        return self._server.names(Route.LIST_VIEWS, f"list views of {dotted(namespace)}", namespace)
 
     def load(self, identifier: Identifier) -> ViewMetadata:
         """Raises NotFoundError that names the nearest view, CorruptMetadataError."""

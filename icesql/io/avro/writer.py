@@ -26,6 +26,7 @@ from icesql.io.avro.container import BLOCK_BYTES, avro_codec
 from icesql.io.avro.library import fastavro
 from icesql.io.data.metrics import Metrics, MetricsConfig
 from icesql.io.data.written_counts import GivenCounts, avro_counts
+from icesql.io.storage.files import discard
 from icesql.spec.avro_schema import decimal_bytes, struct_to_avro
 from icesql.spec.json.types import schema_to_json
 from icesql.spec.properties import AVRO_COMPRESSION, AVRO_COMPRESSION_LEVEL, property_as_int
@@ -73,7 +74,7 @@ class AvroFileWriter:
         return self._metrics, len(data)
 
     def abandon(self) -> None:
-        self._sink.close()
+        discard(self._sink)
 
 
 def _level(codec: str, properties: Mapping[str, str]) -> int | None:

@@ -20,7 +20,7 @@ from icesql.io.arrow.projection import project, wanted_leaves, with_mapped_ids, 
 from icesql.io.arrow.types import has_ids, to_arrow_schema
 from icesql.io.data.metrics import FULL, MetricsConfig, metrics_config, with_metrics
 from icesql.io.data.writer import DataFileWriter, conform, default_format, write_data_file
-from icesql.io.parquet.files import ParquetSource, open_parquet, parquet_batches
+from icesql.io.parquet.files import ParquetSource, open_parquet, parquet_batches, starts_within
 from icesql.io.parquet.metrics import parquet_metrics
 from icesql.io.storage.files import FileIO
 from icesql.spec.avro_schema import has_field_ids
@@ -52,6 +52,7 @@ def read_data_file(
     constants: Mapping[int, object] | None = None,
     data_sequence_number: int | None = None,
     batch_rows: int = DEFAULT_BATCH_ROWS,
+    byte_range: tuple[int, int] | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """The file's rows in the columns of ``schema``, in file order, as batches of ``to_arrow_schema(schema)``.
 
@@ -59,15 +60,22 @@ def read_data_file(
     stand for
     columns the file lacks: identity partition values. The columns ``FILE``, ``POS``, ``SPEC_ID``, ``ROW_ID`` and ``SEQUENCE`` may be
     part of ``schema``. ``filter`` only skips row groups none of whose rows can match; it does not filter rows.
+    ``byte_range`` (start, end): of a Parquet file only the row groups that start there.
     Raises NotFoundError, CorruptMetadataError, UnsupportedError.
     """
-    for position, batch, file_schema in _batches(io, data_file, schema, name_mapping, filter, batch_rows):
+    for position, batch, file_schema in _batches(io, data_file, schema, name_mapping, filter, batch_rows, byte_range):
         plain = project(batch, schema, file_schema=file_schema, constants=constants)
         yield _with_metadata_columns(plain, schema, position, data_file, data_sequence_number)
 
 
 def _batches(
-    io: FileIO, data_file: DataFile, schema: Schema, mapping: NameMapping | None, filter_: Expression | None, batch_rows: int
+    io: FileIO,
+    data_file: DataFile,
+    schema: Schema,
+    mapping: NameMapping | None,
+    filter_: Expression | None,
+    batch_rows: int,
+    byte_range: tuple[int, int] | None,
 ) -> Iterator[tuple[int, pa.RecordBatch, pa.Schema]]:
     location = data_file.file_path
     match data_file.file_format.lower():
@@ -76,7 +84,15 @@ def _batches(
                 source = open_parquet(stream, location)
                 file_schema = resolved(source.schema, mapping)
                 keep = _row_group_test(source, schema, file_schema, filter_)
-                yield from parquet_batches(source, schema, location, file_schema=file_schema, keep_row_group=keep, batch_rows=batch_rows)
+                yield from parquet_batches(
+                    source,
+                    schema,
+                    location,
+                    file_schema=file_schema,
+                    keep_row_group=keep if byte_range is None else lambda group: starts_within(source, group, byte_range) and keep(group),
+                    batch_rows=batch_rows,
+                    stream=stream,
+                )
         case "orc":
             yield from _orc(io, location, schema, mapping)
         case "avro":

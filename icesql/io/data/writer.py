@@ -14,7 +14,7 @@ from icesql.io.arrow.sizes import table_bytes
 from icesql.io.arrow.types import to_arrow_schema
 from icesql.io.data.metrics import Metrics, MetricsConfig, metrics_config, with_metrics
 from icesql.io.storage.file_systems import ArrowFileIO
-from icesql.io.storage.files import FileIO
+from icesql.io.storage.files import FileIO, discard
 from icesql.spec.files import DataFile, FileContent
 from icesql.spec.name_mapping import mapping_for
 from icesql.spec.properties import (
@@ -205,7 +205,7 @@ class DataFileWriter:
         try:
             return format_writer(self._format, sink, self._schema, self._properties, self._config)
         except BaseException:
-            sink.close()
+            discard(sink)
             self._io.delete(self._location)
             raise
 

@@ -60,6 +60,14 @@ def read_manifest_columns(
     return columns
 
 
+_programs: LruCache[tuple[bytes, int], Program] = LruCache(256)  # by the schema's text: most manifests of a table have the same
+
+
+def _program(records: AvroRecords, wanted_count: int) -> Program:
+    entry_parts(records.header.schema)
+    return compile_program(records.header.schema, wanted_count)
+
+
 def decode_columns(
     records: AvroRecords,
     manifest: ManifestFile,
@@ -86,14 +94,6 @@ def decode_columns(
         why, place = error.args if len(error.args) == 2 else (str(error), None)
         raise corrupt(location, f"damaged entry: {why}", place) from error
     return _checked(ManifestColumns(location, manifest, spec, wanted, records, program, ints, present, offsets, lengths, marks))
-
-
-_programs: LruCache[tuple[bytes, int], Program] = LruCache(256)  # by the schema's text: most manifests of a table have the same
-
-
-def _program(records: AvroRecords, wanted_count: int) -> Program:
-    entry_parts(records.header.schema)
-    return compile_program(records.header.schema, wanted_count)
 
 
 def _checked(columns: ManifestColumns) -> ManifestColumns:

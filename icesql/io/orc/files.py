@@ -20,6 +20,7 @@ from icesql.io.orc.early_times import has_early_fractions, packed_nanos, parted
 from icesql.io.orc.layout import DAMAGE, OrcLayout
 from icesql.io.orc.lengths import LengthGuard
 from icesql.io.orc.timestamps import wide_timestamps
+from icesql.io.storage.files import discard
 from icesql.spec.properties import (
     ORC_BLOOM_FILTER_FPP,
     ORC_COMPRESSION,
@@ -142,7 +143,7 @@ class OrcFileWriter:
         return self._collector.finish(), size
 
     def abandon(self) -> None:
-        self._sink.close()
+        discard(self._sink)
 
 
 def _orc_field(field: NestedField) -> pa.Field:

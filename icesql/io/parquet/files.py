@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any, BinaryIO
 
 import pyarrow as pa
@@ -21,6 +22,7 @@ from icesql.io.data.written_counts import GivenCounts, parquet_counts, parquet_n
 from icesql.io.parquet.dictionaries import dictionary_columns
 from icesql.io.parquet.long_values import LongValues
 from icesql.io.parquet.metrics import parquet_metrics
+from icesql.io.storage.files import discard
 from icesql.spec.json.types import schema_to_json
 from icesql.spec.properties import (
     PARQUET_BLOOM_FILTER_COLUMN_ENABLED_PREFIX,
@@ -224,7 +226,7 @@ class ParquetFileWriter:
         if self._writer is not None:
             with suppress(RuntimeError):  # of rows that could not be written: what refused them is raised, not that the file has no footer
                 self._writer.close()
-        self._sink.close()
+        discard(self._sink)
 
 
 def stored_schema(schema: Schema) -> Schema:
@@ -294,17 +296,53 @@ def parquet_batches(
     file_schema: pa.Schema,
     keep_row_group: Callable[[int], bool],
     batch_rows: int,
+    stream: Any = None,
 ) -> Iterator[tuple[int, pa.RecordBatch, pa.Schema]]:
-    """(position of the first row, batch, its schema with ids) of the wanted columns. Raises CorruptMetadataError."""
+    """(position of the first row, batch, its schema with ids) of the wanted columns. Raises CorruptMetadataError.
+
+    ``stream``: what the file is read from. One that can fetch ranges ahead is asked for a row group and the next.
+    """
     footer = source.footer
     columns = [".".join(path) for path in wanted_leaves(file_schema, schema)]
     columns = _physical(columns, footer)
-    start = 0
-    for group in range(footer.num_row_groups):
-        rows = footer.row_group(group).num_rows
-        if keep_row_group(group):
-            yield from _group_batches(source, group, start, rows, columns, location, file_schema, batch_rows)
-        start += rows
+    kept = [group for group in range(footer.num_row_groups) if keep_row_group(group)]
+    starts = [0, *accumulate(footer.row_group(group).num_rows for group in range(footer.num_row_groups))]
+    ahead = getattr(stream, "prefetch", None)
+    for place, group in enumerate(kept):
+        if ahead is not None:
+            ahead([chunk for next_group in kept[place : place + 2] for chunk in _chunks(footer, next_group, columns)])
+        yield from _group_batches(
+            source, group, starts[group], footer.row_group(group).num_rows, columns, location, file_schema, batch_rows
+        )
+        if ahead is not None:
+            stream.forget(_start_of(footer, kept[place + 1]) if place + 1 < len(kept) else 0)
+
+
+def starts_within(source: ParquetSource, group: int, byte_range: tuple[int, int]) -> bool:
+    """Whether a row group begins in a range of bytes; what precedes the first row group belongs to it."""
+    start = 0 if group == 0 else _start_of(source.footer, group)
+    return byte_range[0] <= start < byte_range[1]
+
+
+def _start_of(footer: pq.FileMetaData, group: int) -> int:
+    """The first byte of a row group."""
+    row_group = footer.row_group(group)
+    return min((_chunk(row_group.column(place))[0] for place in range(row_group.num_columns)), default=0)
+
+
+def _chunks(footer: pq.FileMetaData, group: int, columns: Iterable[str]) -> Iterator[tuple[int, int]]:
+    """The bytes (start, end) of the columns of a row group; a column's name may be that of a struct or list around it."""
+    row_group, wanted = footer.row_group(group), set(columns)
+    for place in range(row_group.num_columns):
+        chunk = row_group.column(place)
+        if chunk.path_in_schema in wanted or any(prefix in wanted for prefix in _prefixes(chunk.path_in_schema)):
+            yield _chunk(chunk)
+
+
+def _chunk(chunk: pq.ColumnChunkMetaData) -> tuple[int, int]:
+    offsets = [offset for offset in (chunk.dictionary_page_offset, chunk.data_page_offset) if offset]
+    start = min(offsets, default=0)
+    return start, start + chunk.total_compressed_size
 
 
 def _physical(columns: list[str], footer: pq.FileMetaData) -> list[str]:

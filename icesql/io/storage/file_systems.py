@@ -1,4 +1,4 @@
-"""The FileIO of a catalog: local files (``local_files``), and every other store (``store_files``)."""
+"""The FileIO of a catalog: local files, object stores (``icesql.io.stores``), HDFS and what fsspec has (``store_files``)."""
 
 from __future__ import annotations
 
@@ -8,23 +8,26 @@ from typing import Any, BinaryIO
 from icesql.io.storage.files import FileInfo, FileIO
 from icesql.io.storage.local_files import LocalFileIO
 from icesql.io.storage.locations import delete_each, local_path, scheme_of
-from icesql.io.storage.store_files import StoreFileIO
+from icesql.io.storage.store_files import HADOOP_SCHEMES, StoreFileIO, open_store
+from icesql.io.stores.object_files import OBJECT_SCHEMES, ObjectFileIO
 
-__all__ = ["ArrowFileIO", "LocalFileIO", "StoreFileIO", "load_file_io", "local_path", "scheme_of"]
+__all__ = ["ArrowFileIO", "LocalFileIO", "StoreFileIO", "load_file_io", "local_path", "require_file_system", "scheme_of"]
 
 
 class ArrowFileIO:
-    """The FileIO of a catalog: local locations go to ``LocalFileIO``, all others to ``StoreFileIO``."""
+    """The FileIO of a catalog: each location goes to the files of its scheme."""
 
     def __init__(self, properties: Mapping[str, str] | None = None) -> None:
         self.properties = dict(properties or {})
         self._local, self._store = LocalFileIO(), StoreFileIO(self.properties)
+        self.objects = ObjectFileIO(self.properties)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (ArrowFileIO, (self.properties,))
 
-    def _for(self, location: str) -> LocalFileIO | StoreFileIO:
-        return self._local if scheme_of(location) == "file" else self._store
+    def _for(self, location: str) -> LocalFileIO | StoreFileIO | ObjectFileIO:
+        scheme = scheme_of(location)
+        return self._local if scheme == "file" else self.objects if scheme in OBJECT_SCHEMES else self._store
 
     def read(self, location: str) -> bytes:
         return self._for(location).read(location)
@@ -38,6 +41,9 @@ class ArrowFileIO:
     def write(self, location: str, data: bytes, *, overwrite: bool = True) -> None:
         self._for(location).write(location, data, overwrite=overwrite)
 
+    def creates_atomically(self, folder: str) -> bool:
+        return self._for(folder).creates_atomically(folder)
+
     def size(self, location: str) -> int:
         return self._for(location).size(location)
 
@@ -48,7 +54,11 @@ class ArrowFileIO:
         self._for(location).delete(location)
 
     def delete_many(self, locations: Iterable[str]) -> list[tuple[str, str]]:
-        return delete_each(self, locations)
+        objects: list[str] = []
+        others: list[str] = []
+        for location in locations:
+            (objects if _is_object(location) else others).append(location)
+        return [*self.objects.delete_many(objects), *delete_each(self, others)] if objects else delete_each(self, others)
 
     def delete_if(self, location: str, is_the_one: Callable[[bytes], bool]) -> bool:
         return self._for(location).delete_if(location, is_the_one)
@@ -77,3 +87,15 @@ def load_file_io(properties: Mapping[str, str] | None = None, location: str | No
     if location is not None:
         scheme_of(location)
     return ArrowFileIO(properties)
+
+
+def require_file_system(io: FileIO, location: str) -> None:
+    """Raises UnsupportedError for a scheme that nothing here can read and write, InvalidArgumentError for no location."""
+    if scheme_of(location) != "file" and not _is_object(location) and isinstance(io, ArrowFileIO):
+        scheme = scheme_of(location)
+        if scheme not in HADOOP_SCHEMES:
+            open_store(scheme, location.partition("://")[2].partition("/")[0], io.properties)
+
+
+def _is_object(location: str) -> bool:
+    return scheme_of(location) in OBJECT_SCHEMES

@@ -36,6 +36,9 @@ class FileIO(Protocol):
         With ``overwrite=False`` raises AlreadyExistsError if it is there, atomically where the store can.
         """
 
+    def creates_atomically(self, folder: str) -> bool:
+        """Whether ``write`` with ``overwrite=False`` lets one of several writers win, in that folder's store."""
+
     def size(self, location: str) -> int:
         """Length in bytes. Raises NotFoundError."""
 
@@ -71,3 +74,8 @@ class FileIO(Protocol):
 
         Any other error leaves the outcome open, NotFoundError (no source) too: a store may carry the move out and lose the answer.
         """
+
+
+def discard(stream: BinaryIO) -> None:
+    """Close an output whose file is not wanted: where the store can, nothing is made of what was written."""
+    getattr(stream, "abandon", stream.close)()

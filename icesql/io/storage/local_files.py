@@ -61,6 +61,9 @@ class LocalFileIO:
             remove_quietly(temporary)
         sync_names(folder)
 
+    def creates_atomically(self, folder: str) -> bool:
+        return True
+
     def size(self, location: str) -> int:
         try:
             return os.stat(local_path(location)).st_size

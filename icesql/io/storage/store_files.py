@@ -1,4 +1,4 @@
-"""Files of any store that pyarrow or fsspec can open."""
+"""Files of stores that are neither this machine's nor object stores: HDFS through pyarrow, any other through fsspec."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from icesql.errors import AlreadyExistsError, InvalidArgumentError, NotFoundErro
 from icesql.io.storage.files import FileInfo
 from icesql.io.storage.locations import delete_each, missing, scheme_of
 
+HADOOP_SCHEMES = frozenset({"hdfs", "viewfs"})
+
 
 class StoreFileIO:
-    """Files of any store pyarrow or fsspec can open. ``properties`` are Iceberg's FileIO keys (``s3.endpoint``, ``s3.access-key-id``
-    ...)."""
+    """Files of HDFS and of fsspec's file systems. ``properties`` with the prefix ``fsspec.`` are arguments of fsspec's file system."""
 
     def __init__(self, properties: Mapping[str, str] | None = None) -> None:
         self.properties = dict(properties or {})
@@ -33,15 +34,11 @@ class StoreFileIO:
         if not rest:
             raise InvalidArgumentError(f"Cannot open file: not a URI with an authority: {location}", location=location)
         scheme, authority = scheme.lower(), rest.partition("/")[0]
-        key = (scheme, authority if scheme in ("hdfs", "viewfs", "abfs", "abfss", "wasb", "wasbs") else "")
+        key = (scheme, authority if scheme in HADOOP_SCHEMES else "")
         system = self._systems.get(key)
         if system is None:
             system = self._systems[key] = open_store(scheme, authority, self.properties)
-        if scheme in ("hdfs", "viewfs"):
-            return system, "/" + rest.partition("/")[2]
-        if scheme in ("abfs", "abfss", "wasb", "wasbs"):
-            return system, f"{authority.partition('@')[0]}/{rest.partition('/')[2]}"
-        return system, rest
+        return system, "/" + rest.partition("/")[2] if scheme in HADOOP_SCHEMES else rest
 
     def read(self, location: str) -> bytes:
         with self.open_input(location) as stream:
@@ -64,6 +61,9 @@ class StoreFileIO:
             raise AlreadyExistsError(f"Cannot create file: it already exists: {location}", location=location)
         with self.open_output(location) as stream:
             stream.write(data)
+
+    def creates_atomically(self, folder: str) -> bool:
+        return False
 
     def size(self, location: str) -> int:
         info = self._info(location)
@@ -97,8 +97,7 @@ class StoreFileIO:
 
     def make_folder(self, location: str) -> None:
         system, path = self._resolve(location)
-        if system.type_name not in ("s3", "gcs", "abfs"):
-            system.create_dir(path, recursive=True)
+        system.create_dir(path, recursive=True)
 
     def delete_folder(self, location: str) -> None:
         system, path = self._resolve(location)
@@ -126,7 +125,7 @@ class StoreFileIO:
         return sorted(info.base_name for info in infos if info.type == fs.FileType.Directory)
 
     def rename_without_overwrite(self, source: str, target: str) -> None:
-        if scheme_of(target) not in ("hdfs", "viewfs"):
+        if scheme_of(target) not in HADOOP_SCHEMES:
             raise UnsupportedError(f"Cannot rename file: the store has no atomic rename: {target}", location=target)
         system, path = self._resolve(target)
         if self.exists(target):
@@ -142,37 +141,12 @@ class StoreFileIO:
             raise
 
 
-_S3_KEYS = {
-    "s3.access-key-id": "access_key",
-    "s3.secret-access-key": "secret_key",
-    "s3.session-token": "session_token",
-    "s3.endpoint": "endpoint_override",
-    "client.region": "region",
-    "s3.region": "region",
-}
-
-
 def open_store(scheme: str, authority: str, properties: Mapping[str, str]) -> fs.FileSystem:
-    """A pyarrow file system for a scheme: pyarrow's own where it has one, else fsspec's. Raises UnsupportedError for an unknown scheme."""
-    if scheme in ("s3", "s3a", "s3n"):
-        options: dict[str, Any] = {ours: properties[key] for key, ours in _S3_KEYS.items() if key in properties}
-        if properties.get("s3.path-style-access", "true").lower() == "false":
-            options["force_virtual_addressing"] = True
-        return fs.S3FileSystem(**options)
-    if scheme in ("gs", "gcs"):
-        return fs.GcsFileSystem(**({"project_id": properties["gcs.project-id"]} if "gcs.project-id" in properties else {}))
-    if scheme in ("abfs", "abfss", "wasb", "wasbs"):
-        return _azure(authority, properties)
-    if scheme in ("hdfs", "viewfs"):
+    """HDFS through pyarrow, any other scheme through fsspec. Raises UnsupportedError for a scheme that neither has."""
+    if scheme in HADOOP_SCHEMES:
         host, _, port = authority.partition(":")
         return fs.HadoopFileSystem(host or "default", int(port or 0))
     return _fsspec(scheme, properties)
-
-
-def _azure(authority: str, properties: Mapping[str, str]) -> fs.FileSystem:
-    account = authority.partition("@")[2].partition(".")[0] or properties.get("adls.account-name", "")
-    key = properties.get(f"adls.auth.shared-key.account.key.{account}") or properties.get("adls.auth.shared-key.account.key")
-    return fs.AzureFileSystem(account, **({"account_key": key} if key else {}))
 
 
 def _fsspec(scheme: str, properties: Mapping[str, str]) -> fs.FileSystem:
@@ -187,8 +161,6 @@ def _fsspec(scheme: str, properties: Mapping[str, str]) -> fs.FileSystem:
 
 
 def _make_store_parent(system: fs.FileSystem, path: str) -> None:
-    if system.type_name in ("s3", "gcs", "abfs"):  # object stores have no folders
-        return
     parent = path.rpartition("/")[0]
     if parent:
         system.create_dir(parent, recursive=True)

@@ -74,6 +74,9 @@ class SyncedTogether:
     def open_output(self, location: str) -> BinaryIO:
         return self._io.open_output(location)
 
+    def creates_atomically(self, folder: str) -> bool:
+        return self._io.creates_atomically(folder)
+
     def size(self, location: str) -> int:
         return self._io.size(location)
 

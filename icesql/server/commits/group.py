@@ -21,6 +21,7 @@ from icesql.catalog.names import Identifier
 from icesql.errors import CommitFailedError, CommitStateUnknownError
 from icesql.io.storage.files import FileIO
 from icesql.io.storage.synced_together import SyncedTogether
+from icesql.server.access.locations import LocationRules
 from icesql.server.commits.expiry import Expired, bounded, clean
 from icesql.server.commits.requested import RequestedCommit, RequestedSnapshot
 from icesql.server.served import ServedCatalog
@@ -85,6 +86,7 @@ class GroupCommitter:
 
     def __init__(self, served: ServedCatalog, executor: Executor, most: int) -> None:
         self._served, self._executor, self._most = served, executor, most
+        self.on_group: Callable[[int], None] = lambda size: None
         self._cleaner = ThreadPoolExecutor(1, "icesql-clean")
         self._lanes: dict[Identifier, _Lane] = {}
         self._running: set[asyncio.Task[None]] = set()
@@ -107,6 +109,7 @@ class GroupCommitter:
                 group = [lane.waiting.popleft() for _ in range(min(len(lane.waiting), self._most))]
                 results, expired = await loop.run_in_executor(self._executor, self._commit_group, identifier, group)
                 self._clean_later(expired)
+                self.on_group(len(group))
                 for request, result in results:
                     if request.done.cancelled():
                         continue
@@ -218,7 +221,7 @@ class GroupCommit:
         metadata = version.metadata
         members = []
         for request in self.group:
-            member = _worked_out(request, metadata)
+            member = _worked_out(request, metadata, self.served.locations)
             members.append(member)
             metadata = member.after
         return members, metadata
@@ -282,7 +285,7 @@ class GroupCommit:
             yield member.request, error if is_certain or isinstance(error, CommitStateUnknownError) else _unknown(error)
 
 
-def _worked_out(request: CommitRequest, before: TableMetadata) -> _Member:
+def _worked_out(request: CommitRequest, before: TableMetadata, locations: LocationRules) -> _Member:
     """One request on what the ones before it leave."""
     assert request.asked is not None
     metadata = before
@@ -292,6 +295,7 @@ def _worked_out(request: CommitRequest, before: TableMetadata) -> _Member:
             change_set = change.apply(metadata)
             check_all(change_set.requirements, metadata)
             metadata = builder.apply_all(change_set.updates).build()
+        locations.check_metadata(before, metadata)
     except AlreadyCommittedError:  # by an attempt whose outcome was not known here
         return _Member(request, before, before)
     except OSError as error:

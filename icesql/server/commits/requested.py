@@ -40,6 +40,7 @@ class RequestedUpdates(MetadataChange):
 
     updates: tuple[Update, ...]
     requirements: tuple[Requirement, ...] = ()
+    names: tuple[str, ...] = ()
 
     def apply(self, metadata: TableMetadata) -> ChangeSet:
         return ChangeSet(self.updates, self.requirements)
@@ -122,19 +123,21 @@ def requested_commit(requirements: Sequence[Node], updates: Sequence[Node], io: 
     """Raises JsonFault and InvalidArgumentError for bodies that are wrong whatever the table holds."""
     asked = tuple(requirement_from_json(node) for node in requirements)
     changes: list[Change] = []
-    plain: list[Update] = []
+    plain: list[tuple[str, Update]] = []
 
-    def first() -> tuple[Requirement, ...]:
-        return () if changes else asked
+    def close() -> None:
+        """The plain updates so far become a change."""
+        names, read = tuple(name for name, _ in plain), tuple(update for _, update in plain)
+        changes.append(RequestedUpdates(read, () if changes else asked, names))
+        plain.clear()
 
     for node in updates:
-        if is_produced(node):
-            if plain:
-                changes.append(RequestedUpdates(tuple(plain), first()))
-                plain = []
-            changes.append(RequestedSnapshot(node, io, name, check, first()))
-        else:
-            plain.append(_update(node))
+        if not is_produced(node):
+            plain.append((str(node.get("action")), _update(node)))
+            continue
+        if plain:
+            close()
+        changes.append(RequestedSnapshot(node, io, name, check, () if changes else asked))
     if plain or not changes:
-        changes.append(RequestedUpdates(tuple(plain), first()))
+        close()
     return RequestedCommit(asked, tuple(changes))

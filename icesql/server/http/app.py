@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import inspect
 import logging
@@ -10,6 +11,7 @@ import time
 import uuid
 import zlib
 from collections.abc import AsyncIterator, Awaitable
+from functools import partial
 from typing import Any, cast
 
 import anyio
@@ -19,10 +21,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Mount
 
-from icesql.server.http import config, namespaces, table_commits, tables, views
+from icesql.server.access.authentication import bearer_of_basic
+from icesql.server.access.privileges import EVERYONE, Principal
+from icesql.server.access.rate import RateLimit
+from icesql.server.events.webhook import push
+from icesql.server.http import config, events, namespaces, operation, table_commits, tables, views
 from icesql.server.http.call import Call
 from icesql.server.http.problems import Problem, bad_request, problem_of
 from icesql.server.http.routing import Route, Router
+from icesql.server.pages import routes as pages
 from icesql.server.served import ServedCatalog
 from icesql.server.service import Service
 from icesql.server.storage.answers import AnsweredElsewhereError, AnswerStore, KeptAnswer, digest
@@ -30,7 +37,8 @@ from icesql.server.storage.answers import AnsweredElsewhereError, AnswerStore, K
 logger = logging.getLogger(__name__)
 
 ROUTES: tuple[Route, ...] = (
-    *config.ROUTES, *namespaces.ROUTES, *tables.ROUTES, *table_commits.ROUTES, *views.ROUTES,
+    *config.ROUTES, *namespaces.ROUTES, *tables.ROUTES, *table_commits.ROUTES, *views.ROUTES, *events.ROUTES, *operation.ROUTES,
+    *pages.ROUTES,
 )  # fmt: skip
 _THREADS = 64
 _KEY = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE)
@@ -46,7 +54,18 @@ def application(service: Service) -> Starlette:
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         current_default_thread_limiter().total_tokens = _THREADS
         await run_sync(service.prepare)
+        for served in service.catalogs.values():
+            served.committer.on_group = partial(service.measures.group, served.name)
+        pushing = [
+            asyncio.create_task(push(served, served.events, service.settings.events))
+            for served in service.catalogs.values()
+            if served.events is not None and service.settings.events.webhook
+        ]
         yield
+        service.is_stopping = True
+        for task in pushing:
+            task.cancel()
+        await asyncio.gather(*pushing, return_exceptions=True)
         for served in service.catalogs.values():
             await served.committer.drain()
         await run_sync(service.close)
@@ -59,6 +78,7 @@ class Protocol:
 
     def __init__(self, service: Service) -> None:
         self.service, self.router = service, Router(ROUTES)
+        self._rate = RateLimit(service.settings.limits.requests_per_second)
         self._under_way: dict[tuple[str, str], anyio.Event] = {}
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -67,10 +87,10 @@ class Protocol:
         started = time.perf_counter()
         response = await self._answered(request, request_id)
         response.headers["X-Request-ID"] = request_id
+        self.service.measures.request(scope.get("icesql.route", "none"), response.status_code, time.perf_counter() - started)
         await response(scope, receive, send)
-        logger.info(
-            "%s %s %d %.1f ms %s", request.method, scope["path"], response.status_code, (time.perf_counter() - started) * 1000, request_id
-        )
+        who, took_ms = scope.get("icesql.principal", "-"), (time.perf_counter() - started) * 1000
+        logger.info("%s %s %d %.1f ms %s %s", request.method, scope["path"], response.status_code, took_ms, who, request_id)
 
     async def _answered(self, request: Request, request_id: str) -> Response:
         """Every error becomes an answer."""
@@ -80,7 +100,13 @@ class Protocol:
             route, path = self.router.match(
                 method, request.scope.get("raw_path", request.url.path.encode()).decode("ascii").partition("?")[0]
             )
+            request.scope["icesql.route"] = route.name
+            principal = EVERYONE if route.is_public else await self._principal(request, route)
+            request.scope["icesql.principal"] = principal.name
+            self._rate.take(principal.name if principal is not EVERYONE else _address(request))
             call = Call(
+                principal=principal,
+                request_id=request_id,
                 service=self.service,
                 served=self._served(path),
                 route=route,
@@ -90,6 +116,7 @@ class Protocol:
                 body=await read_body(request, self.service.settings.limits.max_body_bytes) if method in ("POST", "PUT") else b"",
                 router=self.router,
             )
+            call.authorise()
             key = request.headers.get("idempotency-key")
             if key is not None and route.again is not None and call.served.answers is not None:
                 return await self._once(call, key, call.served.answers)
@@ -100,6 +127,20 @@ class Protocol:
                 logger.exception("Request %s failed: %s", request_id, request.url.path)
             return _error(problem, request.method)
 
+    async def _principal(self, request: Request, route: Route) -> Principal:
+        """Raises Problem 401. The keys of an issuer may have to be fetched."""
+        authentication, header = self.service.authentication, request.headers.get("authorization")
+        if route.is_page:
+            header = bearer_of_basic(header)
+        try:
+            if self.service.settings.access.jwt is None:
+                return authentication.principal(header)
+            return await run_sync(authentication.principal, header)
+        except Problem as problem:
+            if route.is_page and problem.status == 401:
+                problem.headers["WWW-Authenticate"] = 'Basic realm="icesql: any name, a token as password", charset="UTF-8"'
+            raise
+
     def _served(self, path: dict[str, str]) -> ServedCatalog:
         prefix = path.get("prefix", self.service.default)
         served = self.service.catalogs.get(prefix)
@@ -109,8 +150,12 @@ class Protocol:
 
     async def _run(self, call: Call) -> Response:
         if inspect.iscoroutinefunction(call.route.function):
-            return await cast(Awaitable[Response], call.route.function(call))
-        return await call.in_thread(lambda: cast(Response, call.route.function(call)))
+            response = await cast(Awaitable[Response], call.route.function(call))
+        else:
+            response = await call.in_thread(lambda: cast(Response, call.route.function(call)))
+        if call.route.changes:
+            call.served.news.tell()
+        return response
 
     # -- requests with a key -----------------------------------------------------------------------------------------
     async def _once(self, call: Call, key: str, answers: AnswerStore) -> Response:
@@ -119,7 +164,11 @@ class Protocol:
             raise bad_request(f"Malformed request: Idempotency-Key is no UUID of version 7: {key[:100]}")
         key = key.lower()
         fingerprint = digest(
-            call.route.name.encode(), repr(sorted(call.path.items())).encode(), repr(sorted(call.query.items())).encode(), call.body
+            call.principal.name.encode(),
+            call.route.name.encode(),
+            repr(sorted(call.path.items())).encode(),
+            repr(sorted(call.query.items())).encode(),
+            call.body,
         )
         place = (call.served.name, key)
         while (other := self._under_way.get(place)) is not None:
@@ -168,6 +217,10 @@ class Protocol:
         again = call.route.again
         assert again is not None
         return await run_sync(again, call, kept)
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client is not None else ""
 
 
 def _request_id(request: Request) -> str:

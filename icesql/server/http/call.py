@@ -11,6 +11,9 @@ from anyio.to_thread import run_sync
 from starlette.responses import Response
 
 from icesql.catalog.names import Identifier, Namespace
+from icesql.server.access.authentication import forbidden
+from icesql.server.access.privileges import EVERYONE, Principal, Privilege
+from icesql.server.events.changes import Event
 from icesql.server.http.bodies import TableName, parsed
 from icesql.server.http.problems import bad_request, no_such_namespace, no_such_table
 from icesql.server.http.routing import Route, Router
@@ -39,21 +42,61 @@ class Call:
     headers: Mapping[str, str]
     body: bytes
     router: Router
+    principal: Principal = EVERYONE
     key: str | None = None
     answer: bytes | None = None
     records: Sequence[Callable[[Connection], None]] = field(default=())
+    request_id: str = ""
+    _events: list[Callable[[], Event]] = field(default_factory=list)
 
     async def in_thread(self, function: Callable[[], T]) -> T:
         """Run what takes its time beside the event loop. What it changes in the database is recorded."""
 
         def recorded() -> T:
-            with self.served.recording(self.records):
+            with self.served.recording((*self.records, self._write_events)):
                 return function()
 
         return await run_sync(recorded)
 
+    def announce(self, make: Callable[[], Event]) -> None:
+        """An event of what the function is about to do. ``make`` is asked in the transaction that does it."""
+        self._events.append(make)
+
+    def _write_events(self, connection: Connection) -> None:
+        for make in self._events:
+            for record in self.event_records(make):
+                record(connection)
+
+    def event_records(self, make: Callable[[], Event]) -> Sequence[Callable[[Connection], None]]:
+        """What writes the event, with who asked for it; nothing where the catalog keeps none."""
+        if self.served.events is None:
+            return ()
+        return (self.served.events.record(lambda: {**make(), "principal": self.principal.name, "request-id": self.request_id}),)
+
     def parsed(self, type_: type[T]) -> T:
         return parsed(self.body, type_)
+
+    # -- what the sender may do ----------------------------------------------------------------------------------
+    def require(self, privilege: Privilege, name: Identifier) -> None:
+        """Of a namespace or a table. Raises Problem 403."""
+        if not self.principal.may(privilege, (self.served.name, *name)):
+            raise forbidden()
+
+    def may_see(self, name: Identifier) -> bool:
+        return self.principal.may_see((self.served.name, *name))
+
+    def authorise(self) -> None:
+        """What the route takes on the place that its path names. Raises Problem 403, whether the place is there or not."""
+        privilege = self.route.privilege
+        if privilege is None:
+            return
+        name = namespace_of_path(self.path["namespace"]) if "namespace" in self.path else ()
+        leaf = self.path.get("table", self.path.get("view"))
+        if leaf is None and privilege is Privilege.READ:
+            if not self.may_see(name):
+                raise forbidden()
+            return
+        self.require(privilege, name if leaf is None else (*name, leaf))
 
     # -- names in the path ---------------------------------------------------------------------------------------
     @property

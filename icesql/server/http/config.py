@@ -28,7 +28,9 @@ def config(call: Call) -> Response:
 
 
 def _has(served: ServedCatalog, route: Route) -> bool:
+    if route.path.endswith("/events") and served.events is None:
+        return False
     return route.is_advertised and (served.catalog.supports_views or "view" not in route.path)
 
 
-ROUTES = (Route(method="GET", path="/v1/config", function=config, is_advertised=False),)
+ROUTES = (Route(method="GET", path="/v1/config", function=config, is_advertised=False, privilege=None),)

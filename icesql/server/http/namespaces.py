@@ -7,6 +7,8 @@ from starlette.responses import Response
 
 from icesql.catalog.names import Namespace, dotted
 from icesql.errors import AlreadyExistsError, ValidationError
+from icesql.server.access.authentication import forbidden
+from icesql.server.access.privileges import Privilege
 from icesql.server.http.bodies import CreateNamespace, UpdateNamespace
 from icesql.server.http.call import Call, json_answer, namespace_of_path, require_namespace
 from icesql.server.http.pagination import page
@@ -19,8 +21,10 @@ def list_namespaces(call: Call) -> Response:
     parent: Namespace = ()
     if call.query.get("parent"):
         parent = namespace_of_path(call.query["parent"])
+        if not call.may_see(parent):
+            raise forbidden()
         require_namespace(call.served, parent)
-    names, token = page(call.served.catalog.list_namespaces(parent), call.query)
+    names, token = page(list(filter(call.may_see, call.served.catalog.list_namespaces(parent))), call.query)
     return json_answer({"namespaces": names, "next-page-token": token})
 
 
@@ -88,10 +92,17 @@ def updated_properties(call: Call, kept: KeptAnswer) -> Response:
 
 _NAMESPACES, _NAMESPACE = "/v1/{prefix}/namespaces", "/v1/{prefix}/namespaces/{namespace}"
 ROUTES = (
-    Route(method="GET", path=_NAMESPACES, function=list_namespaces),
-    Route(method="POST", path=_NAMESPACES, function=create_namespace, again=created_namespace, changes=True),
+    Route(method="GET", path=_NAMESPACES, function=list_namespaces, privilege=None),
+    Route(method="POST", path=_NAMESPACES, function=create_namespace, again=created_namespace, changes=True, privilege=Privilege.ADMIN),
     Route(method="GET", path=_NAMESPACE, function=load_namespace),
     Route(method="HEAD", path=_NAMESPACE, function=namespace_exists),
-    Route(method="DELETE", path=_NAMESPACE, function=drop_namespace, again=no_content, status=204, changes=True),
-    Route(method="POST", path=f"{_NAMESPACE}/properties", function=update_properties, again=updated_properties, changes=True),
+    Route(method="DELETE", path=_NAMESPACE, function=drop_namespace, again=no_content, status=204, changes=True, privilege=Privilege.ADMIN),
+    Route(
+        method="POST",
+        path=f"{_NAMESPACE}/properties",
+        function=update_properties,
+        again=updated_properties,
+        changes=True,
+        privilege=Privilege.ADMIN,
+    ),
 )

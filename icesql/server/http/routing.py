@@ -9,6 +9,7 @@ from urllib.parse import unquote_plus
 
 from starlette.responses import Response
 
+from icesql.server.access.privileges import Privilege
 from icesql.server.http.problems import Problem, bad_request
 
 if TYPE_CHECKING:
@@ -27,7 +28,9 @@ def no_content(call: Call, kept: KeptAnswer) -> Response:
 class Route:
     """``again`` makes the answer to a request that is sent a second time with its Idempotency-Key; ``None``: keys mean nothing here.
 
-    ``is_advertised``: listed in the answer to ``/v1/config``.
+    ``is_advertised``: listed in the answer to ``/v1/config``. ``privilege``: what it takes on the place that the path names; ``None``
+    where the function itself asks for what it takes. ``is_public``: nobody is asked who he is. ``is_page``: for browsers, which send a
+    token as the password of HTTP's basic authentication.
     """
 
     method: str
@@ -37,6 +40,9 @@ class Route:
     status: int = 200
     changes: bool = False
     is_advertised: bool = True
+    privilege: Privilege | None = Privilege.READ
+    is_public: bool = False
+    is_page: bool = False
 
     @property
     def name(self) -> str:

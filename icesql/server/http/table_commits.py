@@ -13,9 +13,11 @@ from icesql.catalog.names import Identifier
 from icesql.catalog.transactions import commit_together
 from icesql.errors import AlreadyExistsError, NotFoundError
 from icesql.io.storage.files import FileIO
+from icesql.server.access.privileges import privilege_for_commit
 from icesql.server.commits.creation import created_metadata, creates
 from icesql.server.commits.group import CommitRequest
 from icesql.server.commits.requested import RequestedCommit, RequestedSnapshot, requested_commit
+from icesql.server.events.changes import table_event
 from icesql.server.http.bodies import CommitTable, CommitTransaction, TableName
 from icesql.server.http.call import Call, identifier_of_body, json_answer, require_namespace
 from icesql.server.http.problems import Problem, bad_request, no_such_table
@@ -35,12 +37,13 @@ async def commit_table(call: Call) -> Response:
     body = call.parsed(CommitTable)
     identifier = call.table
     _check_name(body.identifier, identifier)
+    call.require(privilege_for_commit(body.requirements, body.updates), identifier)
     if any(node.get("type") == "assert-create" for node in body.requirements):
         return await call.in_thread(lambda: _create(call, identifier, body))
     loop = asyncio.get_running_loop()
     request = CommitRequest(
         read=lambda io: _requested(call, identifier, body, io),
-        records=lambda asked, before, after: _records(call, asked),
+        records=lambda asked, before, after: _records(call, identifier, asked, before, after),
         done=loop.create_future(),
         key=call.key,
     )
@@ -48,6 +51,7 @@ async def commit_table(call: Call) -> Response:
         committed = await call.served.committer.commit(identifier, request)
     except NotFoundError as error:
         raise _missing(identifier, error) from None
+    call.service.measures.snapshots(call.served.name, len(committed.produced))
     return _answer(call, committed.version, _produced(committed.produced, committed.version.metadata))
 
 
@@ -66,9 +70,17 @@ def _requested(call: Call, identifier: Identifier, body: CommitTable, io: FileIO
     return requested_commit(body.requirements, body.updates, io or call.served.io, call.served.full_name(identifier), check)
 
 
-def _records(call: Call, asked: RequestedCommit) -> Sequence[Any]:
+def _records(
+    call: Call, identifier: Identifier, asked: RequestedCommit, before: TableMetadata | None, after: TableMetadata
+) -> Sequence[Any]:
+    _keep_answer(call, asked)
+    if after is before:
+        return call.records
+    return (*call.records, *call.event_records(lambda: table_event("update-table", identifier, before, after, asked)))
+
+
+def _keep_answer(call: Call, asked: RequestedCommit) -> None:
     call.answer = msgspec.json.encode([str(snapshot.snapshot_id) for snapshot in asked.snapshots])
-    return call.records
 
 
 def _produced(snapshots: Sequence[RequestedSnapshot], metadata: TableMetadata) -> list[dict[str, object]]:
@@ -101,7 +113,8 @@ def _create(call: Call, identifier: Identifier, body: CommitTable) -> Response:
     asked = _requested(call, identifier, body)
     _check_free(call, identifier)
     transaction = _creation(call, identifier, asked)
-    _records(call, asked)
+    _keep_answer(call, asked)
+    call.announce(lambda: table_event("create-table", identifier, None, transaction.metadata, asked))
     try:
         version = transaction.commit()
     except AlreadyExistsError:
@@ -136,6 +149,7 @@ def commit_transaction(call: Call) -> Response:
             if change.identifier is None:
                 raise bad_request("Malformed request: each of table-changes needs an identifier")
             identifier = identifier_of_body(change.identifier)
+            call.require(privilege_for_commit(change.requirements, change.updates), identifier)
             if identifier in transactions:
                 raise bad_request(f"Malformed request: table-changes names a table twice: {'.'.join(identifier)}")
             transactions[identifier] = _staged(call, identifier, change)
@@ -151,7 +165,9 @@ def _staged(call: Call, identifier: Identifier, body: CommitTable) -> Transactio
     asked = _requested(call, identifier, body)
     if creates(asked.requirements):
         _check_free(call, identifier)
-        return _creation(call, identifier, asked)
+        created = _creation(call, identifier, asked)
+        call.announce(lambda: table_event("create-table", identifier, None, created.metadata, asked))
+        return created
     try:
         transaction = Transaction(call.served.catalog.operations(identifier))
     except NotFoundError:
@@ -160,14 +176,28 @@ def _staged(call: Call, identifier: Identifier, body: CommitTable) -> Transactio
     try:
         for change in asked.changes:
             transaction.add(change)
+        call.served.locations.check_metadata(None if transaction.base is None else transaction.base.metadata, transaction.metadata)
     except BaseException:
         transaction.abandon()
         raise
+    call.announce(lambda: table_event("update-table", identifier, _metadata(transaction.base), transaction.metadata, asked))
     return transaction
+
+
+def _metadata(version: TableVersion | None) -> TableMetadata | None:
+    return None if version is None else version.metadata
 
 
 _TABLE = "/v1/{prefix}/namespaces/{namespace}/tables/{table}"
 ROUTES = (
     Route(method="POST", path=_TABLE, function=commit_table, again=committed_table, changes=True),
-    Route(method="POST", path="/v1/{prefix}/transactions/commit", function=commit_transaction, again=no_content, status=204, changes=True),
+    Route(
+        method="POST",
+        path="/v1/{prefix}/transactions/commit",
+        function=commit_transaction,
+        again=no_content,
+        status=204,
+        changes=True,
+        privilege=None,
+    ),
 )

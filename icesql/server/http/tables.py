@@ -10,6 +10,8 @@ from icesql.catalog.pointer_operations import StagedCommit, swap_together
 from icesql.catalog.surroundings import check_places
 from icesql.catalog.table_operations import read_table_metadata
 from icesql.errors import AlreadyExistsError, CorruptMetadataError, NotFoundError, UnsupportedError
+from icesql.server.access.privileges import Privilege
+from icesql.server.events.changes import event, table_event
 from icesql.server.http.bodies import CreateTable, RegisterTable, RenameTable, ReportMetrics
 from icesql.server.http.call import Call, identifier_of_body, json_answer, require_namespace
 from icesql.server.http.pagination import page
@@ -27,7 +29,7 @@ from icesql.table.removal import own_claims
 
 
 def list_tables(call: Call) -> Response:
-    names, token = page(call.served.catalog.list_tables(call.existing_namespace()), call.query)
+    names, token = page(list(filter(call.may_see, call.served.catalog.list_tables(call.existing_namespace()))), call.query)
     return json_answer({"identifiers": [named(name) for name in names], "next-page-token": token})
 
 
@@ -49,8 +51,10 @@ def create_table(call: Call) -> Response:
         transaction = call.served.catalog.stage_create(
             identifier, schema, spec=spec, sort_order=order, location=body.location, properties=body.properties
         )
+        call.served.locations.check_metadata(None, transaction.metadata)
         if body.stage_create:
             return table_answer(TableVersion(transaction.metadata, None))
+        call.announce(lambda: table_event("create-table", identifier, None, transaction.metadata, None))
         return table_answer(transaction.commit())
     except AlreadyExistsError:
         raise already_exists(f"Table already exists: {dotted(identifier)}") from None
@@ -93,6 +97,11 @@ def register_table(call: Call) -> Response:
     if not body.name:
         raise bad_request("Malformed request: name is empty")
     identifier = (*namespace, body.name)
+    call.served.locations.check([body.metadata_location])
+    call.served.locations.check_metadata(
+        None, read_table_metadata(call.served.io, dotted(identifier), body.metadata_location, use_cache=False)
+    )
+    call.announce(lambda: event("register-table", identifier, metadata_location=body.metadata_location))
     if body.overwrite and call.served.exists(identifier):
         return table_answer(_overwritten(call, identifier, body.metadata_location))
     refuse_taken(call, identifier)
@@ -155,6 +164,7 @@ def table_exists(call: Call) -> Response:
 
 def drop_table(call: Call) -> Response:
     purge = call.flag("purgeRequested")
+    call.announce(lambda: event("drop-table", call.table, purge=purge))
     try:
         call.served.catalog.drop_table(call.existing_table(), purge=purge)
     except NotFoundError:
@@ -167,6 +177,7 @@ def unregister_table(call: Call) -> Response:
     version = loaded_version(call, call.table)
     if not isinstance(call.served.catalog, MetastoreCatalog):
         raise UnsupportedError("Cannot unregister table: its name is its folder's, which would have to go")
+    call.announce(lambda: event("unregister-table", call.table, table_uuid=version.metadata.table_uuid))
     call.served.catalog.unregister_table(call.table, str(version.metadata_location))
     return table_answer(version)
 
@@ -174,10 +185,13 @@ def unregister_table(call: Call) -> Response:
 def rename_table(call: Call) -> Response:
     body = call.parsed(RenameTable)
     source, target = identifier_of_body(body.source), identifier_of_body(body.destination)
+    call.require(Privilege.ADMIN, source)
+    call.require(Privilege.ADMIN, target[:-1])
     if not call.served.exists(source):
         raise no_such_table(source)
     require_namespace(call.served, target[:-1])
     refuse_taken_target(call, source, target)
+    call.announce(lambda: event("rename-table", source, to=named(target)))
     try:
         call.served.catalog.rename_table(source, target)
     except AlreadyExistsError:
@@ -197,14 +211,21 @@ _TABLES = "/v1/{prefix}/namespaces/{namespace}/tables"
 _TABLE = f"{_TABLES}/{{table}}"
 ROUTES = (
     Route(method="GET", path=_TABLES, function=list_tables),
-    Route(method="POST", path=_TABLES, function=create_table, again=created_table, changes=True),
+    Route(method="POST", path=_TABLES, function=create_table, again=created_table, changes=True, privilege=Privilege.ADMIN),
     Route(
-        method="POST", path="/v1/{prefix}/namespaces/{namespace}/register", function=register_table, again=registered_table, changes=True
+        method="POST",
+        path="/v1/{prefix}/namespaces/{namespace}/register",
+        function=register_table,
+        again=registered_table,
+        changes=True,
+        privilege=Privilege.ADMIN,
     ),
     Route(method="GET", path=_TABLE, function=load_table),
     Route(method="HEAD", path=_TABLE, function=table_exists),
-    Route(method="DELETE", path=_TABLE, function=drop_table, again=no_content, status=204, changes=True),
-    Route(method="POST", path=f"{_TABLE}/unregister", function=unregister_table, changes=True),
+    Route(method="DELETE", path=_TABLE, function=drop_table, again=no_content, status=204, changes=True, privilege=Privilege.ADMIN),
+    Route(method="POST", path=f"{_TABLE}/unregister", function=unregister_table, changes=True, privilege=Privilege.ADMIN),
     Route(method="POST", path=f"{_TABLE}/metrics", function=report_metrics, status=204),
-    Route(method="POST", path="/v1/{prefix}/tables/rename", function=rename_table, again=no_content, status=204, changes=True),
+    Route(
+        method="POST", path="/v1/{prefix}/tables/rename", function=rename_table, again=no_content, status=204, changes=True, privilege=None
+    ),
 )

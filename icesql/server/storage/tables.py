@@ -25,9 +25,20 @@ EVENTS = Table(
     Column("event_id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
     Column("catalog_name", String(255), nullable=False, index=True),
     Column("event", Text, nullable=False),
+    Column("created_ms", BigInteger, nullable=False, index=True),
     sqlite_autoincrement=True,
 )
 """One row a change, in the order of the commits: an id is never given twice, nor a lower one committed after a higher one."""
+
+
+CURSORS = Table(
+    "icesql_server_cursors",
+    _metadata,
+    Column("catalog_name", String(255), primary_key=True, nullable=False),
+    Column("reader", String(1000), primary_key=True, nullable=False),
+    Column("event_id", BigInteger, nullable=False),
+)
+"""How far readers are whose place the server keeps: webhooks."""
 
 
 def prepare_tables(engine: Engine) -> None:

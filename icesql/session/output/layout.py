@@ -168,4 +168,4 @@ def _records(grid: Grid, screen: Screen) -> Iterator[str]:
 def _record_line(number: int, name_width: int, value_width: int) -> str:
     title = f"-[ RECORD {number} ]"
     rule = "-" * (name_width + 1) + "+" + "-" * (value_width + 1)
-    return (title + rule[len(title) :])[: len(rule)]
+    return title + rule[len(title) :]

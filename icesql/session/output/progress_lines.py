@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from icesql.pictures.pruning_steps import size_text
 from icesql.procedures.progress import Progress
-from icesql.session.output.pruning_line import progress_line, size_text
+from icesql.session.output.pruning_line import progress_line
 
 if TYPE_CHECKING:
     from icesql.session.session import Session

@@ -3,18 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from icesql.pictures.pruning_steps import Planning, size_text
 from icesql.procedures.progress import Progress
-from icesql.table.scan.report import ScanReport
-
-
-@dataclass(frozen=True, slots=True)
-class Planning:
-    """One planning of files. ``total_bytes``: of all data files of the snapshot, ``None`` where its summary does not say."""
-
-    report: ScanReport
-    total_bytes: int | None = None
 
 
 def pruning_line(plannings: Sequence[Planning]) -> str:
@@ -39,12 +30,3 @@ def progress_line(progress: Progress) -> str:
 def _known_sum(values: Sequence[int | None]) -> int | None:
     known = [value for value in values if value is not None]
     return sum(known) if len(known) == len(values) else None
-
-
-def size_text(size: float) -> str:
-    """``0 B``, ``1.5 MB``; powers of 1000."""
-    for unit in ("B", "kB", "MB", "GB"):
-        if abs(size) < 1000:
-            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
-        size /= 1000
-    return f"{size:.1f} TB"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from icesql.session.output.pruning_line import Planning
+from icesql.pictures.pruning_steps import Planning
 
 NAMES = ("table", "step", "predicate", "manifests", "files", "bytes")
 
@@ -22,4 +22,4 @@ def pruning_rows(planning: Planning) -> Iterator[tuple[Any, ...]]:
         yield name, "files skipped by partition", skipped.predicate, None, -skipped.count, -skipped.bytes
     for skipped in report.files_skipped_by_metrics:
         yield name, "files skipped by column metrics", skipped.predicate, None, -skipped.count, -skipped.bytes
-    yield name, "read", report.filter, report.manifests_scanned, report.files_planned, report.bytes_planned
+    yield name, f"read {report.reader}".rstrip(), report.filter, report.manifests_scanned, report.files_planned, report.bytes_planned

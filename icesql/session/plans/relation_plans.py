@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from icesql.expr.tree import TRUE, Expression
+from icesql.expr.tree import TRUE
 from icesql.io.lru import LruCache
-from icesql.session.output.pruning_line import Planning
+from icesql.pictures.pruning_steps import Planning
 from icesql.session.plans.newest_versions import NewestVersions
 from icesql.session.resolve.ambiguous_columns import refuse_ambiguous
 from icesql.session.resolve.resolved import CHANGES, Readable
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from icesql.session.state.session_state import SessionState
     from icesql.spark.jvm.kept_frames import KeptFrames
+    from icesql.spark.read.fallback_filters import Need
     from icesql.spark.read.unpinned import UnpinnedRead
 
 _KEPT = 64
@@ -201,21 +202,20 @@ class RelationPlans:
         return self._table(resolved, point, options, metadata_columns)
 
     def narrowed(
-        self, resolved: Readable, point: ReadPoint, options: Mapping[str, str], metadata_columns: tuple[str, ...], where: Expression
+        self, resolved: Readable, point: ReadPoint, options: Mapping[str, str], metadata_columns: tuple[str, ...], need: Need
     ) -> RelationPlan:
-        """As ``scan`` for a table's rows, but files without rows that pass the filter need not be read; made anew each time."""
-        from icesql.spark.read.read_planning import bindable
-
-        return self._table(resolved, point, dict(options), metadata_columns, bindable(point.schema, where))
+        """As ``scan`` for a table's rows, but rows and columns that are not needed may be left out, or null; made anew each time."""
+        return self._table(resolved, point, dict(options), metadata_columns, need)
 
     def _is_unpinned(self, point: ReadPoint) -> bool:
         """Whether the read tracks a branch: it names no version, and no transaction is in progress."""
         return not point.pinned and point.branch is not None and self._session.transaction_in_progress is None
 
     def _table(
-        self, resolved: Readable, point: ReadPoint, options: dict[str, str], metadata_columns: tuple[str, ...], where: Expression = TRUE
+        self, resolved: Readable, point: ReadPoint, options: dict[str, str], metadata_columns: tuple[str, ...], need: Need | None = None
     ) -> RelationPlan:
         from icesql.spark.read.fallback_filters import relations_made
+        from icesql.spark.read.read_planning import bindable
         from icesql.spark.read.reserved_names import without_reserved_names
         from icesql.spark.read.table_scan import scan_dataframe
 
@@ -226,7 +226,9 @@ class RelationPlans:
                 snapshot_id=point.snapshot_id,
                 schema=point.schema,
                 metadata_columns=metadata_columns,
-                where=where,
+                where=TRUE if need is None else bindable(point.schema, need.where),
+                is_for_rows=need is not None,
+                columns=None if need is None else need.columns,
                 options=options,
                 listener=self.add_report,
             )

@@ -6,13 +6,13 @@ Spark analyses a query when ``spark.sql`` is called, so the views are dropped ag
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from icesql.expr.tree import TRUE, Expression, or_
 from icesql.parser.text.names import Place, References, Span, TableName, TableReference
 from icesql.parser.text.substitute import Aliases, Replacement
 from icesql.session.plans.relation_plans import INCREMENTAL
@@ -37,6 +37,7 @@ from icesql.session.rewrite.places import Edit, Rewritten, padded, quote, rewrit
 from icesql.session.rewrite.rules import Bindings, edits
 from icesql.session.spark_errors import UserText, in_the_users_words, sent
 from icesql.spark.jvm import short_views
+from icesql.spark.read.fallback_filters import Need
 from icesql.spark.read.relation_plan import RelationPlan
 from icesql.table.metadata_tables.registry import metadata_table_schema
 from icesql.table.own_changes import changes_so_far
@@ -50,8 +51,8 @@ _numbers = itertools.count(1)
 VIEW_PREFIX = "_ice"
 
 
-Narrowed: TypeAlias = Callable[[Expression], RelationPlan]
-"""Makes the plan of a table for queries that need only rows that pass a filter."""
+Narrowed: TypeAlias = Callable[[Need], RelationPlan]
+"""Makes the plan of a table for queries that need only some rows and columns."""
 
 
 @dataclass(slots=True)
@@ -91,13 +92,14 @@ class BoundText:
         """Give views whose files Catalyst cannot prune frames that know the query's filters; True if there were any."""
         if not self.fallback_reads:
             return False
-        from icesql.spark.read.fallback_filters import filters_above
+        from icesql.spark.read.fallback_filters import needs_above
 
-        filters, narrowed = filters_above(self.session.spark, frame), False
+        needs, narrowed = needs_above(self.session.spark, frame), False
         for view, keys, made_with in self.fallback_reads:
-            where = or_(*(filters.get(key, TRUE) for key in keys))
-            if where != TRUE:
-                narrower = made_with(where)
+            found = [needs.get(key, Need()) for key in keys]
+            need = reduce(operator.or_, found)
+            if not need.is_all:
+                narrower = made_with(need)
                 short_views.show_plan(narrower.bridge, narrower.plan, view)
                 narrowed = True
         return narrowed

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from icesql.parser.text.names import References
+    from icesql.pictures.pruning_steps import Planning
     from icesql.procedures.context import PlannedAction
     from icesql.procedures.progress import Watcher
-    from icesql.session.output.pruning_line import Planning
     from icesql.session.plans.relation_plans import RelationPlans
     from icesql.session.state.names import Names
     from icesql.session.state.transactions import SessionTransaction

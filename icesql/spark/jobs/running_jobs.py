@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from icesql.spark.jvm.spark_session import active_stages
 
-_GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_PROPERTIES = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +43,28 @@ def _stage(stage: Any) -> RunningStage:
     )
 
 
-@contextmanager
-def cancellable(spark: Any) -> Iterator[Callable[[], None]]:
-    """The jobs that this thread starts in the block are a group of their own; what is yielded cancels them, from any thread.
+class JobGroup:
+    """The jobs that a thread starts inside ``with`` are a group of their own, which ``cancel`` cancels, from any thread.
 
     Their tasks are interrupted, so that one that waits or sleeps gives its slot back at once. The thread's own group is its group
-    again behind the block.
+    again behind the block, unless KeyboardInterrupt ends it: a call to the JVM may then wait for its answer still.
     """
-    context = spark.sparkContext
-    before = {key: context.getLocalProperty(key) for key in _GROUP}
-    group = f"icesql-{uuid.uuid4().hex}"
-    context.setLocalProperty("spark.jobGroup.id", group)
-    context.setLocalProperty("spark.job.interruptOnCancel", "true")
-    try:
-        yield lambda: context.cancelJobGroup(group)
-    finally:
-        for key, value in before.items():
-            context.setLocalProperty(key, value)
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._context: Any = spark.sparkContext
+        self._name = f"icesql-{uuid.uuid4().hex}"
+        self._before: dict[str, str | None] = {}
+
+    def cancel(self) -> None:
+        self._context.cancelJobGroup(self._name)
+
+    def __enter__(self) -> JobGroup:
+        self._before = {key: self._context.getLocalProperty(key) for key in _PROPERTIES}
+        self._context.setLocalProperty("spark.jobGroup.id", self._name)
+        self._context.setLocalProperty("spark.job.interruptOnCancel", "true")
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *exception: object) -> None:
+        if kind is None or not issubclass(kind, KeyboardInterrupt):
+            for key, value in self._before.items():
+                self._context.setLocalProperty(key, value)

@@ -15,6 +15,7 @@ import os
 import secrets
 import socket
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from pyspark import java_gateway
 
 _lock = threading.Lock()
 _KEPT = "_icesql_connections"
+_NEXT, _SECONDS_BETWEEN = "_icesql_connections_next", 1.0
 _SECRET = "_icesql_callback_secret"
 _MANY = 128  # open connections at which the collector is called: the most threads that Spark has for broadcasts
 
@@ -46,10 +48,11 @@ def accept_callbacks(gateway: Any) -> None:
 
 
 def forget_connections(gateway: Any) -> None:
-    """Let go of connections whose threads have ended. Nothing happens to those in use."""
+    """Let go of connections whose threads have ended, at most once a second. Nothing happens to those in use."""
     kept = gateway.__dict__.get(_KEPT)
-    if kept is None:
+    if kept is None or time.monotonic() < gateway.__dict__.get(_NEXT, 0.0):
         return
+    gateway.__dict__[_NEXT] = time.monotonic() + _SECONDS_BETWEEN
     kept.clear()
     if len(gateway._callback_server.connections) > _MANY:
         gateway.jvm.java.lang.System.gc()

@@ -123,6 +123,7 @@ BINARY_FILE_FORMAT = _class(_SOURCES + "binaryfile.BinaryFileFormat", "new/0")
 BINARY_FILES = _object(_SOURCES + "binaryfile.BinaryFileFormat", "schema/0")
 ARRAY_WRITABLE = _class("org.apache.hadoop.io.ArrayWritable", "get/0", "new/1", "readFields/1")
 FILE_STATUS = _class("org.apache.hadoop.fs.FileStatus", "new/6")
+FILE_SYSTEM = _class("org.apache.hadoop.fs.FileSystem", "getFileSystemClass/2")
 PATH = _class("org.apache.hadoop.fs.Path", "getFileSystem/1", "new/1", "toString/0")
 
 # -- store assignment --------------------------------------------------------------------------------------------------
@@ -216,7 +217,8 @@ _class("org.apache.spark.sql.execution.CacheManager", "isEmpty/0", "recacheByPat
 _class("org.apache.spark.sql.execution.QueryExecution", "analyzed/0", "executedPlan/0", "optimizedPlan/0", "toRdd/0")
 _class(
     "org.apache.spark.sql.internal.SQLConf",
-    *("getAllConfs/0", "redactOptions/1", "resolver/0", "settings/0", "storeAssignmentPolicy/0"),
+    *("filesMaxPartitionBytes/0", "filesOpenCostInBytes/0", "getAllConfs/0", "redactOptions/1", "resolver/0", "settings/0"),
+    *("storeAssignmentPolicy/0",),
 )
 _class(
     "org.apache.spark.sql.internal.SessionState",

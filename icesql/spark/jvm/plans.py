@@ -13,7 +13,7 @@ from pyspark.sql.types import StructType
 
 from icesql.spark.jvm import classes
 from icesql.spark.jvm.bridge import Bridge, bridge_of
-from icesql.spark.jvm.catalyst_tree import Node, catalyst_tree
+from icesql.spark.jvm.catalyst_tree import Node, catalyst_tree, column_name
 from icesql.spark.jvm.handles import JavaObject
 
 _RELATIONS = ("LocalRelation", "LogicalRelation")
@@ -127,16 +127,46 @@ def aggregate_columns(aggregate: JavaObject) -> list[Node]:
     return [catalyst_tree(expressions.apply(place).toJSON()) for place in range(expressions.size())]
 
 
-def relations_with_filters(bridge: Bridge, plan: JavaObject) -> Iterator[tuple[str, JavaObject]]:
-    """(text of the file index, filters right above as a Seq) of each ``mapInArrow`` over files, those in subqueries included."""
-    waiting = [(plan, bridge.nil), *((query, bridge.nil) for query in bridge.as_java(plan.subqueriesAll()))]
+def relations_with_needs(bridge: Bridge, plan: JavaObject) -> Iterator[tuple[str, JavaObject, frozenset[str] | None]]:
+    """(text of the file index, filters right above as a Seq, columns used) of each ``mapInArrow`` over files, subqueries included. Columns
+    are dotted names, of fields of structs too; ``None``: all.
+
+    ``plan`` is an optimised one: there a projection of the used columns stands right above, below filters at most.
+    """
+    waiting: list[tuple[JavaObject, JavaObject, frozenset[str] | None]] = [(plan, bridge.nil, None)]
+    waiting += [(query, bridge.nil, None) for query in bridge.as_java(plan.subqueriesAll())]
     while waiting:
-        node, filters = waiting.pop()
-        name = node.nodeName()
+        node, filters, needed = waiting.pop()
+        name = str(node.nodeName())
         if name == "MapInArrow" and (index := _file_index(node)) is not None:
-            yield index, filters
-        above = bridge.seq(node.condition()) if name == "Filter" else bridge.nil
-        waiting.extend((child, above) for child in bridge.as_java(node.children()))
+            yield index, filters, needed
+        above, columns = bridge.nil, None
+        if name == "Filter":
+            above = bridge.seq(node.condition())
+            columns = None if needed is None else needed | _used(node)
+        elif name in ("Project", "Aggregate"):
+            columns = _used(node)
+        waiting.extend((child, above, columns) for child in bridge.as_java(node.children()))
+
+
+def _used(node: JavaObject) -> frozenset[str]:
+    """The columns that a node's expressions are made of."""
+    expressions = node.expressions()
+    found: set[str] = set()
+    for place in range(expressions.size()):
+        expression = expressions.apply(place)
+        if not expression.references().isEmpty():
+            found.update(_columns(catalyst_tree(expression.toJSON())))
+    return frozenset(found)
+
+
+def _columns(node: Node) -> Iterator[str]:
+    name = column_name(node)
+    if name is not None:
+        yield name
+        return
+    for child in node.children:
+        yield from _columns(child)
 
 
 def _file_index(node: JavaObject) -> str | None:
@@ -171,7 +201,7 @@ def with_new_columns(bridge: Bridge, plan: JavaObject) -> JavaObject:
     Spark tells columns of two DataFrames apart by their ids (``a.join(b, a.id == b.parent)``). A relation gives itself new ones; else
     Spark's analyser does, to the right side of a join of a plan with itself.
     """
-    if str(plan.getClass().getSimpleName()) in _RELATIONS:
+    if str(plan.nodeName()) in _RELATIONS:
         renewed = plan.newInstance()
     else:
         join, inner, no_hint, deduplicated = bridge.once(("self join",), lambda: _self_join(bridge))

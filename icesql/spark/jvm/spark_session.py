@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping
 
 from pyspark.sql import DataFrame, SparkSession
 
+from icesql.io.lru import LruCache
 from icesql.spark.jvm import classes
 from icesql.spark.jvm.bridge import bridge_of
 from icesql.spark.jvm.handles import JavaObject
+
+_REDACTION = ("spark.redaction.regex", "spark.sql.redaction.options.regex")
+_redacted: LruCache[tuple[tuple[str, ...], ...], dict[str, str]] = LruCache(256)
 
 
 def is_classic(spark: object) -> bool:
@@ -48,10 +53,18 @@ def system_property(spark: SparkSession, name: str) -> str | None:
 
 
 def redacted(spark: SparkSession, properties: Mapping[str, str]) -> dict[str, str]:
-    """The properties as Spark shows them: ``*********(redacted)`` for those whose key or value ``spark.redaction.regex`` or
-    ``spark.sql.redaction.options.regex`` finds."""
-    bridge = bridge_of(spark)
-    return dict(bridge.as_java(_state(spark).conf().redactOptions(bridge.scala_map(dict(properties)))))
+    """The properties as Spark shows them: ``*********(redacted)`` for those whose key or value one of the settings ``_REDACTION`` finds."""
+    conf = _state(spark).conf()
+    patterns = tuple(str(conf.getConfString(key, "")) for key in _REDACTION)
+    return dict(_redacted.find_or_make((patterns, *properties.items()), lambda: _redact(spark, conf, properties)))
+
+
+def _redact(spark: SparkSession, conf: JavaObject, properties: Mapping[str, str]) -> dict[str, str]:
+    if not properties:
+        return {}
+    shown = conf.redactOptions(bridge_of(spark).scala_map(dict(properties)))
+    mark = f"\0{uuid.uuid4().hex}\0"  # occurs in none of them
+    return dict(zip(shown.keys().mkString(mark).split(mark), shown.values().mkString(mark).split(mark), strict=True))
 
 
 # -- the session catalog -----------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import os
 import re
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 
 from icesql.errors import IcesqlError
 
@@ -28,26 +29,27 @@ def start_gateway(conf: Mapping[str, str]) -> None:
     settings = SparkConf(loadDefaults=False)
     for key, value in conf.items():
         settings.set(key, value)
-    reading, writing = os.pipe()
-    printed = _Printed(reading)
+    printed = [_Printed(1), _Printed(2)]  # a JVM that cannot start says so on its standard output
     try:
-        gateway = launch_gateway(settings, {"stderr": writing})
+        gateway = launch_gateway(settings, {"stdout": printed[0].writing, "stderr": printed[1].writing})
     except PySparkRuntimeError:
-        os.close(writing)
-        raise IcesqlError(f"Cannot start Spark: its JVM ended before it was ready: {printed.reason()}") from None
+        told = "; ".join(text for one in printed if (text := one.reason())) or "it printed nothing"
+        raise IcesqlError(f"Cannot start Spark: its JVM ended before it was ready: {told}") from None
     except BaseException:
-        os.close(writing)
+        for one in printed:
+            one.close()
         raise
-    os.close(writing)
-    printed.pass_on()
+    for one in printed:
+        one.pass_on()
     SparkContext._ensure_initialized(gateway=gateway)
 
 
 class _Printed:
-    """What is written into a pipe: kept until it is known whether the JVM has started, then passed on as it comes."""
+    """What the JVM writes into ``writing``: kept until it is known whether it has started, then passed on to a descriptor as it comes."""
 
-    def __init__(self, reading: int) -> None:
-        self._reading, self._kept, self._passes = reading, b"", False
+    def __init__(self, descriptor: int) -> None:
+        self._reading, self.writing = os.pipe()
+        self._descriptor, self._kept, self._passes = descriptor, b"", False
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._read, name="icesql-jvm-output", daemon=True)
         self._thread.start()
@@ -56,20 +58,27 @@ class _Printed:
         while data := os.read(self._reading, 65536):
             with self._lock:
                 if self._passes:
-                    os.write(2, data)
+                    with suppress(OSError):  # nobody reads it any more
+                        os.write(self._descriptor, data)
                 else:
                     self._kept += data
         os.close(self._reading)
 
+    def close(self) -> None:
+        """Our end of the pipe: the JVM keeps its own."""
+        os.close(self.writing)
+
     def pass_on(self) -> None:
+        self.close()
         with self._lock:
             lines = self._kept.splitlines(keepends=True)
-            os.write(2, b"".join(line for line in lines if not _NOISE.match(line)))
+            os.write(self._descriptor, b"".join(line for line in lines if not _NOISE.match(line)))
             self._kept, self._passes = b"", True
 
     def reason(self) -> str:
-        """The last lines, once the pipe is closed: what the JVM says comes before where it happened."""
+        """The last lines, once the JVM has ended."""
+        self.close()
         self._thread.join(10)
         lines = [line.decode(errors="replace").strip() for line in self._kept.splitlines() if not _NOISE.match(line)]
         told = [line for line in lines if line and not line.startswith(("at ", "..."))]
-        return "; ".join(told[-_TOLD_LINES:]) or "it printed nothing"
+        return "; ".join(told[-_TOLD_LINES:])

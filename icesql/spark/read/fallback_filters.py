@@ -1,19 +1,19 @@
-"""Filters for the fallback reader. Catalyst pushes no filter through ``mapInArrow``, so the filters right above it are taken from the
-optimised plan of a query; the session then makes the query again over reads that plan their files with them.
+"""Filters and columns for the fallback reader. Catalyst pushes neither through ``mapInArrow``, so those right above it are taken from the
+optimised plan of a query; the session then makes the query again over reads that plan their files and read their columns by them.
 """
 
 from __future__ import annotations
 
 import threading
-from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 
-from icesql.expr.tree import Expression, or_
+from icesql.expr.tree import TRUE, Expression, or_
 from icesql.spark.jvm.bridge import bridge_of
-from icesql.spark.jvm.plans import optimised_plan, relations_with_filters
+from icesql.spark.jvm.plans import optimised_plan, relations_with_needs
 from icesql.spark.read.filters import pushed_expression
 
 
@@ -41,9 +41,26 @@ def note_relation(key: str) -> None:
         _made.keys.append(key)
 
 
-def filters_above(spark: SparkSession, frame: DataFrame) -> dict[str, Expression]:
-    """By key of each fallback relation, which rows the frame needs: those that pass the filters right above it, wherever it occurs."""
-    conditions: defaultdict[str, list[Expression]] = defaultdict(list)
-    for key, filters in relations_with_filters(bridge_of(spark), optimised_plan(frame)):
-        conditions[key].append(pushed_expression(filters))
-    return {key: or_(*parts) for key, parts in conditions.items()}
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What a query needs of a relation: rows for which ``where`` is true, and of those ``columns`` (dotted names; ``None``: all)."""
+
+    where: Expression = TRUE
+    columns: frozenset[str] | None = None
+
+    @property
+    def is_all(self) -> bool:
+        return self.where == TRUE and self.columns is None
+
+    def __or__(self, other: Need) -> Need:
+        columns = None if self.columns is None or other.columns is None else self.columns | other.columns
+        return Need(or_(self.where, other.where), columns)
+
+
+def needs_above(spark: SparkSession, frame: DataFrame) -> dict[str, Need]:
+    """By key of each fallback relation, what the frame needs of it, wherever it occurs."""
+    needs: dict[str, Need] = {}
+    for key, filters, columns in relations_with_needs(bridge_of(spark), optimised_plan(frame)):
+        need = Need(pushed_expression(filters), columns)
+        needs[key] = need if key not in needs else needs[key] | need
+    return needs

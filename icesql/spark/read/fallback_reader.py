@@ -10,8 +10,8 @@ import pickle
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from pyspark.sql import DataFrame
-from pyspark.sql.types import BinaryType, StructField, StructType
+from pyspark.sql import Column, DataFrame, functions
+from pyspark.sql.types import BinaryType, BooleanType, StructField, StructType
 
 from icesql.expr.tree import Expression
 from icesql.io.arrow.types import field_ids
@@ -20,19 +20,22 @@ from icesql.io.parquet.files import open_parquet
 from icesql.io.storage.files import FileIO
 from icesql.spark.jvm.arrow_schema import to_arrow_schema
 from icesql.spark.jvm.bridge import bridge_of
+from icesql.spark.jvm.paths import split_bytes
 from icesql.spark.jvm.plans import relation_frame
 from icesql.spark.jvm.relations import named_files
-from icesql.spark.read.columns import FileConstant, shown_schema
+from icesql.spark.read.columns import FileConstant, quoted, shown_schema
 from icesql.spark.read.fallback_filters import note_relation
-from icesql.spark.read.fallback_tasks import TASK_COLUMN, ReadJob, read_tasks
+from icesql.spark.read.fallback_tasks import ROW_COLUMN, TASK_COLUMN, ReadJob, read_tasks
 from icesql.spark.read.file_index import FileSet, PythonFileIndex
-from icesql.spark.read.read_planning import constants_table, paths_and_sizes
+from icesql.spark.read.pruned_columns import pruned_fields
+from icesql.spark.read.read_planning import constants_table
 from icesql.spark.workers.shipping import ship
 from icesql.spec import properties as P
 from icesql.spec import types as I
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.name_mapping import NameMapping, name_mapping_from_json
 from icesql.spec.schema import Schema
+from icesql.table.scan.splits import piece_bytes, row_group_pieces
 from icesql.table.scan.tasks import ScannedFile
 
 if TYPE_CHECKING:
@@ -65,21 +68,36 @@ def fallback_frame(read: Read, belongs: Callable[[ScannedFile], bool]) -> DataFr
     """The rows of the tasks for which ``belongs(task)`` is true, deletes applied, in the columns of the read."""
     metadata, schema, wanted = read.metadata, read.schema, read.settings.metadata_columns
     shown = StructType([*shown_schema(metadata, schema, wanted).fields, *(constant.field for constant in read.settings.extra)])
+    fields = pruned_fields(schema.fields, read.settings.needed)
+    names = {field.name for field in fields} | {field.name for field in shown.fields[len(schema.fields) :]}
+    given = StructType([field for field in shown.fields if field.name in names] or [_ROW])
     job = ReadJob(
         io=read.io,
         schema=schema,
+        read=Schema(fields, schema.schema_id),
         known=known_columns(metadata, schema),
         metadata=metadata,
         metadata_columns=wanted,
         name_mapping=name_mapping_of(metadata),
-        arrow_schema=to_arrow_schema(shown),
+        arrow_schema=to_arrow_schema(given),
+        filters_rows=read.settings.is_for_rows,
     )
     ship(read.spark)
 
     def task(batches):  # type: ignore[no-untyped-def]
         yield from read_tasks(job, batches)
 
-    return _tasks_frame(read, belongs).mapInArrow(task, shown)
+    frame = _tasks_frame(read, belongs).mapInArrow(task, given)
+    if given.names == shown.names:
+        return frame
+    return frame.select(*(_column(field, field.name in names) for field in shown.fields))
+
+
+_ROW = StructField(ROW_COLUMN, BooleanType())  # where no column is needed, rows are only counted
+
+
+def _column(field: StructField, is_given: bool) -> Column:
+    return functions.col(quoted(field.name)) if is_given else functions.lit(None).cast(field.dataType).alias(field.name)
 
 
 def known_columns(metadata: TableMetadata, schema: Schema) -> Schema:
@@ -95,7 +113,8 @@ def known_columns(metadata: TableMetadata, schema: Schema) -> Schema:
 
 
 def _tasks_frame(read: Read, belongs: Callable[[ScannedFile], bool]) -> DataFrame:
-    """One row a file: its pickled task. The files themselves are only named here, so that Spark packs tasks by size."""
+    """One row a file: its pickled task. Spark packs tasks by the sizes it is told; of the path it only asks whether it exists, so that it
+    is this machine's root, whatever the table's files lie in."""
 
     def pickled(task: ScannedFile) -> bytes:
         return pickle.dumps((task, _left_out(read, task), [constant.of(task) for constant in read.settings.extra]))
@@ -104,8 +123,8 @@ def _tasks_frame(read: Read, belongs: Callable[[ScannedFile], bool]) -> DataFram
     constants, planner, bridge = StructType([constant.field]), read.planner, bridge_of(read.spark)
 
     def plan(expression: Expression, version: int | None) -> FileSet:
-        tasks = [task for task in planner.tasks(expression) if belongs(task)]
-        return FileSet(*paths_and_sizes(tasks), constants_table((constant,), tasks))
+        tasks = row_group_pieces([task for task in planner.tasks(expression) if belongs(task)], split_bytes(bridge_of(read.spark)))
+        return FileSet(["/"] * len(tasks), [piece_bytes(task) for task in tasks], constants_table((constant,), tasks))
 
     key = f"{read.key} fallback"
     note_relation(key)

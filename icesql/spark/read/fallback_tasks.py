@@ -7,6 +7,7 @@ Runs in Python workers of executors, so it imports only the standard library, py
 from __future__ import annotations
 
 import pickle
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,13 +15,19 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from icesql.expr.tree import TRUE
+from icesql.expr.rewrite import referenced_ids
+from icesql.expr.tree import TRUE, Expression
+from icesql.io.arrow.filter import column_of, row_mask
 from icesql.io.arrow.types import constant_array, internal_values
 from icesql.io.data.files import read_data_file
 from icesql.io.deletes.deletion_vectors import read_dv_bitmap
+from icesql.io.deletes.equality_sets import EqualitySet
 from icesql.io.deletes.files import equality_schema, read_equality_deletes, read_positions
 from icesql.io.deletes.roaring import Positions, RoaringBitmap
 from icesql.io.storage.files import FileIO
+from icesql.io.storage.locations import scheme_of
+from icesql.spark.read.pruned_columns import widened
+from icesql.spark.workers.read_ahead import in_order_ahead
 from icesql.spark.workers.task_imports import archives_forgotten
 from icesql.spec.files import DataFile, FileContent
 from icesql.spec.metadata import TableMetadata
@@ -38,39 +45,59 @@ from icesql.spec.types import (
     UUIDType,
 )
 from icesql.table.metadata.partition_types import coercion, union_partition_type
+from icesql.table.scan.projection_schema import with_columns
 from icesql.table.scan.tasks import FileScanTask
 
 TASK_COLUMN = "__task"
+ROW_COLUMN = "__row"
+_FILES_AHEAD = 3
 _FIELDS = {field.name: field for field in (FILE, POS, SPEC_ID, *LINEAGE)}
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReadJob:
-    """One read, as its tasks need it. ``known`` has every column an equality delete may name; ``arrow_schema`` is what Spark expects:
-    the columns of ``schema``, the metadata columns, and then those that each task has one value for."""
+    """One read, as its tasks need it. ``read``: the columns, and fields of structs, of ``schema`` that are wanted. ``known`` has every
+    column an equality delete may name. ``arrow_schema`` is what Spark expects: the columns of ``read`` with all their fields, the metadata
+    columns, and then those that each task has one value for. ``filters_rows``: rows that fail the task's residual may be left out."""
 
     io: FileIO
     schema: Schema
+    read: Schema
     known: Schema
     metadata: TableMetadata
     metadata_columns: tuple[str, ...]
     name_mapping: NameMapping | None
     arrow_schema: pa.Schema
+    filters_rows: bool = False
 
 
 def read_tasks(job: ReadJob, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The body of a ``mapInArrow`` task over rows that hold a pickle each: the arguments of ``read_task``."""
     with archives_forgotten():
-        for batch in batches:
-            for data in batch.column(0).to_pylist():
-                yield from read_task(job, *pickle.loads(data))
+        tasks = (pickle.loads(data) for batch in batches for data in batch.column(0).to_pylist())
+        deletes = _EqualityDeletes(job)
+        yield from in_order_ahead(lambda arguments: read_task(job, *arguments, equality_deletes=deletes), tasks, _ahead(job))
 
 
-def read_task(job: ReadJob, task: FileScanTask, left_out: bytes | None = None, values: Sequence[object] = ()) -> Iterator[pa.RecordBatch]:
+def _ahead(job: ReadJob) -> int:
+    """How many files are opened before they are needed: none where a file is opened at once."""
+    return 0 if scheme_of(job.metadata.location) == "file" else _FILES_AHEAD
+
+
+def read_task(
+    job: ReadJob,
+    task: FileScanTask,
+    left_out: bytes | None = None,
+    values: Sequence[object] = (),
+    *,
+    equality_deletes: _EqualityDeletes | None = None,
+) -> Iterator[pa.RecordBatch]:
     """Rows of one file in the columns Spark expects. ``left_out``: a bitmap of rows to leave out. ``values``: of the last columns."""
     equality = [file for file in task.delete_files if file.content is FileContent.EQUALITY_DELETES]
-    wanted = _read_schema(job, equality)
-    bitmaps, tests = _deletes(job, task, left_out), [_EqualityTest(job, file) for file in equality]
+    tested = task.residual if job.filters_rows else TRUE
+    bitmaps = _deletes(job, task, left_out)
+    wanted = _read_schema(job, equality, tested, needs_positions=bool(bitmaps))
+    tests = (equality_deletes or _EqualityDeletes(job)).of(equality)
     shows_deleted = DELETED.name in job.metadata_columns
     for batch in read_data_file(
         job.io,
@@ -80,13 +107,17 @@ def read_task(job: ReadJob, task: FileScanTask, left_out: bytes | None = None, v
         filter=None if task.residual == TRUE else task.residual,
         constants=identity_constants(job.metadata, task),
         data_sequence_number=task.file_sequence_number or task.data_sequence_number,
+        byte_range=None if task.is_whole_file else (task.start, task.start + (task.length or 0)),
     ):
         deleted = _deleted(batch, wanted, bitmaps, tests)
-        if not shows_deleted and deleted.any():
-            batch, deleted = batch.filter(pa.array(~deleted)), deleted[~deleted]
+        left = np.zeros(len(deleted), bool) if shows_deleted else deleted
+        if tested != TRUE:
+            left = left | ~np.asarray(row_mask(batch, wanted, tested).to_numpy(zero_copy_only=False), bool)
+        if left.any():
+            batch, deleted = batch.filter(pa.array(~left)), deleted[~left]
         if batch.num_rows:
             shown = _shown(job, task, batch, wanted, deleted)
-            yield pa.RecordBatch.from_arrays([*shown.columns, *_repeated(job, values, batch.num_rows)], schema=job.arrow_schema)
+            yield pa.RecordBatch.from_arrays([*shown, *_repeated(job, values, batch.num_rows)], schema=job.arrow_schema)
 
 
 def _repeated(job: ReadJob, values: Sequence[object], rows: int) -> list[pa.Array]:
@@ -100,12 +131,13 @@ def identity_constants(metadata: TableMetadata, task: FileScanTask) -> Mapping[i
     return {f.source_id: value for f, value in zip(spec.fields, task.data_file.partition, strict=True) if f.transform.is_identity}
 
 
-def _read_schema(job: ReadJob, equality: Sequence[DataFile]) -> Schema:
-    """The shown columns, the position, metadata columns that ``icesql.io`` knows, and columns only equality deletes need."""
-    fields = list(job.schema.fields)
+def _read_schema(job: ReadJob, equality: Sequence[DataFile], tested: Expression, *, needs_positions: bool) -> Schema:
+    """The wanted columns, metadata columns that ``icesql.io`` knows, and columns that only deletes and the residual need."""
+    fields = list(with_columns(job.read, sorted(referenced_ids(tested)), job.schema).fields)
     present = {field.id for field in fields}
-    extra: list[NestedField] = [POS, *(_FIELDS[name] for name in job.metadata_columns if name in _FIELDS)]
+    extra: list[NestedField] = [_FIELDS[name] for name in job.metadata_columns if name in _FIELDS]
     extra += [field for file in equality for field in equality_schema(job.known, file.equality_ids).fields]
+    extra += [POS] if needs_positions or not (fields or extra) else []
     for field in extra:
         if field.id not in present:
             fields.append(NestedField(field.id, field.name if field.id > 2147483000 else f"__{field.id}", field.type))
@@ -124,47 +156,57 @@ def _deletes(job: ReadJob, task: FileScanTask, left_out: bytes | None) -> list[R
     return [part for part in parts if len(part)]
 
 
-class _EqualityTest:
-    """Which rows an equality delete file deletes; nulls equal nulls. Spec: "Equality Delete Files"."""
+class _EqualityDeletes:
+    """The equality deletes of the tasks that one worker runs: each file is read once. Nulls equal nulls. Spec: "Equality Delete Files"."""
 
-    def __init__(self, job: ReadJob, file: DataFile) -> None:
-        self._ids = tuple(file.equality_ids)
-        columns = equality_schema(job.known, self._ids)
-        table = read_equality_deletes(job.io, file, job.known, name_mapping=job.name_mapping)
-        self._rows = set(_keys(columns.fields, [table.column(i) for i in range(table.num_columns)]))
+    def __init__(self, job: ReadJob) -> None:
+        self._job = job
+        self._sets: dict[tuple[str, ...], EqualitySet] = {}
+        self._lock = threading.Lock()
 
-    def __call__(self, batch: pa.RecordBatch, schema: Schema) -> np.ndarray[Any, Any]:
-        places = {field.id: i for i, field in enumerate(schema.fields)}
-        fields = [schema.fields[places[i]] for i in self._ids]
-        keys = _keys(fields, [batch.column(places[i]) for i in self._ids])
-        return np.fromiter((key in self._rows for key in keys), bool, batch.num_rows)
+    def of(self, files: Sequence[DataFile]) -> list[tuple[tuple[int, ...], EqualitySet]]:
+        """(field ids, deleted rows) for each list of equality columns."""
+        by_ids: dict[tuple[int, ...], list[DataFile]] = {}
+        for file in files:
+            by_ids.setdefault(tuple(file.equality_ids), []).append(file)
+        return [(ids, self._set(ids, members)) for ids, members in by_ids.items()]
 
-
-def _keys(fields: Sequence[NestedField], columns: Sequence[Any]) -> Iterator[tuple[object, ...]]:
-    values = [[_comparable(v) for v in internal_values(field.type, column)] for field, column in zip(fields, columns, strict=True)]
-    return zip(*values, strict=True)
-
-
-def _comparable(value: object) -> object:
-    return "NaN" if isinstance(value, float) and value != value else value
+    def _set(self, ids: tuple[int, ...], files: Sequence[DataFile]) -> EqualitySet:
+        key = tuple(sorted(file.file_path for file in files))
+        with self._lock:
+            if key not in self._sets:
+                job = self._job
+                tables = [read_equality_deletes(job.io, file, job.known, name_mapping=job.name_mapping) for file in files]
+                types = [field.type for field in equality_schema(job.known, ids).fields]
+                self._sets[key] = EqualitySet(types, pa.concat_tables(tables).columns)
+            return self._sets[key]
 
 
 def _deleted(
-    batch: pa.RecordBatch, schema: Schema, deletes: Sequence[RoaringBitmap | Positions], tests: Sequence[_EqualityTest]
+    batch: pa.RecordBatch,
+    schema: Schema,
+    deletes: Sequence[RoaringBitmap | Positions],
+    tests: Sequence[tuple[tuple[int, ...], EqualitySet]],
 ) -> np.ndarray[Any, Any]:
     deleted = np.zeros(batch.num_rows, dtype=bool)
     if deletes:
         at = batch.column(next(i for i, f in enumerate(schema.fields) if f.id == POS.id)).to_numpy(zero_copy_only=False)
         for part in deletes:
             deleted |= part.contains(at) if isinstance(part, RoaringBitmap) else np.isin(at, part)
-    for test in tests:
-        deleted |= test(batch, schema)
+    for ids, rows in tests:
+        deleted |= rows.mask([column_of(batch, schema, field_id) for field_id in ids])
     return deleted
 
 
-def _shown(job: ReadJob, task: FileScanTask, batch: pa.RecordBatch, schema: Schema, deleted: np.ndarray[Any, Any]) -> pa.RecordBatch:
+def _shown(job: ReadJob, task: FileScanTask, batch: pa.RecordBatch, schema: Schema, deleted: np.ndarray[Any, Any]) -> list[pa.Array]:
     places = {field.id: i for i, field in enumerate(schema.fields)}
-    arrays = [spark_array(batch.column(i), f.type, job.arrow_schema.field(i).type) for i, f in enumerate(job.schema.fields)]
+    if not job.read.fields and not job.metadata_columns:
+        return [pa.nulls(batch.num_rows, pa.bool_())] if job.arrow_schema.names == [ROW_COLUMN] else []
+    arrays = []
+    for place, field in enumerate(job.read.fields):
+        whole = job.schema.field(field.id).type
+        array = widened(batch.column(places[field.id]), schema.fields[places[field.id]].type, whole)
+        arrays.append(spark_array(array, whole, job.arrow_schema.field(place).type))
     for name, target in zip(job.metadata_columns, list(job.arrow_schema)[len(arrays) :], strict=False):
         if name == DELETED.name:
             arrays.append(pa.array(deleted))
@@ -172,7 +214,7 @@ def _shown(job: ReadJob, task: FileScanTask, batch: pa.RecordBatch, schema: Sche
             arrays.append(_partition(job.metadata, task, batch.num_rows, target.type))
         else:
             arrays.append(batch.column(places[_FIELDS[name].id]).cast(target.type))
-    return pa.RecordBatch.from_arrays(arrays, names=job.arrow_schema.names[: len(arrays)])
+    return arrays
 
 
 def _partition(metadata: TableMetadata, task: FileScanTask, rows: int, target: pa.DataType) -> pa.Array:

@@ -41,7 +41,8 @@ _scan_numbers = itertools.count(1)
 class ReadSettings:
     """What a read shows and of which files.
 
-    ``where`` only prunes (its rows are not filtered). ``files`` restricts the read to those data files; ``tasks`` replaces
+    ``where`` only prunes (its rows are not filtered, but they may be where the read ``is_for_rows``). ``needed``: dotted names of the
+    columns that are used; others may be null (``None``: all are). ``files`` restricts the read to those data files; ``tasks`` replaces
     planning altogether.
     ``deleted_positions``: positions to leave out beside those the delete files name, as bitmaps by data file.
     ``extra``: further constants to show, behind the metadata columns.
@@ -51,6 +52,8 @@ class ReadSettings:
     schema: Schema | None = None
     metadata_columns: tuple[str, ...] = ()
     where: Expression = TRUE
+    is_for_rows: bool = False
+    needed: frozenset[str] | None = None
     files: frozenset[str] | None = None
     tasks: tuple[FileScanTask, ...] | None = None
     deleted_positions: Mapping[str, BitMap64] | None = None
@@ -70,6 +73,8 @@ class SharedPlanner:
         self._plans: dict[Expression, _Plan] = {}
         self._wanted = settings.files
         self._unchecked = True
+        self.reader: Callable[[], str] = str
+        """Says who reads the files, for reports."""
         self._lock = threading.Lock()
 
     def narrow(self, files: Set[str]) -> None:
@@ -136,6 +141,7 @@ class SharedPlanner:
             plan = self._plans.get(expression)
             if plan is None:
                 plan = self._planned(expression)
+                plan.report = replace(plan.report, reader=self.reader())
                 self._plans = {**dict(list(self._plans.items())[-7:]), expression: plan}
         if self._settings.listener is not None:
             self._settings.listener(plan.report, self._snapshot)

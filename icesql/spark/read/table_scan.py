@@ -47,6 +47,7 @@ from icesql.spark.read.read_planning import (
     paths_and_sizes,
     table_key,
 )
+from icesql.spark.read.readers import why_arrow
 from icesql.spark.read.relation import is_vectorised, parquet_relation
 from icesql.spark.read.unpinned import Newest, UnpinnedRead, can_be_unpinned
 from icesql.spec.files import FileContent
@@ -73,6 +74,8 @@ def scan_dataframe(
     schema: Schema | None = None,
     metadata_columns: Sequence[str] = (),
     where: Expression = TRUE,
+    is_for_rows: bool = False,
+    columns: frozenset[str] | None = None,
     files: frozenset[str] | None = None,
     tasks: Sequence[FileScanTask] | None = None,
     options: Mapping[str, str] | None = None,
@@ -82,6 +85,8 @@ def scan_dataframe(
 
     Schema, unless given: a snapshot id's or a tag's own, else the table's current one. ``listener`` gets a report each time Spark asks for
     files, in the thread that asks: the same report object again where a kept plan served.
+    ``is_for_rows``: rows for which ``where`` is not true may be left out. ``columns`` (dotted names): those that are used, others may be
+    null.
     Raises NotFoundError for an unknown snapshot or ref.
     """
     metadata = table.metadata
@@ -90,6 +95,8 @@ def scan_dataframe(
         schema=schema or own_schema,
         metadata_columns=tuple(metadata_columns),
         where=where,
+        is_for_rows=is_for_rows,
+        needed=columns,
         files=files,
         tasks=None if tasks is None else tuple(tasks),
         options=dict(options or {}),
@@ -151,6 +158,7 @@ class Read:
         if settings.never_null:
             self.columns = replace(self.columns, physical=without_nulls(self.columns.physical, settings.never_null))
         self.planner = SharedPlanner(io, metadata, name, snapshot, self.schema, settings)
+        self.planner.reader = lambda: self.foreign_because and f"with Arrow: {self.foreign_because}"
         self.key = f"icesql[{name} snapshot={snapshot.snapshot_id if snapshot else None} schema={self.schema.schema_id}"
         self.table_key = table_key(metadata, settings)
         self.key += f" metadata={self.table_key}]"
@@ -191,12 +199,21 @@ class Read:
         key = (make.__name__, columns.physical.json(), columns.constants_schema.json(), *shown)
         return plan_forms(bridge_of(self.spark)).plan(key, self._files(kind, None, columns), make)
 
-    @cached_property
+    @property
     def is_foreign(self) -> bool:
-        """True where Spark cannot read the columns: it lacks a type, or its row-by-row reader would look for them by names."""
+        """True where Spark cannot read the files or their columns, or must not."""
+        return bool(self.foreign_because)
+
+    @cached_property
+    def foreign_because(self) -> str:
+        """Why tasks read the table with Arrow; empty where Spark's own reader does."""
+        why = why_arrow(self.spark, self.metadata)
+        if why:
+            return why
         if fallback_reader.foreign_schema(self.schema):
-            return True
-        return (bool(self.columns.names) or has_had_other_names(self.metadata, self.schema)) and not is_vectorised(self.spark, self.schema)
+            return "Spark lacks a type or a default of these columns"
+        renamed = bool(self.columns.names) or has_had_other_names(self.metadata, self.schema)
+        return "Spark's row-by-row reader finds columns by name only" if renamed and not is_vectorised(self.spark, self.schema) else ""
 
     @cached_property
     def is_mixed(self) -> bool:

@@ -5,24 +5,22 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from icesql.errors import CorruptMetadataError
-from icesql.expr.binding import is_floating
 from icesql.io.arrow.filter import column_of
-from icesql.io.arrow.types import internal_values
+from icesql.io.deletes.equality_sets import EqualitySet
 from icesql.io.deletes.files import read_equality_deletes
 from icesql.io.storage.files import FileIO
 from icesql.spec.files import DataFile, FileContent
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.metadata_columns import POS
 from icesql.spec.schema import Schema
-from icesql.spec.types import NestedField, PrimitiveType
+from icesql.spec.types import NestedField
 from icesql.table.scan.position_sets import deleted_positions
 from icesql.table.scan.tasks import FileScanTask
 
@@ -34,29 +32,13 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class EqualityDeletes:
-    """The deleted values of one set of columns. Null equals null, NaN equals NaN."""
+    """Deleted rows of one set of columns."""
 
     ids: tuple[int, ...]
-    rows: pa.Table
-    keys: frozenset[tuple[object, ...]]
-    """Of several columns, or of floating ones; empty where ``rows`` is looked up as it is."""
+    rows: EqualitySet
 
     def mask(self, batch: pa.RecordBatch, schema: Schema) -> Mask:
-        columns = [column_of(batch, schema, field_id) for field_id in self.ids]
-        if not self.keys:
-            deleted = pc.is_in(columns[0], value_set=self.rows.column(0).combine_chunks())
-            return np.asarray(deleted.to_numpy(zero_copy_only=False), bool)
-        fields = [schema.fields_by_id[field_id] for field_id in self.ids]
-        rows = zip(*(_keys(field, column) for field, column in zip(fields, columns, strict=True)), strict=True)
-        return np.fromiter((row in self.keys for row in rows), bool, batch.num_rows)
-
-
-def _keys(field: NestedField, column: Any) -> list[object]:
-    """Values in a form in which those that the specification calls equal are equal: one NaN, one zero."""
-    values = internal_values(field.type, column)
-    if is_floating(field.type):
-        return ["NaN" if value is not None and value != value else value for value in values]
-    return values if isinstance(field.type, PrimitiveType) else [repr(value) for value in values]
+        return self.rows.mask([column_of(batch, schema, field_id) for field_id in self.ids])
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +125,7 @@ class DeleteReader:
         fields = [columns[field_id] for field_id in ids]
         names = [field.name for field in fields]
         rows = pa.concat_tables([read_equality_deletes(self._io, file, self.every_column).select(names) for file in files])
-        direct = len(fields) == 1 and isinstance(fields[0].type, PrimitiveType) and not is_floating(fields[0].type)
-        keys = frozenset() if direct else frozenset(zip(*(_keys(f, rows.column(i)) for i, f in enumerate(fields)), strict=True))
-        return EqualityDeletes(ids, rows, keys)
+        return EqualityDeletes(ids, EqualitySet([field.type for field in fields], rows.columns))
 
 
 def every_column(metadata: TableMetadata) -> Schema:

@@ -25,6 +25,7 @@ class ScanReport:
     snapshot_id: int | None = None
     schema_id: int | None = None
     filter: str = "true"
+    reader: str = ""  # who reads the files where it is not Spark's own reader, and why
     planning_ms: float = 0.0
     manifests_total: int = 0
     manifests_scanned: int = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -13,6 +13,7 @@ from icesql.table.scan.tasks import CombinedScanTask, FileScanTask
 SPLIT_SIZE_BYTES = 128 * 1024 * 1024
 LOOKBACK = 10
 OPEN_FILE_COST_BYTES = 4 * 1024 * 1024
+_SHARES = 16
 _SPLITTABLE = frozenset({"parquet", "orc", "avro"})
 
 
@@ -68,6 +69,32 @@ def split(task: FileScanTask, target_size_bytes: int) -> Iterator[FileScanTask]:
     ends = (*starts[1:], size)
     for start, end in zip(starts, ends, strict=True):
         yield replace(task, start=start, length=end - start)
+
+
+def row_group_pieces(tasks: Sequence[FileScanTask], most_and_least_bytes: tuple[int, int]) -> list[FileScanTask]:
+    """Whole Parquet files cut between row groups into pieces of about as much, so that each of ``_SHARES`` workers has some; other tasks
+    as they are. The bytes are what a piece has at most and at least, where row groups allow it."""
+    most, least = most_and_least_bytes
+    target = min(most, max(least, sum(task.data_file.file_size_in_bytes for task in tasks) // _SHARES))
+    pieces: list[FileScanTask] = []
+    for task in tasks:
+        file = task.data_file
+        if file.file_format != "parquet" or len(file.split_offsets) < 2 or file.file_size_in_bytes <= target:
+            pieces.append(task)
+            continue
+        held: list[FileScanTask] = []
+        for piece in split(task, target):
+            held.append(piece)
+            if sum(map(piece_bytes, held)) >= target:
+                pieces.extend(_merged(held))
+                held = []
+        pieces.extend(_merged(held))
+    return pieces
+
+
+def piece_bytes(task: FileScanTask) -> int:
+    """Bytes of the data file that the task reads."""
+    return task.data_file.file_size_in_bytes if task.length is None else task.length
 
 
 def _usable_offsets(offsets: tuple[int, ...], size: int) -> tuple[int, ...]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from icesql.magic import svg
-from icesql.session.output.pruning_line import Planning
-from icesql.session.output.pruning_picture import Step, steps
+from icesql.pictures import svg
+from icesql.pictures.pruning_steps import Planning, Step, steps
 
 _BAR, _LABEL = 260, 100
 

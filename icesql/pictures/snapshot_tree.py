@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping, Sequence
 
-from icesql.magic import svg
+from icesql.pictures import svg
 from icesql.spec.snapshots import Snapshot, SnapshotRef
 
 MOST_SNAPSHOTS = 100
