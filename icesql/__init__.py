@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the types that an editor shows; at run time __getattr__ imports each name on first use
+    from icesql.catalog.commit_files import commit_files as commit_files
     from icesql.magic import load_ipython_extension as load_ipython_extension
     from icesql.magic import unload_ipython_extension as unload_ipython_extension
     from icesql.session import Session as Session
@@ -30,6 +31,7 @@ _PUBLIC = {
 __all__ = [
     "Session",
     "__version__",
+    "commit_files",
     "connect",
     "connect_catalog",
     "disable",
