@@ -5,7 +5,17 @@ Everything public is imported on first use, so ``import icesql`` costs next to n
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # the types that an editor shows; at run time __getattr__ imports each name on first use
+    from icesql.catalog.commit_files import commit_files as commit_files
+    from icesql.magic import load_ipython_extension as load_ipython_extension
+    from icesql.magic import unload_ipython_extension as unload_ipython_extension
+    from icesql.session import Session as Session
+    from icesql.session import connect as connect
+    from icesql.session.dataframe_api.enable import disable as disable
+    from icesql.session.dataframe_api.enable import enable as enable
+    from icesql.session.light import connect_catalog as connect_catalog
 
 __version__ = "0.1.0"
 _PUBLIC = {
@@ -18,10 +28,20 @@ _PUBLIC = {
     "load_ipython_extension": "icesql.magic",
     "unload_ipython_extension": "icesql.magic",
 }
-__all__ = ["__version__", *_PUBLIC]
+__all__ = [
+    "Session",
+    "__version__",
+    "commit_files",
+    "connect",
+    "connect_catalog",
+    "disable",
+    "enable",
+    "load_ipython_extension",
+    "unload_ipython_extension",
+]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _PUBLIC:
         raise AttributeError(f"module 'icesql' has no attribute '{name}'")
     import importlib

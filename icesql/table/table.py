@@ -15,11 +15,13 @@ from icesql.spec.schema import Schema
 from icesql.spec.snapshots import MAIN, Snapshot, SnapshotRef
 from icesql.spec.sorting import SortOrder
 from icesql.table.arguments import checked
+from icesql.table.description import as_html, described
 from icesql.table.operations import Change, TableOperations, TableVersion
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from icesql.io.arrow.stream import ArrowStream
     from icesql.table.changes.append import AppendFiles
     from icesql.table.changes.delete_files import DeleteFiles
     from icesql.table.changes.expire_snapshots import ExpireSnapshots
@@ -34,9 +36,11 @@ if TYPE_CHECKING:
     from icesql.table.changes.update_schema import UpdateSchema
     from icesql.table.changes.update_spec import UpdatePartitionSpec
     from icesql.table.commit import Stage
+    from icesql.table.metadata_tables.inspect import Inspect
     from icesql.table.scan.table_scan import TableScan
     from icesql.table.snapshot.produce import ProduceSnapshot
     from icesql.table.transaction import Transaction
+    from icesql.table.write.upsert import UpsertResult
 
 
 class OwningCatalog(Protocol):
@@ -61,7 +65,10 @@ class Table:
         self._version, self._moves, self._lock = version, 0, threading.Lock()
 
     def __repr__(self) -> str:
-        return f"Table({self.name}, {self.metadata_location})"
+        return "\n".join(described(self.name, self.metadata))
+
+    def _repr_html_(self) -> str:
+        return as_html(self.name, self.metadata)
 
     # -- what it shows -------------------------------------------------------------------------------------------
     @property
@@ -112,6 +119,14 @@ class Table:
     @property
     def snapshots(self) -> tuple[Snapshot, ...]:
         return self.metadata.snapshots
+
+    def snapshot_by_id(self, snapshot_id: int) -> Snapshot | None:
+        return self.metadata.snapshots_by_id.get(snapshot_id)
+
+    def snapshot_by_name(self, name: str) -> Snapshot | None:
+        """The snapshot of a branch or tag."""
+        ref = self.refs.get(name)
+        return None if ref is None else self.snapshot_by_id(ref.snapshot_id)
 
     @property
     def refs(self) -> Mapping[str, SnapshotRef]:
@@ -175,30 +190,45 @@ class Table:
             options=dict(options or {}),
         )
 
+    @property
+    def inspect(self) -> Inspect:
+        """The metadata tables as Arrow data: ``table.inspect.files()``."""
+        from icesql.table.metadata_tables.inspect import Inspect
+
+        return Inspect(self)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """All rows of the current snapshot to whatever speaks Arrow's stream protocol."""
+        return self.scan().__arrow_c_stream__(requested_schema)
+
     def to_arrow(self) -> pa.Table:
         """All rows of the current snapshot."""
         return self.scan().to_arrow()
 
     # -- writing without Spark -----------------------------------------------------------------------------------
-    def append(self, rows: pa.Table, *, branch: str = MAIN, summary: Mapping[str, str] | None = None) -> TableVersion:
+    def append(self, rows: ArrowStream, *, branch: str = MAIN, summary: Mapping[str, str] | None = None) -> TableVersion:
         """Write the rows, partitioned as the spec says, and commit them. Columns match by name.
+
+        ``rows``: a pyarrow table, a frame of polars or pandas, a relation of DuckDB, a scan, or another Arrow stream.
 
         Raises ValidationError if they do not fit the schema.
         """
+        from icesql.io.arrow.stream import arrow_table
         from icesql.table.write.arrow_write import append
 
-        return append(self, rows, branch=branch, summary=summary or {})
+        return append(self, arrow_table(rows), branch=branch, summary=summary or {})
 
     def overwrite(
-        self, rows: pa.Table, where: Expression | str | None = None, *, branch: str = MAIN, summary: Mapping[str, str] | None = None
+        self, rows: ArrowStream, where: Expression | str | None = None, *, branch: str = MAIN, summary: Mapping[str, str] | None = None
     ) -> TableVersion:
         """Replace the rows that match ``where`` (all of them without it) by ``rows``, in one commit.
 
         Raises ValidationError when another writer added or deleted matching rows meanwhile.
         """
+        from icesql.io.arrow.stream import arrow_table
         from icesql.table.write.arrow_write import overwrite
 
-        return overwrite(self, rows, self.expression(where), branch=branch, summary=summary or {})
+        return overwrite(self, arrow_table(rows), self.expression(where), branch=branch, summary=summary or {})
 
     def delete(
         self, where: Expression | str | None = None, *, branch: str = MAIN, summary: Mapping[str, str] | None = None
@@ -207,6 +237,24 @@ class Table:
         from icesql.table.write.arrow_write import delete
 
         return delete(self, self.expression(where), branch=branch, summary=summary or {})
+
+    def upsert(
+        self,
+        rows: ArrowStream,
+        join_cols: Sequence[str] | None = None,
+        *,
+        branch: str = MAIN,
+        summary: Mapping[str, str] | None = None,
+    ) -> UpsertResult:
+        """Replace the rows that share their key with one of ``rows``, add the others; one commit, none where nothing changes.
+
+        ``join_cols``: the key's columns, by default the table's identifier fields. Raises ValidationError for a key that is null or
+        occurs twice, and when another writer changed matching rows meanwhile.
+        """
+        from icesql.io.arrow.stream import arrow_table
+        from icesql.table.write.upsert import upsert
+
+        return upsert(self, arrow_table(rows), join_cols, branch=branch, summary=summary or {})
 
     def add_files(self, locations: Iterable[str], *, branch: str = MAIN, check_duplicates: bool = True) -> TableVersion:
         """Add existing data files to the table without copying them.

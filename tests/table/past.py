@@ -6,6 +6,7 @@ import random
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from icesql.errors import IcesqlError
 from icesql.expr.tree import Reference
@@ -57,7 +58,7 @@ class Past:
         return self.table
 
     # -- choices -------------------------------------------------------------------------------------------------
-    def _rows(self) -> object:
+    def _rows(self) -> Any:
         self._number += 3
         return rows(*range(self._number, self._number + 3), p=self._chance.randrange(3))
 

@@ -295,17 +295,15 @@ class RestCatalog(Catalog):
     def _taken_by(self, names: Identifier) -> str:
         return "Table" if self.table_exists(names) else "View"
 
-    def create_table(
+    def _create(
         self,
-        identifier: Identifier | str,
+        names: Identifier,
         schema: Schema,
-        *,
-        spec: PartitionSpec = UNPARTITIONED,
-        sort_order: SortOrder = UNSORTED,
-        location: str | None = None,
-        properties: Mapping[str, str] | None = None,
+        spec: PartitionSpec,
+        sort_order: SortOrder,
+        location: str | None,
+        properties: Mapping[str, str] | None,
     ) -> Table:
-        names = identifier_of(identifier)
         self.operations(names)
         loaded = self.loads.keep(names, self._stage(names, schema, spec, sort_order, location, properties, only=False))
         note_change(loaded.version.metadata.location)

@@ -55,6 +55,7 @@ _EXACT = Context(prec=100, traps=[Inexact, InvalidOperation])
 _ROUNDED = Context(prec=100, traps=[InvalidOperation])
 _HEX = re.compile(r"(?:0[xX]|[xX]'|)((?:[0-9A-Fa-f]{2})*)'?")
 _WHOLE_DIGITS = 40  # beyond every integer type
+_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 
 
@@ -214,6 +215,8 @@ def _to_timestamp(*, zoned: bool, unit_nanos: int) -> Callable[[Type, Any], Any]
                 raise InvalidArgumentError(f"Cannot convert literal: not a {type_}, {why}: {value!r}", type=str(type_))
             case dt.date():
                 return _ranged((value.toordinal() - _EPOCH_DAY) * MICROS_PER_DAY * NANOS_PER_MICRO // unit_nanos, 64)
+            case str() if not zoned and _DAY.fullmatch(value):  # its midnight; with a time zone the text must say whose
+                return _ranged(iso.nanos_from_iso(f"{value}T00:00:00", zoned=False) // unit_nanos, 64)
             case str() if not _WHOLE.fullmatch(value):
                 return _ranged(iso.nanos_from_iso(value, zoned=zoned) // unit_nanos, 64)
         return whole(type_, value)

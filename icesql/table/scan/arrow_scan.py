@@ -44,7 +44,7 @@ def scan_to_arrow(scan: TableScan) -> pa.Table:
     """All rows of a scan, in manifest and file order, in the columns of ``scan.schema`` (with field ids in their metadata)."""
     schema = to_arrow_schema(scan.schema)
     if scan.limit is not None:
-        return _limited(scan, scan.limit)
+        return pa.Table.from_batches(scan_to_batches(scan), schema)
     reader, tasks = TaskReader.of(scan), list(scan.plan_files().tasks)
     if len(tasks) < 2:
         return pa.Table.from_batches([batch for task in tasks for batch in reader.batches(task)], schema)
@@ -53,22 +53,21 @@ def scan_to_arrow(scan: TableScan) -> pa.Table:
     return pa.concat_tables([schema.empty_table(), *tables])
 
 
-def _limited(scan: TableScan, limit: int) -> pa.Table:
-    batches: list[pa.RecordBatch] = []
-    left = limit
-    for batch in scan_to_batches(scan) if limit > 0 else ():
-        batches.append(batch.slice(0, left))
-        left -= batch.num_rows
-        if left <= 0:
-            break
-    return pa.Table.from_batches(batches, to_arrow_schema(scan.schema))
-
-
 def scan_to_batches(scan: TableScan) -> Iterator[pa.RecordBatch]:
-    """As ``scan_to_arrow``, one batch at a time; files are read when their batches are asked for. ``limit`` is not applied."""
+    """As ``scan_to_arrow``, one batch at a time; files are read when their batches are asked for."""
     reader = TaskReader.of(scan)
+    if scan.limit is not None and scan.limit <= 0:
+        return
+    left = scan.limit
     for task in scan.plan_files().tasks:
-        yield from reader.batches(task)
+        for batch in reader.batches(task):
+            yield batch if left is None else batch.slice(0, left)
+            if left is not None and (left := left - batch.num_rows) <= 0:
+                return
+
+
+def scan_to_reader(scan: TableScan) -> pa.RecordBatchReader:
+    return pa.RecordBatchReader.from_batches(to_arrow_schema(scan.schema), scan_to_batches(scan))
 
 
 class TaskReader:

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice, repeat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from icesql.expr.binding import bind
+from icesql.expr.describe import describe
 from icesql.expr.residuals import ResidualFunction, residual_function
 from icesql.expr.tree import TRUE, Expression
 from icesql.io.garbage import collector_paused
@@ -22,6 +23,7 @@ from icesql.spec.snapshots import Snapshot
 from icesql.table.manifests.access import spec_of
 from icesql.table.manifests.column_predicates import Rows
 from icesql.table.manifests.partition_groups import grouped_tuples, partition_tuples
+from icesql.table.scan.optional_modules import optional_module
 from icesql.table.scan.planning import PlanContext, PlannedFiles, PlannedManifest, plan_snapshot
 from icesql.table.scan.projection_schema import select_columns
 from icesql.table.scan.report import ScanReport
@@ -30,6 +32,9 @@ from icesql.table.scan.splits import plan_combined, split_options
 from icesql.table.scan.tasks import CombinedScanTask, FileScanTask, PlannedFile
 
 if TYPE_CHECKING:
+    import duckdb
+    import pandas
+    import polars
     import pyarrow as pa
 
 
@@ -53,6 +58,17 @@ class TableScan:
     case_sensitive: bool = field(default=True, kw_only=True)
     limit: int | None = field(default=None, kw_only=True)
     options: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+
+    def __repr__(self) -> str:
+        asked = {
+            "select": self.select,
+            "snapshot_id": self.snapshot_id,
+            "ref": self.ref,
+            "timestamp_ms": self.timestamp_ms,
+            "limit": self.limit,
+        }
+        parts = [self.name, *([] if self.filter == TRUE else [f"where={describe(self.filter)!r}"])]
+        return f"TableScan({', '.join([*parts, *(f'{key}={value!r}' for key, value in asked.items() if value is not None)])})"
 
     @cached_property
     def selected(self) -> Selected:
@@ -100,10 +116,41 @@ class TableScan:
         return scan_to_arrow(self)
 
     def to_batches(self) -> Iterator[pa.RecordBatch]:
-        """As ``to_arrow``, one batch at a time."""
+        """As ``to_arrow``, one batch at a time: memory holds a batch and not the result. At most ``limit`` rows."""
         from icesql.table.scan.arrow_scan import scan_to_batches
 
         return scan_to_batches(self)
+
+    def to_arrow_batches(self) -> Iterator[pa.RecordBatch]:
+        """Another name of ``to_batches``."""
+        return self.to_batches()
+
+    def to_arrow_batch_reader(self) -> pa.RecordBatchReader:
+        """``to_batches`` as Arrow's reader, which knows the schema."""
+        from icesql.table.scan.arrow_scan import scan_to_reader
+
+        return scan_to_reader(self)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The rows to whatever speaks Arrow's stream protocol: ``polars.DataFrame(scan)``, ``pyarrow.table(scan)``, ``append(scan)``."""
+        return self.to_arrow_batch_reader().__arrow_c_stream__(requested_schema)
+
+    def to_pandas(self, **options: Any) -> pandas.DataFrame:
+        """The rows as a pandas frame; ``options`` are those of pyarrow's ``Table.to_pandas``."""
+        return self.to_arrow().to_pandas(**options)
+
+    def to_polars(self) -> polars.DataFrame:
+        """The rows as a polars frame. Raises UnsupportedError where polars is not installed."""
+        return optional_module("polars", "to_polars").from_arrow(self.to_arrow())
+
+    def to_duckdb(self, table_name: str, connection: duckdb.DuckDBPyConnection | None = None) -> duckdb.DuckDBPyConnection:
+        """A DuckDB connection (this one, or a new one in memory) in which ``table_name`` is a view of the rows.
+
+        Raises UnsupportedError where duckdb is not installed.
+        """
+        connected = optional_module("duckdb", "to_duckdb").connect() if connection is None else connection
+        connected.register(table_name, self.to_arrow())
+        return connected
 
     def count(self) -> int:
         """How many rows the scan returns, from metadata alone where that is exact."""

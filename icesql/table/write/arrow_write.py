@@ -53,7 +53,7 @@ def overwrite(table: Table, rows: pa.Table, where: Expression, *, branch: str, s
     with removed_if_it_fails(table.io) as added:
         added += write_rows(table.io, table.metadata, rows)
         added += write_rows(table.io, table.metadata, change.kept, schema=change.kept_schema)
-    return _commit_rewrite(table, change, added, where, branch, summary)
+    return commit_rewrite(table, change.base_snapshot_id, change.removed, added, where, branch, summary)
 
 
 def delete(table: Table, where: Expression, *, branch: str, summary: Mapping[str, str]) -> TableVersion:
@@ -64,7 +64,7 @@ def delete(table: Table, where: Expression, *, branch: str, summary: Mapping[str
     if not change.removed:
         return table.version
     added = write_rows(table.io, table.metadata, change.kept, schema=change.kept_schema)
-    return _commit_rewrite(table, change, added, where, branch, summary)
+    return commit_rewrite(table, change.base_snapshot_id, change.removed, added, where, branch, summary)
 
 
 def add_files(table: Table, locations: Sequence[str], *, branch: str, check_duplicates: bool) -> TableVersion:
@@ -86,13 +86,13 @@ def _check_new(table: Table, locations: Sequence[str], branch: str) -> None:
     spelled = [one_spelling(location) for location in locations]
     if len(set(spelled)) < len(spelled):
         raise ValidationError(f"Cannot add files: a file is listed twice: {next(x for x in spelled if spelled.count(x) > 1)}")
-    held = {one_spelling(path) for path in table.scan(ref=_readable(table, branch)).plan_files().paths}
+    held = {one_spelling(path) for path in table.scan(ref=readable_ref(table, branch)).plan_files().paths}
     known = [location for location in locations if one_spelling(location) in held]
     if known:
         raise already_in_table(known)
 
 
-def _readable(table: Table, branch: str) -> str | None:
+def readable_ref(table: Table, branch: str) -> str | None:
     """The ref to read before a write to ``branch``; ``None`` (the current snapshot) for a branch that the write will make."""
     return branch if branch in table.refs else None
 
@@ -109,8 +109,8 @@ class _Change:
 
 
 def _change(table: Table, where: Expression, branch: str) -> _Change:
-    scan = table.scan(where, ref=_readable(table, branch))
-    schema = _carried(table.metadata)
+    scan = table.scan(where, ref=readable_ref(table, branch))
+    schema = carried_schema(table.metadata)
     reader = TaskReader(table.io, table.metadata, table.schema, schema)
     whole = strict_metrics(scan.table_schema, scan.bound_filter)
     removed, kept = [], [fitted(pa.table({field.name: pa.nulls(0) for field in schema.fields}), schema)]
@@ -124,7 +124,7 @@ def _change(table: Table, where: Expression, branch: str) -> _Change:
     return _Change(None if snapshot is None else snapshot.snapshot_id, removed, pa.concat_tables(kept), schema)
 
 
-def _carried(metadata: TableMetadata) -> Schema:
+def carried_schema(metadata: TableMetadata) -> Schema:
     """The columns a rewritten row takes along: in version 3 its identity too. Spec: "Row Lineage"."""
     if metadata.format_version < 3:
         return metadata.schema
@@ -138,15 +138,22 @@ def _staying(reader: TaskReader, where: Expression, task: FileScanTask) -> pa.Ta
     return rows.filter(pc.invert(matches)) if pc.any(matches).as_py() else None
 
 
-def _commit_rewrite(
-    table: Table, change: _Change, added: list[DataFile], where: Expression, branch: str, summary: Mapping[str, str]
+def commit_rewrite(
+    table: Table,
+    base_snapshot_id: int | None,
+    removed: Sequence[DataFile],
+    added: Sequence[DataFile],
+    where: Expression,
+    branch: str,
+    summary: Mapping[str, str],
 ) -> TableVersion:
+    """Replace files that were read at ``base_snapshot_id``. Raises ValidationError if rows that match ``where`` have changed since."""
     builder = table.new_overwrite().owning_files().to_branch(branch).set_all(summary)
-    for file in change.removed:
+    for file in removed:
         builder.delete_file(file)
     for file in added:
         builder.add_file(file)
-    builder.validate_from_snapshot(change.base_snapshot_id).conflict_detection_filter(where)
+    builder.validate_from_snapshot(base_snapshot_id).conflict_detection_filter(where)
     return builder.validate_no_conflicting_data().validate_no_conflicting_deletes().commit()
 
 
