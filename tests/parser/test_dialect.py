@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,7 @@ from icesql.parser.statements import Other, Query, Statement
 from tests.parser.meaning import meaning, tables
 from tests.parser.pairs_file import all_pairs
 from tests.parser.test_fuzz import mutated
+from tests.sql.case_files import read_cases
 
 ICEBERG = Iceberg()
 TEXTS = sorted({text for _, text, _ in all_pairs()})
@@ -29,6 +31,7 @@ def accepted(text: str) -> Statement | None:
 
 
 OURS = [text for text in TEXTS if not isinstance(accepted(text), Query | None)]
+CASE_FILES = sorted(path for folder in ("cases", "live") for path in (Path(__file__).parents[1] / "sql" / folder).glob("*.sql"))
 QUERIES = [text for text in TEXTS if isinstance(accepted(text), Query)]
 
 
@@ -48,6 +51,23 @@ def test_also_where_sqlglot_has_read_its_expressions(text: str, pretty: bool) ->
     assert meaning(parse(printed), expressions=False) == meaning(parse(text), expressions=False)
     assert tables(parse(printed)) == tables(parse(text))
     assert sqlglot().parse_one(printed, read=ICEBERG).sql(ICEBERG, pretty=pretty) == printed
+
+
+@pytest.mark.parametrize("file", CASE_FILES, ids=lambda file: file.stem)
+def test_printed_statements_of_the_sql_cases_are_the_same(file: Path) -> None:
+    """Each statement of the cases that icesql and Iceberg's runtime both run (``tests/sql``)."""
+    printed_count = 0
+    for case in read_cases(file):
+        for step in case.steps:
+            text = step.sql.replace("{ns}", "local.ns").replace("{nsname}", "ns").replace("{loc}", "/a/b")
+            statement = accepted(text)
+            if statement is None or isinstance(statement, Query):
+                continue
+            printed = ICEBERG.generate(Parser.of(text, ICEBERG).statement())
+            assert meaning(parse(printed)) == meaning(statement), text
+            assert tables(parse(printed)) == tables(statement), text
+            printed_count += 1
+    assert printed_count
 
 
 def test_queries_keep_their_tables() -> None:
