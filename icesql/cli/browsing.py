@@ -128,8 +128,8 @@ def files(table: Table) -> Rows:
     from icesql.table.metadata_tables.registry import scan_metadata_table
 
     names = _file_columns(table)
-    found = scan_metadata_table("files", io=table.io, metadata=table.metadata, metadata_location=table.metadata_location, select=names)
-    columns = [found.column(name).to_pylist() for name in names]
+    listed = scan_metadata_table("files", io=table.io, metadata=table.metadata, metadata_location=table.metadata_location, select=names)
+    columns = [listed.column(name).to_pylist() for name in names]
     return Rows(names, list(zip(*columns, strict=True)))
 
 

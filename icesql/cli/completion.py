@@ -191,8 +191,8 @@ class StatementCompleter(Completer):
         yield from ((prefix + name, meta) for name, meta in self._inside(within or None))
 
     def _table(self, parts: Sequence[str]) -> Table | None:
-        found = readable(self._session.state, parts) if parts else None
-        return None if found is None else found.table
+        relation = readable(self._session.state, parts) if parts else None
+        return None if relation is None else relation.table
 
     def _setting_names(self, at: Cursor) -> Iterator[tuple[str, str]]:
         """Keys whole: their dots part no names."""

@@ -50,14 +50,14 @@ def table_conditions(text: str) -> list[TableConditions]:
     depths = _depths(tokens)
     blocks = _blocks(tokens, depths)
     tables = [table for table in references(text).tables if table.place is not Place.TARGET]
-    found = []
+    by_table = []
     for table in tables:
         at = next(i for i, token in enumerate(tokens) if token.start == table.start)
         block = max((b for b in blocks if b.start <= at < b.end), key=lambda b: b.start, default=None)
         usable = block is not None and _keeps_rows(tokens, depths, block, at)
         conditions = _conditions(text, tokens, depths, block, table, tables) if usable and block is not None else ()
-        found.append(TableConditions(table, tuple(conditions)))
-    return found
+        by_table.append(TableConditions(table, tuple(conditions)))
+    return by_table
 
 
 def _depths(tokens: Sequence[Token]) -> list[int]:

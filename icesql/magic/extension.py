@@ -80,9 +80,9 @@ def _apart(before: str, literal: str, after: str) -> str:
 
 def session_of(variables: dict[str, Any]) -> Session:
     """The notebook's session: ``ice``, else one over ``spark``, else a new one; kept as ``ice``."""
-    found = variables.get(_SESSION)
-    if isinstance(found, Session):
-        return found
+    kept = variables.get(_SESSION)
+    if isinstance(kept, Session):
+        return kept
     from icesql.spark.jvm.spark_session import is_classic
 
     spark = variables.get("spark")

@@ -153,8 +153,8 @@ def intent_of(operations: TableOperations, changes: Sequence[Change], version: T
     change = getattr(changes[0], "produced", None) if len(changes) == 1 else None
     if produce is None or change is None or change.add_manifests or change.remove_manifests:
         return None
-    found: Callable[[], TableVersion] = lambda: produce(version, change)  # noqa: E731
-    return found
+    newer: Callable[[], TableVersion] = lambda: produce(version, change)  # noqa: E731
+    return newer
 
 
 def failed_for_certain(error: BaseException) -> bool:

@@ -170,21 +170,21 @@ def settled(loads: Loads, commits: Sequence[Sent], doing: str, send: Callable[[]
         doubt: ServiceError = error
     except (_DoubtError, BadReplyError) as error:
         doubt = error
-    found: list[TableVersion] = []
+    newest: list[TableVersion] = []
 
     def look() -> Outcome:
-        found[:] = []
+        newest[:] = []
         try:
-            found.extend(_versions(loads, commits))
+            newest.extend(_versions(loads, commits))
         except NotFoundError:
             raise _NotShownYet from None
-        outcome = together([commit.outcome(version) for commit, version in zip(commits, found, strict=True)])
+        outcome = together([commit.outcome(version) for commit, version in zip(commits, newest, strict=True)])
         if outcome is not Outcome.COMMITTED:
             raise _NotShownYet
         return outcome
 
     settle(look, commits[0].metadata.properties, doing, doubt)
-    return found
+    return newest
 
 
 def unknown(doing: str, cause: Exception) -> CommitStateUnknownError:

@@ -42,15 +42,15 @@ class Credential:
 
 def credentials_of(nodes: Sequence[Any], secrets: Secrets) -> tuple[Credential, ...]:
     """Longest prefix first. Raises BadReplyError."""
-    found = []
+    by_prefix = []
     for node in nodes:
         prefix, config = (node.get("prefix"), node.get("config")) if isinstance(node, dict) else (None, None)
         if not isinstance(prefix, str) or not isinstance(config, dict):
             raise BadReplyError("Cannot read storage credentials of the server: prefix or config is missing")
         texts = {str(key): str(value) for key, value in config.items() if value is not None}
         secrets.add(*texts.values())
-        found.append(Credential(prefix, texts, expiry_of(texts)))
-    return tuple(sorted(found, key=lambda one: -len(one.prefix)))
+        by_prefix.append(Credential(prefix, texts, expiry_of(texts)))
+    return tuple(sorted(by_prefix, key=lambda one: -len(one.prefix)))
 
 
 def expiry_of(config: Mapping[str, str]) -> float | None:

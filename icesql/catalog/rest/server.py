@@ -195,12 +195,12 @@ class Server:
 
     def names(self, route: Route, doing: str, namespace: Namespace) -> list[Identifier]:
         """Identifiers of a list of tables, views or functions, in order. Raises as ``pages``."""
-        found: list[Identifier] = []
+        identifiers: list[Identifier] = []
         with collector_paused():
             for page in self.pages(route, doing, NamesPage, namespace=namespace):
-                found += [(*one.namespace, one.name) for one in page.identifiers]
-            found.sort()
-        return found
+                identifiers += [(*one.namespace, one.name) for one in page.identifiers]
+            identifiers.sort()
+        return identifiers
 
 
 class _Name(msgspec.Struct, gc=False):
@@ -222,10 +222,10 @@ class NamespacesPage(Page, rename="kebab", gc=False, kw_only=True):
 
 def _texts(node: Mapping[str, Any], key: str) -> dict[str, str]:
     """A map of settings; values that are no text are written as JSON writes them."""
-    found = node.get(key) or {}
-    if not isinstance(found, dict):
+    values = node.get(key) or {}
+    if not isinstance(values, dict):
         raise BadReplyError(f"Cannot open catalog: {key} of the server's configuration is no map")
-    return {str(k): v if isinstance(v, str) else msgspec.json.encode(v).decode() for k, v in found.items() if v is not None}
+    return {str(k): v if isinstance(v, str) else msgspec.json.encode(v).decode() for k, v in values.items() if v is not None}
 
 
 def time_ordered_uuid() -> str:

@@ -153,11 +153,11 @@ class RestViews:
         return None
 
 
-def shows(found: ViewMetadata, view: ViewMetadata) -> bool:
+def shows(stored: ViewMetadata, view: ViewMetadata) -> bool:
     """Whether the server's view is what was sent: its version's time and definition, and its properties."""
-    one, other = found.current_version, view.current_version
-    same_columns = found.schema.same_columns(view.schema)
-    return same_columns and _definition(one) == _definition(other) and found.properties == view.properties
+    one, other = stored.current_version, view.current_version
+    same_columns = stored.schema.same_columns(view.schema)
+    return same_columns and _definition(one) == _definition(other) and stored.properties == view.properties
 
 
 def _definition(version: ViewVersion) -> tuple[object, ...]:

@@ -46,12 +46,12 @@ def _native_rows(records: AvroRecords, shape: Any, needed: Any, location: str) -
         while left:
             count = min(left, _ROWS_AT_ONCE)
             try:
-                found, at = decode(records.buffer, at, end, count)
+                decoded, at = decode(records.buffer, at, end, count)
             except ValueError as error:
                 why, place = error.args if len(error.args) == 2 else (str(error), at)
                 raise corrupt(location, f"damaged record: {why}", place) from error
             left -= count
-            yield from found
+            yield from decoded
         if at != end:
             raise corrupt(location, "block does not end with its last record", at)
 

@@ -40,11 +40,11 @@ class EqualitySet:
         """Which rows are in the set; ``columns`` as for the set itself."""
         codes: Codes | None = None
         for (values, distinct), type_, column in zip(self._steps, self._types, columns, strict=True):
-            found = values.codes(_comparable(type_, column))
+            keys = values.codes(_comparable(type_, column))
             if not len(distinct):
-                return np.zeros(len(found), bool)
-            known = found >= 0 if codes is None else (found >= 0) & (codes >= 0)
-            pairs = _paired(codes, found, values.count)
+                return np.zeros(len(keys), bool)
+            known = keys >= 0 if codes is None else (keys >= 0) & (codes >= 0)
+            pairs = _paired(codes, keys, values.count)
             places = np.minimum(np.searchsorted(distinct, pairs), len(distinct) - 1)
             codes = np.where(known & (distinct[places] == pairs), places, -1).astype(np.int64)
             if not (codes >= 0).any():
@@ -83,8 +83,8 @@ class _Values:
                 places = np.minimum(np.searchsorted(self._numbers, values), len(self._numbers) - 1)
                 codes = np.where(self._numbers[places] == values, places, -1).astype(np.int64)
         else:
-            found = pc.index_in(column, value_set=self._others).fill_null(-1)
-            codes = found.to_numpy(zero_copy_only=False).astype(np.int64)
+            places = pc.index_in(column, value_set=self._others).fill_null(-1)
+            codes = places.to_numpy(zero_copy_only=False).astype(np.int64)
         if nulls is not None:
             codes[nulls] = self.count - 1 if self._has_null else -1
         return codes

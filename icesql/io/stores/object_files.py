@@ -267,8 +267,8 @@ class ObjectFileIO:
                 break
         yield from objects
         with ThreadPoolExecutor(_LIST_THREADS, "icesql-list") as pool:
-            for found in pool.map(lambda folder: client.call("list", location, lambda store: _all_below(store, folder)), folders):
-                yield from found
+            for listed in pool.map(lambda folder: client.call("list", location, lambda store: _all_below(store, folder)), folders):
+                yield from listed
 
     def _level(self, client: ObjectClient, location: str, root: str) -> Any:
         return client.call("list", location, lambda store: _obstore().list_with_delimiter(store, root or None))
@@ -358,5 +358,5 @@ def _first_page(store: Any, root: str) -> tuple[Sequence[Mapping[str, Any]], boo
 
 
 def _all_below(store: Any, root: str) -> Sequence[Mapping[str, Any]]:
-    found: Sequence[Mapping[str, Any]] = _obstore().list(store, root, chunk_size=_PAGE).collect()
-    return found
+    entries: Sequence[Mapping[str, Any]] = _obstore().list(store, root, chunk_size=_PAGE).collect()
+    return entries

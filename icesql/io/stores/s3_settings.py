@@ -81,12 +81,12 @@ def _credentials(properties: Mapping[str, str]) -> tuple[str, dict[str, Any], tu
     profile = first(properties, "s3.profile-name", "client.profile-name") or os.environ.get("AWS_PROFILE")
     if profile or chosen == "profile" or (chosen is None and "AWS_ACCESS_KEY_ID" not in os.environ and profile_of("default") is not None):
         name = profile or "default"
-        found = profile_of(name)
-        if found is None:
+        settings = profile_of(name)
+        if settings is None:
             raise InvalidArgumentError(
                 f"Cannot open store: there is no AWS profile {name} in ~/.aws; set client.profile-name", profile=name
             )
-        return f"profile {name}", found, ()
+        return f"profile {name}", settings, ()
     return "environment", {}, ()
 
 

@@ -65,13 +65,13 @@ class Authentication:
         if scheme.lower() != "bearer" or not token:
             raise _not_authorized()
         digest = hashlib.sha256(token.encode()).hexdigest()
-        found = None
+        principal: str | None = None
         stored = () if self._stored is None else self._stored.known().tokens
         for held, name in (*self._tokens, *stored):  # all of them, however early one fits: the time tells nothing
             if hmac.compare_digest(held, digest):
-                found = name
-        if found is not None:
-            return self._granted(found)
+                principal = name
+        if principal is not None:
+            return self._granted(principal)
         if self._issuer is None:
             raise _not_authorized()
         return self._of_jwt(token, self._issuer)
@@ -118,7 +118,7 @@ class _Issuer:
         """Raises PyJWTError."""
         import jwt
 
-        found: dict[str, Any] = jwt.decode(
+        claims: dict[str, Any] = jwt.decode(
             token,
             self._key(token),
             algorithms=self.settings.algorithms,
@@ -127,7 +127,7 @@ class _Issuer:
             leeway=_LEEWAY_SECONDS,
             options={"require": ["exp", "iss", "aud", self.settings.principal_claim]},
         )
-        return found
+        return claims
 
     def _key(self, token: str) -> jwt.PyJWK:
         import jwt

@@ -37,13 +37,13 @@ def table_event(
 
 def actions(asked: RequestedCommit) -> list[str]:
     """The updates' names, in order."""
-    found: list[str] = []
+    names: list[str] = []
     for change in asked.changes:
         if isinstance(change, RequestedSnapshot):
-            found.append("produce-snapshot")
+            names.append("produce-snapshot")
         elif isinstance(change, RequestedUpdates):
-            found += change.names
-    return found
+            names += change.names
+    return names
 
 
 def _snapshot(snapshot: Snapshot, metadata: TableMetadata, produced: RequestedSnapshot | None) -> dict[str, Any]:

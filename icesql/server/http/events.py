@@ -33,9 +33,9 @@ async def events(call: Call) -> Response:
     most = _number(call, "limit", 100, _MOST)
     deadline = time.monotonic() + _number(call, "wait", 0, _MOST_SECONDS)
     while True:
-        found, cursor = await _next(call, store, cursor, most)
-        if found or time.monotonic() >= deadline:
-            return json_answer({"events": found, "next-cursor": str(cursor)})
+        events, cursor = await _next(call, store, cursor, most)
+        if events or time.monotonic() >= deadline:
+            return json_answer({"events": events, "next-cursor": str(cursor)})
         await _something_new(call, min(_LOOK_EVERY_SECONDS, max(0.0, deadline - time.monotonic())))
 
 
@@ -65,9 +65,9 @@ def _number(call: Call, name: str, default: int, most: int) -> int:
 
 async def _next(call: Call, store: EventStore, cursor: int, most: int) -> tuple[list[dict[str, Any]], int]:
     """Those that the reader may see, and the cursor after them and after those he may not."""
-    found = await run_sync(store.after, cursor, max(1, most))
-    seen = [event for _, event in found if _may_read(call, event)]
-    return seen, found[-1][0] if found else cursor
+    stored = await run_sync(store.after, cursor, max(1, most))
+    seen = [event for _, event in stored if _may_read(call, event)]
+    return seen, stored[-1][0] if stored else cursor
 
 
 def _may_read(call: Call, event: dict[str, Any]) -> bool:
@@ -87,10 +87,10 @@ async def _stream(call: Call, store: EventStore, cursor: int) -> AsyncIterator[b
     """Server-sent events. A reader that comes again says how far it was by Last-Event-ID."""
     told = time.monotonic()
     while not call.service.is_stopping:
-        found, cursor = await _next(call, store, cursor, _MOST)
-        for event in found:
+        events, cursor = await _next(call, store, cursor, _MOST)
+        for event in events:
             yield b"id: %d\nevent: %s\ndata: %s\n\n" % (event["event-id"], event["type"].encode(), msgspec.json.encode(event))
-        if found:
+        if events:
             told = time.monotonic()
             continue
         if time.monotonic() - told > _ALIVE_EVERY_SECONDS:

@@ -84,8 +84,8 @@ def _keep_answer(call: Call, asked: RequestedCommit) -> None:
 
 
 def _produced(snapshots: Sequence[RequestedSnapshot], metadata: TableMetadata) -> list[dict[str, object]]:
-    found = [(one.snapshot_id, one.produced(metadata)) for one in snapshots]
-    return [_snapshot(number, None if held is None else held.sequence_number) for number, held in found]
+    produced = [(one.snapshot_id, one.produced(metadata)) for one in snapshots]
+    return [_snapshot(number, None if held is None else held.sequence_number) for number, held in produced]
 
 
 def _snapshot(snapshot_id: int, sequence_number: int | None) -> dict[str, object]:

@@ -40,11 +40,11 @@ class KeptAnswer:
 
 def digest(*parts: bytes) -> str:
     """Of a request: equal for one that is sent again."""
-    found = hashlib.sha256()
+    hashed = hashlib.sha256()
     for part in parts:
-        found.update(len(part).to_bytes(8, "big"))
-        found.update(part)
-    return found.hexdigest()
+        hashed.update(len(part).to_bytes(8, "big"))
+        hashed.update(part)
+    return hashed.hexdigest()
 
 
 class AnswerStore:

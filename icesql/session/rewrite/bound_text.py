@@ -96,8 +96,8 @@ class BoundText:
 
         needs, narrowed = needs_above(self.session.spark, frame), False
         for view, keys, made_with in self.fallback_reads:
-            found = [needs.get(key, Need()) for key in keys]
-            need = reduce(operator.or_, found)
+            each_need = [needs.get(key, Need()) for key in keys]
+            need = reduce(operator.or_, each_need)
             if not need.is_all:
                 narrower = made_with(need)
                 short_views.show_plan(narrower.bridge, narrower.plan, view)

@@ -152,12 +152,12 @@ def relations_with_needs(bridge: Bridge, plan: JavaObject) -> Iterator[tuple[str
 def _used(node: JavaObject) -> frozenset[str]:
     """The columns that a node's expressions are made of."""
     expressions = node.expressions()
-    found: set[str] = set()
+    names: set[str] = set()
     for place in range(expressions.size()):
         expression = expressions.apply(place)
         if not expression.references().isEmpty():
-            found.update(_columns(catalyst_tree(expression.toJSON())))
-    return frozenset(found)
+            names.update(_columns(catalyst_tree(expression.toJSON())))
+    return frozenset(names)
 
 
 def _columns(node: Node) -> Iterator[str]:
