@@ -1,21 +1,10 @@
 """Iceberg's SQL on stock PySpark: ``pip install icesql``, no JAR.
 
-Everything public is imported on first use, so ``import icesql`` costs next to nothing and never starts Spark.
+Everything public is imported on first use, so ``import icesql`` costs next to nothing and never starts Spark. ``__init__.pyi`` tells type
+checkers and editors what each name is.
 """
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:  # the types that an editor shows; at run time __getattr__ imports each name on first use
-    from icesql.catalog.commit_files import commit_files as commit_files
-    from icesql.magic import load_ipython_extension as load_ipython_extension
-    from icesql.magic import unload_ipython_extension as unload_ipython_extension
-    from icesql.session import Session as Session
-    from icesql.session import connect as connect
-    from icesql.session.dataframe_api.enable import disable as disable
-    from icesql.session.dataframe_api.enable import enable as enable
-    from icesql.session.light import connect_catalog as connect_catalog
 
 __version__ = "0.1.0"
 _PUBLIC = {

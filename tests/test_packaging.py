@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -49,6 +50,15 @@ def test_public_names_resolve(name):
     import icesql
 
     assert getattr(icesql, name) is not None
+
+
+def test_type_checkers_are_told_of_every_public_name():
+    import icesql
+
+    stub = ast.parse((ROOT / "icesql" / "__init__.pyi").read_text())
+    told = {alias.asname: node.module for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert told == icesql._PUBLIC
+    assert sorted(icesql.__all__) == sorted([*told, "__version__"])
 
 
 def test_unknown_names_are_refused():
