@@ -68,7 +68,7 @@ def fallback_frame(read: Read, belongs: Callable[[ScannedFile], bool]) -> DataFr
     """The rows of the tasks for which ``belongs(task)`` is true, deletes applied, in the columns of the read."""
     metadata, schema, wanted = read.metadata, read.schema, read.settings.metadata_columns
     shown = StructType([*shown_schema(metadata, schema, wanted).fields, *(constant.field for constant in read.settings.extra)])
-    fields = pruned_fields(schema.fields, read.settings.needed)
+    fields = pruned_fields(schema.fields, None if _has_times(schema) else read.settings.needed)
     names = {field.name for field in fields} | {field.name for field in shown.fields[len(schema.fields) :]}
     given = StructType([field for field in shown.fields if field.name in names] or [_ROW])
     job = ReadJob(
@@ -91,6 +91,11 @@ def fallback_frame(read: Read, belongs: Callable[[ScannedFile], bool]) -> DataFr
     if given.names == shown.names:
         return frame
     return frame.select(*(_column(field, field.name in names) for field in shown.fields))
+
+
+def _has_times(schema: Schema) -> bool:
+    """Whether there are TIME columns at any depth: unless it is told to, Spark refuses to put anything in the place of their values."""
+    return any(isinstance(field.type, I.TimeType) for field in schema.fields_by_id.values())
 
 
 _ROW = StructField(ROW_COLUMN, BooleanType())  # where no column is needed, rows are only counted
