@@ -19,7 +19,7 @@ from icesql.errors import CorruptMetadataError, InvalidArgumentError, NotFoundEr
 from icesql.expr.tree import Op, Predicate, Reference
 from icesql.io.arrow.types import internal_values, to_arrow_schema, to_arrow_value
 from icesql.io.data.files import DataFileWriter, conform, data_file_of, read_data_file, write_data_file
-from icesql.io.data.metrics import COUNTS, FULL, NONE, TRUNCATE_16, metrics_config, metrics_mode
+from icesql.io.metrics.column_metrics import COUNTS, FULL, NONE, TRUNCATE_16, metrics_config, metrics_mode
 from icesql.io.storage.file_systems import ArrowFileIO
 from icesql.spec.metadata_columns import FILE, POS, ROW_ID, SEQUENCE
 from icesql.spec.name_mapping import mapping_for

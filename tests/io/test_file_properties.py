@@ -10,8 +10,8 @@ import pytest
 
 from icesql.errors import InvalidArgumentError
 from icesql.io.avro.writer import AvroFileWriter
-from icesql.io.data.metrics import FULL, MetricsConfig
 from icesql.io.data.writer import DataFileWriter
+from icesql.io.metrics.column_metrics import FULL, MetricsConfig
 from icesql.io.orc.files import OrcFileWriter
 from icesql.io.parquet.files import ParquetFileWriter
 from icesql.spec.schema import NestedField, Schema

@@ -15,8 +15,8 @@ from pyarrow import orc
 from icesql.errors import UnsupportedError
 from icesql.io.arrow.types import to_arrow_schema
 from icesql.io.data.files import read_data_file
-from icesql.io.data.metrics import metrics_config
 from icesql.io.data.writer import DataFileWriter
+from icesql.io.metrics.column_metrics import metrics_config
 from icesql.io.orc.files import OrcFileWriter
 from icesql.io.orc.runs import bits, direct_runs, numbers
 from icesql.io.storage.file_systems import LocalFileIO

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from icesql.io.data.metrics import metrics_config
+from icesql.io.metrics.column_metrics import metrics_config
 from icesql.io.parquet.dictionaries import dictionary_columns
 from icesql.io.parquet.files import ParquetFileWriter
 from icesql.spec.schema import Schema

@@ -25,7 +25,7 @@ from icesql.server.access.privileges import Grant, Principal, Privilege, privile
 from icesql.server.access.rate import RateLimit
 from icesql.server.access.settings import Access, GrantSettings, JwtSettings, TokenSettings
 from icesql.server.http.app import application
-from icesql.server.http.problems import Problem
+from icesql.server.problems import Problem
 from icesql.server.service import Service
 from icesql.server.settings import Limits, Settings, read_settings
 from icesql.server.storage import principals

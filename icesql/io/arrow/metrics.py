@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icesql.io.arrow.types import internal_values
-from icesql.io.data.metrics import Metrics, MetricsConfig, measured_fields, set_bounds
-from icesql.io.data.nan_counts import NanCounter
+from icesql.io.metrics.column_metrics import Metrics, MetricsConfig, measured_fields, set_bounds
+from icesql.io.metrics.nan_counts import NanCounter
 from icesql.spec.schema import Schema
 from icesql.spec.types import FixedType, GeographyType, GeometryType, NestedField, StructType, Type, UnknownType, UUIDType, VariantType
 

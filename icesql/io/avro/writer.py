@@ -24,8 +24,8 @@ from icesql.io.arrow.compact_arrays import compacted
 from icesql.io.arrow.types import internal_values, is_uuid
 from icesql.io.avro.container import BLOCK_BYTES, avro_codec
 from icesql.io.avro.library import fastavro
-from icesql.io.data.metrics import Metrics, MetricsConfig
-from icesql.io.data.written_counts import GivenCounts, avro_counts
+from icesql.io.metrics.column_metrics import Metrics, MetricsConfig
+from icesql.io.metrics.written_counts import GivenCounts, avro_counts
 from icesql.io.storage.files import discard
 from icesql.spec.avro_schema import decimal_bytes, struct_to_avro
 from icesql.spec.json.types import schema_to_json

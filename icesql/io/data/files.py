@@ -18,8 +18,8 @@ from icesql.expr.metrics import inclusive_metrics
 from icesql.expr.tree import Expression
 from icesql.io.arrow.projection import project, wanted_leaves, with_mapped_ids, with_ordinal_ids
 from icesql.io.arrow.types import has_ids, to_arrow_schema
-from icesql.io.data.metrics import FULL, MetricsConfig, metrics_config, with_metrics
 from icesql.io.data.writer import DataFileWriter, conform, default_format, write_data_file
+from icesql.io.metrics.column_metrics import FULL, MetricsConfig, metrics_config, with_metrics
 from icesql.io.parquet.files import ParquetSource, open_parquet, parquet_batches, starts_within
 from icesql.io.parquet.metrics import parquet_metrics
 from icesql.io.storage.files import FileIO

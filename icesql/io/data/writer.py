@@ -12,7 +12,7 @@ from icesql.errors import InvalidArgumentError
 from icesql.io.arrow.projection import project, with_mapped_ids
 from icesql.io.arrow.sizes import table_bytes
 from icesql.io.arrow.types import to_arrow_schema
-from icesql.io.data.metrics import Metrics, MetricsConfig, metrics_config, with_metrics
+from icesql.io.metrics.column_metrics import Metrics, MetricsConfig, metrics_config, with_metrics
 from icesql.io.storage.file_systems import ArrowFileIO
 from icesql.io.storage.files import FileIO, discard
 from icesql.spec.files import DataFile, FileContent

@@ -16,9 +16,9 @@ import pyarrow as pa
 from icesql.errors import CorruptMetadataError, InvalidArgumentError
 from icesql.io.arrow.types import to_arrow_schema
 from icesql.io.data.files import read_data_file
-from icesql.io.data.metrics import COUNTS, FULL, MetricsConfig, metrics_config
 from icesql.io.data.writer import DataFileWriter
 from icesql.io.deletes.roaring import Positions
+from icesql.io.metrics.column_metrics import COUNTS, FULL, MetricsConfig, metrics_config
 from icesql.io.storage.files import FileIO
 from icesql.spec.files import DataFile, FileContent
 from icesql.spec.name_mapping import NameMapping

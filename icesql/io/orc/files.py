@@ -13,8 +13,8 @@ from icesql.errors import CorruptMetadataError, InvalidArgumentError, Unsupporte
 from icesql.io.arrow.compact_arrays import children_of, column_counts, compacted, with_children
 from icesql.io.arrow.metrics import MetricsCollector
 from icesql.io.arrow.types import FIELD_ID_KEY, child_fields, is_list, to_arrow_type
-from icesql.io.data.metrics import Metrics, MetricsConfig
-from icesql.io.data.written_counts import GivenCounts, KeptTail, orc_counts, orc_names
+from icesql.io.metrics.column_metrics import Metrics, MetricsConfig
+from icesql.io.metrics.written_counts import GivenCounts, KeptTail, orc_counts, orc_names
 from icesql.io.orc.assembly import OrcAssembly
 from icesql.io.orc.early_times import has_early_fractions, packed_nanos, parted
 from icesql.io.orc.layout import DAMAGE, OrcLayout

@@ -16,9 +16,9 @@ import pyarrow.parquet as pq
 from icesql.errors import CorruptMetadataError, InvalidArgumentError
 from icesql.io.arrow.projection import project, wanted_leaves
 from icesql.io.arrow.types import child_fields, to_arrow_schema
-from icesql.io.data.metrics import Metrics, MetricsConfig
-from icesql.io.data.nan_counts import NanCounter
-from icesql.io.data.written_counts import GivenCounts, parquet_counts, parquet_names, parquet_nulls
+from icesql.io.metrics.column_metrics import Metrics, MetricsConfig
+from icesql.io.metrics.nan_counts import NanCounter
+from icesql.io.metrics.written_counts import GivenCounts, parquet_counts, parquet_names, parquet_nulls
 from icesql.io.parquet.dictionaries import dictionary_columns
 from icesql.io.parquet.long_values import LongValues
 from icesql.io.parquet.metrics import parquet_metrics

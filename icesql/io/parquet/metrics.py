@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from icesql.io.arrow.types import child_fields, field_id_of, is_list
-from icesql.io.data.metrics import Metrics, MetricsConfig, measured_fields, set_bounds
+from icesql.io.metrics.column_metrics import Metrics, MetricsConfig, measured_fields, set_bounds
 from icesql.spec.schema import Schema
 from icesql.spec.types import (
     BinaryType,

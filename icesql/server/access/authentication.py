@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import InvalidArgumentError
 from icesql.server.access.privileges import EVERYONE, Principal
 from icesql.server.access.settings import Access, JwtSettings, names_of
-from icesql.server.http.problems import Problem
+from icesql.server.problems import Problem
 
 if TYPE_CHECKING:
     import jwt

@@ -7,7 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 
-from icesql.server.http.problems import Problem
+from icesql.server.problems import Problem
 
 _MOST_CLIENTS = 10_000
 

@@ -26,10 +26,10 @@ from icesql.server.access.rate import RateLimit
 from icesql.server.events.webhook import push
 from icesql.server.http import config, events, namespaces, operation, table_commits, tables, views
 from icesql.server.http.call import Call
-from icesql.server.http.problems import Problem, bad_request, problem_of
 from icesql.server.http.routing import Route, Router
 from icesql.server.logs import printable
 from icesql.server.pages import routes as pages
+from icesql.server.problems import Problem, bad_request, problem_of
 from icesql.server.served import ServedCatalog
 from icesql.server.service import Service
 from icesql.server.storage.answers import AnsweredElsewhereError, AnswerStore, KeptAnswer, digest

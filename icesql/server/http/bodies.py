@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from icesql.server.http.problems import bad_request
+from icesql.server.problems import bad_request
 
 T = TypeVar("T")
 

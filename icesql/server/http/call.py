@@ -15,8 +15,8 @@ from icesql.server.access.authentication import forbidden
 from icesql.server.access.privileges import EVERYONE, Principal, Privilege
 from icesql.server.events.changes import Event
 from icesql.server.http.bodies import TableName, parsed
-from icesql.server.http.problems import bad_request, no_such_namespace, no_such_table
 from icesql.server.http.routing import Route, Router
+from icesql.server.problems import bad_request, no_such_namespace, no_such_table
 from icesql.server.served import ServedCatalog
 from icesql.server.service import Service
 

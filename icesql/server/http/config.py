@@ -5,8 +5,8 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from icesql.server.http.call import Call, json_answer
-from icesql.server.http.problems import Problem
 from icesql.server.http.routing import Route
+from icesql.server.problems import Problem
 from icesql.server.served import ServedCatalog
 
 PRODUCE_SNAPSHOT_ENABLED = "icesql.produce-snapshot-enabled"

@@ -14,8 +14,8 @@ from starlette.responses import Response, StreamingResponse
 from icesql.errors import UnsupportedError
 from icesql.server.access.privileges import Privilege
 from icesql.server.http.call import Call, json_answer
-from icesql.server.http.problems import bad_request
 from icesql.server.http.routing import Route
+from icesql.server.problems import bad_request
 from icesql.server.storage.events import EventStore
 
 _MOST, _MOST_SECONDS = 1000, 60

@@ -12,8 +12,8 @@ from icesql.server.access.privileges import Privilege
 from icesql.server.http.bodies import CreateNamespace, UpdateNamespace
 from icesql.server.http.call import Call, json_answer, namespace_of_path, require_namespace
 from icesql.server.http.pagination import page
-from icesql.server.http.problems import Problem, already_exists, bad_request
 from icesql.server.http.routing import Route, no_content
+from icesql.server.problems import Problem, already_exists, bad_request
 from icesql.server.storage.answers import KeptAnswer
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from icesql.server.http.problems import bad_request
+from icesql.server.problems import bad_request
 
 Name = tuple[str, ...]
 

@@ -10,7 +10,7 @@ from urllib.parse import unquote_plus
 from starlette.responses import Response
 
 from icesql.server.access.privileges import Privilege
-from icesql.server.http.problems import Problem, bad_request
+from icesql.server.problems import Problem, bad_request
 
 if TYPE_CHECKING:
     from icesql.server.http.call import Call

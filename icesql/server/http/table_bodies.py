@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from icesql.io.lru import LruCache
 from icesql.server.http.call import json_answer
-from icesql.server.http.problems import bad_request
+from icesql.server.problems import bad_request
 from icesql.spec.json.metadata import metadata_to_json
 from icesql.spec.metadata import TableMetadata
 from icesql.table.operations import TableVersion

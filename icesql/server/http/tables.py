@@ -15,9 +15,9 @@ from icesql.server.events.changes import event, table_event
 from icesql.server.http.bodies import CreateTable, RegisterTable, RenameTable, ReportMetrics
 from icesql.server.http.call import Call, identifier_of_body, json_answer, require_namespace
 from icesql.server.http.pagination import page
-from icesql.server.http.problems import Problem, already_exists, bad_request, no_such_table
 from icesql.server.http.routing import Route, no_content
 from icesql.server.http.table_bodies import entity_tag, matches, snapshots_mode, table_answer
+from icesql.server.problems import Problem, already_exists, bad_request, no_such_table
 from icesql.server.storage.answers import KeptAnswer
 from icesql.spec.json.faults import within
 from icesql.spec.json.specs import sort_order_from_json, spec_from_json

@@ -13,9 +13,9 @@ from icesql.server.events.changes import event
 from icesql.server.http.bodies import CommitView, CreateView, RegisterTable, RenameTable
 from icesql.server.http.call import Call, identifier_of_body, json_answer, require_namespace
 from icesql.server.http.pagination import page
-from icesql.server.http.problems import Problem, already_exists, bad_request, no_such_view
 from icesql.server.http.routing import Route, no_content
 from icesql.server.http.tables import named, refuse_taken, refuse_taken_target
+from icesql.server.problems import Problem, already_exists, bad_request, no_such_view
 from icesql.server.storage.answers import KeptAnswer
 from icesql.spec.json.views import view_to_object
 from icesql.spec.views import ViewMetadata

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from icesql.errors import InvalidArgumentError, ValidationError
-from icesql.io.data.metrics import max_inferred_columns
+from icesql.io.metrics.column_metrics import max_inferred_columns
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.properties import (
     COMMIT_RETRY_PREFIX,

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from icesql.io.data.metrics import MetricsConfig, measured_fields
+from icesql.io.metrics.column_metrics import MetricsConfig, measured_fields
 from icesql.spec.schema import Schema
 from icesql.spec.types import DoubleType, FloatType, NestedField, StructType
 
