@@ -25,6 +25,7 @@ ALLOWED = {
     "io/storage/store_files.py": A_STORE,
     "io/storage/synced_together.py": A_STORE,
     "io/storage/file_systems.py: ArrowFileIO": A_STORE,
+    "io/storage/routed_files.py": A_STORE,
     "io/stores/object_files.py": A_STORE,
     "io/stores/checks.py: _delete": "the object that the check itself wrote under a random name",
     "catalog/rest/vended_io.py: VendedFileIO": A_STORE,

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, BinaryIO
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from icesql.catalog.rest.credentials import Credential, Renewal
 from icesql.io.storage.file_systems import load_file_io
-from icesql.io.storage.files import FileInfo, FileIO
+from icesql.io.storage.files import FileIO
+from icesql.io.storage.routed_files import RoutedFileIO
 
 
-class VendedFileIO:
+class VendedFileIO(RoutedFileIO):
     """Thread safe; implements ``FileIO``."""
 
     def __init__(self, properties: Mapping[str, str], credentials: tuple[Credential, ...], renewal: Renewal | None = None) -> None:
@@ -54,54 +55,9 @@ class VendedFileIO:
                 system = self._systems[key] = load_file_io(settings)
             return system
 
-    def read(self, location: str) -> bytes:
-        return self._for(location).read(location)
-
-    def open_input(self, location: str) -> BinaryIO:
-        return self._for(location).open_input(location)
-
-    def open_output(self, location: str) -> BinaryIO:
-        return self._for(location).open_output(location)
-
-    def write(self, location: str, data: bytes, *, overwrite: bool = True) -> None:
-        self._for(location).write(location, data, overwrite=overwrite)
-
-    def creates_atomically(self, folder: str) -> bool:
-        return self._for(folder).creates_atomically(folder)
-
-    def size(self, location: str) -> int:
-        return self._for(location).size(location)
-
-    def exists(self, location: str) -> bool:
-        return self._for(location).exists(location)
-
-    def delete(self, location: str) -> None:
-        self._for(location).delete(location)
-
     def delete_many(self, locations: Iterable[str]) -> list[tuple[str, str]]:
         shares: dict[int, tuple[FileIO, list[str]]] = {}
         for location in locations:
             system = self._for(location)
             shares.setdefault(id(system), (system, []))[1].append(location)
         return [failure for system, share in shares.values() for failure in system.delete_many(share)]
-
-    def delete_if(self, location: str, is_the_one: Callable[[bytes], bool]) -> bool:
-        return self._for(location).delete_if(location, is_the_one)
-
-    def make_folder(self, location: str) -> None:
-        self._for(location).make_folder(location)
-
-    def delete_folder(self, location: str) -> None:
-        self._for(location).delete_folder(location)
-
-    def move_folder(self, source: str, target: str) -> None:
-        self._for(target).move_folder(source, target)
-
-    def list_files(self, prefix: str, *, recursive: bool = True) -> Iterator[FileInfo]:
-        return self._for(prefix).list_files(prefix, recursive=recursive)
-
-    def list_folders(self, location: str) -> list[str]:
-        return self._for(location).list_folders(location)
-
-    def rename_without_overwrite(self, source: str, target: str) -> None:
-        self._for(target).rename_without_overwrite(source, target)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, BinaryIO
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from icesql.io.storage.files import FileInfo, FileIO
+from icesql.io.storage.files import FileIO
 from icesql.io.storage.local_files import LocalFileIO
 from icesql.io.storage.locations import delete_each, local_path, scheme_of
+from icesql.io.storage.routed_files import RoutedFileIO
 from icesql.io.storage.store_files import HADOOP_SCHEMES, StoreFileIO, open_store
 from icesql.io.stores.object_files import OBJECT_SCHEMES, ObjectFileIO
 
 __all__ = ["ArrowFileIO", "LocalFileIO", "StoreFileIO", "load_file_io", "local_path", "require_file_system", "scheme_of"]
 
 
-class ArrowFileIO:
+class ArrowFileIO(RoutedFileIO):
     """The FileIO of a catalog: each location goes to the files of its scheme."""
 
     def __init__(self, properties: Mapping[str, str] | None = None) -> None:
@@ -29,57 +30,12 @@ class ArrowFileIO:
         scheme = scheme_of(location)
         return self._local if scheme == "file" else self.objects if scheme in OBJECT_SCHEMES else self._store
 
-    def read(self, location: str) -> bytes:
-        return self._for(location).read(location)
-
-    def open_input(self, location: str) -> BinaryIO:
-        return self._for(location).open_input(location)
-
-    def open_output(self, location: str) -> BinaryIO:
-        return self._for(location).open_output(location)
-
-    def write(self, location: str, data: bytes, *, overwrite: bool = True) -> None:
-        self._for(location).write(location, data, overwrite=overwrite)
-
-    def creates_atomically(self, folder: str) -> bool:
-        return self._for(folder).creates_atomically(folder)
-
-    def size(self, location: str) -> int:
-        return self._for(location).size(location)
-
-    def exists(self, location: str) -> bool:
-        return self._for(location).exists(location)
-
-    def delete(self, location: str) -> None:
-        self._for(location).delete(location)
-
     def delete_many(self, locations: Iterable[str]) -> list[tuple[str, str]]:
         objects: list[str] = []
         others: list[str] = []
         for location in locations:
             (objects if _is_object(location) else others).append(location)
         return [*self.objects.delete_many(objects), *delete_each(self, others)] if objects else delete_each(self, others)
-
-    def delete_if(self, location: str, is_the_one: Callable[[bytes], bool]) -> bool:
-        return self._for(location).delete_if(location, is_the_one)
-
-    def make_folder(self, location: str) -> None:
-        self._for(location).make_folder(location)
-
-    def delete_folder(self, location: str) -> None:
-        self._for(location).delete_folder(location)
-
-    def move_folder(self, source: str, target: str) -> None:
-        self._for(target).move_folder(source, target)
-
-    def list_files(self, prefix: str, *, recursive: bool = True) -> Iterator[FileInfo]:
-        return self._for(prefix).list_files(prefix, recursive=recursive)
-
-    def list_folders(self, location: str) -> list[str]:
-        return self._for(location).list_folders(location)
-
-    def rename_without_overwrite(self, source: str, target: str) -> None:
-        self._for(target).rename_without_overwrite(source, target)
 
 
 def load_file_io(properties: Mapping[str, str] | None = None, location: str | None = None) -> FileIO:
