@@ -11,13 +11,11 @@ connection through its own weak reference, and Java's collector closes those of 
 
 from __future__ import annotations
 
-import os
 import secrets
 import socket
 import threading
 import time
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from py4j.clientserver import ClientServer
@@ -42,9 +40,9 @@ def accept_callbacks(gateway: Any) -> None:
             _prepare_client(gateway)
         elif running.callback_server_parameters.auth_token is None:
             with running.lock:  # connections are accepted, but not served, until both sides know the token
-                _prepare_client(gateway)
+                made_before = _prepare_client(gateway)
                 running.callback_server_parameters.auth_token = _secret(gateway)
-                _cut_off_others(running)
+                _cut_off_others(running, made_before)
 
 
 def forget_connections(gateway: Any) -> None:
@@ -58,23 +56,30 @@ def forget_connections(gateway: Any) -> None:
         gateway.jvm.java.lang.System.gc()
 
 
-def _cut_off_others(server: Any) -> None:
-    """End the connections of other users, made while no token was asked for. Only Linux tells whose they are."""
-    owners = _owners_of_ports()
-    for connection in list(server.connections):
+def _cut_off_others(server: Any, made_by_the_jvm: Any) -> None:
+    """End the connections that the JVM's client has not made: they came while no token was asked for.
+
+    A thread of the JVM that connects at this moment may not be in the client's collection yet, so that one is asked twice. With
+    ``PYSPARK_PIN_THREAD=false`` the collection lacks connections in use: a micro-batch that runs at this moment fails.
+    """
+    for pause in (0.1, 0.0):
+        ours = {_field(made.getClass(), "socket").get(made).getLocalPort() for made in made_by_the_jvm.toArray()}
+        others = [connection for connection in list(server.connections) if _peer_port(connection) not in ours]
+        if not others:
+            return
+        time.sleep(pause)
+    for connection in others:
         with suppress(OSError, AttributeError):  # it has ended
-            if owners.get(connection.socket.getpeername()[1], os.getuid()) != os.getuid():
-                connection.socket.shutdown(socket.SHUT_RDWR)
+            connection.socket.shutdown(socket.SHUT_RDWR)
 
 
-def _owners_of_ports() -> dict[int, int]:
-    """User ids by the local port of TCP connections."""
-    owners = {}
-    for table in (Path("/proc/net/tcp"), Path("/proc/net/tcp6")):
-        for line in table.read_text().splitlines()[1:] if table.exists() else ():
-            fields = line.split()
-            owners[int(fields[1].rpartition(":")[2], 16)] = int(fields[7])
-    return owners
+def _peer_port(connection: Any) -> int | None:
+    """Null for a connection that has ended."""
+    try:
+        port: int = connection.socket.getpeername()[1]
+    except (OSError, AttributeError):
+        return None
+    return port
 
 
 def _secret(gateway: Any) -> str:
@@ -83,18 +88,21 @@ def _secret(gateway: Any) -> str:
     return gateway.__dict__.setdefault(_SECRET, secrets.token_hex(32)) if known is None else known
 
 
-def _prepare_client(gateway: Any) -> None:
-    """Give the JVM's client the token, and a collection of connections that may be emptied while others use it."""
+def _prepare_client(gateway: Any) -> Any:
+    """Give the JVM's client the token, and a collection of connections that may be emptied while others use it. Returns the one that it
+    had."""
     client = JavaObject("GATEWAY_SERVER", gateway._gateway_client).getCallbackClient()
     fields = gateway.jvm.java.lang.Class.forName("py4j.CallbackClient")
+    made_before = _field(fields, "connections").get(client)
     if isinstance(gateway, ClientServer):  # without a connection for each thread, Py4J closes idle ones itself
         connections = gateway.jvm.java.util.concurrent.ConcurrentLinkedDeque()
-        _set(fields, "connections", client, connections)
+        _field(fields, "connections").set(client, connections)
         gateway.__dict__[_KEPT] = connections
-    _set(fields, "authToken", client, _secret(gateway))
+    _field(fields, "authToken").set(client, _secret(gateway))
+    return made_before
 
 
-def _set(class_: Any, name: str, owner: Any, value: Any) -> None:
+def _field(class_: Any, name: str) -> Any:
     field = class_.getDeclaredField(name)
     field.setAccessible(True)
-    field.set(owner, value)
+    return field
