@@ -43,6 +43,7 @@ UNSEEN = {  # declared and not imported by name: what needs it
     "ipykernel": "the kernel of the tests' notebooks",
     "tpchgen_cli": "a program",
     "mypy": "a program",
+    "pyright": "a program",
     "pytest_timeout": "an option of pytest",
     "xdist": "an option of pytest",
     "Cython": "the build of the fuzz targets",

@@ -22,11 +22,13 @@ from icesql.spec.sorting import UNSORTED, SortOrder
 from icesql.table.arguments import checked
 from icesql.table.metadata.create import new_metadata
 from icesql.table.operations import TableOperations, TableVersion
+from icesql.table.other_names import CreateNames, also_named
 from icesql.table.removal import Claim, NoSurroundings, Surroundings
 from icesql.table.table import Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from typing_extensions import Unpack
 
     from icesql.catalog.transactions import CatalogTransaction
     from icesql.io.arrow.stream import ArrowStream
@@ -157,6 +159,7 @@ class Catalog(ABC):
             known = []
         return NotFoundError(f"Cannot find table: Table does not exist: {name}.{nearest(name, known)}", table=name)
 
+    @also_named(partition_spec="spec")
     def create_table(
         self,
         identifier: Identifier | str,
@@ -166,6 +169,7 @@ class Catalog(ABC):
         sort_order: SortOrder = UNSORTED,
         location: str | None = None,
         properties: Mapping[str, str] | None = None,
+        **names: Unpack[CreateNames],
     ) -> Table:
         """A new table with these columns: an Iceberg schema, an Arrow schema, or rows (anything with ``__arrow_c_stream__``), which the
         table then holds from its first version on.
@@ -173,17 +177,18 @@ class Catalog(ABC):
         Field ids are assigned afresh, as Java does. Raises AlreadyExistsError; UnsupportedError for an Arrow type that Iceberg lacks;
         ValidationError for rows that the types do not hold, and then no table is made.
         """
-        names = identifier_of(identifier)
+        known = identifier_of(identifier)
         if isinstance(schema, Schema):
-            return self._create(names, schema, spec, sort_order, location, properties)
+            return self._create(known, schema, spec, sort_order, location, properties)
         from icesql.table.write.create_from_arrow import create_from_arrow, schema_of
 
         columns, rows = schema_of(schema, self.table_properties(properties))
         if rows is None:
-            return self._create(names, columns, spec, sort_order, location, properties)
-        staged = self.stage_create(names, columns, spec=spec, sort_order=sort_order, location=location, properties=properties)
-        return self.table_of(names, create_from_arrow(staged, rows))
+            return self._create(known, columns, spec, sort_order, location, properties)
+        staged = self.stage_create(known, columns, spec=spec, sort_order=sort_order, location=location, properties=properties)
+        return self.table_of(known, create_from_arrow(staged, rows))
 
+    @also_named(partition_spec="spec")
     def create_table_if_not_exists(
         self,
         identifier: Identifier | str,
@@ -193,6 +198,7 @@ class Catalog(ABC):
         sort_order: SortOrder = UNSORTED,
         location: str | None = None,
         properties: Mapping[str, str] | None = None,
+        **names: Unpack[CreateNames],
     ) -> Table:
         """The table of that name as it is, or a new one with these columns."""
         try:

@@ -95,13 +95,17 @@ class _Door:
     in_order: tuple[tuple[str, Rule | None], ...]
     by_name: Mapping[str, Rule | None]
     more: tuple[str, Rule | None] | None
+    also_named: Mapping[str, str]
 
     @staticmethod
     def of(function: Callable[..., Any]) -> _Door:
         in_order: list[tuple[str, Rule | None]] = []
         by_name: dict[str, Rule | None] = {}
         more = None
+        also_named: Mapping[str, str] = getattr(function, "also_named", {})
         for parameter in inspect.signature(function).parameters.values():
+            if also_named and parameter.kind is parameter.VAR_KEYWORD:
+                continue
             rule = _rule_of(function, parameter)
             if parameter.kind is parameter.VAR_POSITIONAL:
                 more = (parameter.name, rule)
@@ -109,7 +113,7 @@ class _Door:
                 in_order.append((parameter.name, rule))
             if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
                 by_name[parameter.name] = rule
-        return _Door(function.__name__, tuple(in_order), by_name, more)
+        return _Door(function.__name__, tuple(in_order), by_name, more, also_named)
 
     def positional(self, given: tuple[Any, ...]) -> list[Any]:
         known = len(self.in_order)
@@ -120,7 +124,16 @@ class _Door:
         return [*passed, *(self._passed(name, rule, value) for value in given[known:])]
 
     def named(self, given: dict[str, Any]) -> dict[str, Any]:
-        return {name: self._passed(name, self.by_name.get(name), value) for name, value in given.items()}
+        """By the parameters' own names. Raises TypeError, as Python does, for a name that nothing has or that is given twice."""
+        passed: dict[str, Any] = {}
+        for name, value in given.items():
+            own = self.also_named.get(name, name)
+            if own in passed:
+                raise TypeError(f"{self.name}() got multiple values for argument '{own}', one of them as '{name}'")
+            if self.also_named and own not in self.by_name:
+                raise TypeError(f"{self.name}() got an unexpected keyword argument '{name}'")
+            passed[own] = self._passed(name, self.by_name.get(own), value)
+        return passed
 
     def _passed(self, name: str, rule: Rule | None, value: Any) -> Any:
         if rule is None:

@@ -17,9 +17,11 @@ from icesql.spec.sorting import SortOrder
 from icesql.table.arguments import checked
 from icesql.table.description import as_html, described
 from icesql.table.operations import Change, TableOperations, TableVersion
+from icesql.table.other_names import DeleteNames, OverwriteNames, ScanNames, WriteNames, also_named
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from typing_extensions import Unpack
 
     from icesql.io.arrow.stream import ArrowStream
     from icesql.table.changes.append import AppendFiles
@@ -161,19 +163,24 @@ class Table:
             raise InvalidArgumentError(f"Cannot parse filter: the catalog was opened without a parser, pass an expression: {where}")
         return self.catalog.parse_filter(where)
 
+    @also_named(row_filter="where", selected_fields="select")
     def scan(
         self,
         where: Expression | str | None = None,
-        *,
         select: Sequence[str] | None = None,
+        *,
         snapshot_id: int | None = None,
         ref: str | None = None,
         timestamp_ms: int | None = None,
         case_sensitive: bool = True,
         limit: int | None = None,
         options: Mapping[str, str] | None = None,
+        **names: Unpack[ScanNames],
     ) -> TableScan:
-        """A scan of this version: ``.plan_files()``, ``.to_arrow()``. At most one of snapshot, ref (branch or tag) and time is given."""
+        """A scan of this version: ``.plan_files()``, ``.to_arrow()``. At most one of snapshot, ref (branch or tag) and time is given.
+
+        ``select``: the columns, all of them without it or with ``"*"`` among them.
+        """
         from icesql.table.scan.table_scan import TableScan
 
         return TableScan(
@@ -181,7 +188,7 @@ class Table:
             self.metadata,
             self.expression(where),
             name=self.name,
-            select=None if select is None else tuple(select),
+            select=None if select is None or "*" in select else tuple(select),
             snapshot_id=snapshot_id,
             ref=ref,
             timestamp_ms=timestamp_ms,
@@ -206,7 +213,10 @@ class Table:
         return self.scan().to_arrow()
 
     # -- writing without Spark -----------------------------------------------------------------------------------
-    def append(self, rows: ArrowStream, *, branch: str = MAIN, summary: Mapping[str, str] | None = None) -> TableVersion:
+    @also_named(df="rows", snapshot_properties="summary")
+    def append(
+        self, rows: ArrowStream, *, branch: str = MAIN, summary: Mapping[str, str] | None = None, **names: Unpack[WriteNames]
+    ) -> TableVersion:
         """Write the rows, partitioned as the spec says, and commit them. Columns match by name.
 
         ``rows``: a pyarrow table, a frame of polars or pandas, a relation of DuckDB, a scan, or another Arrow stream.
@@ -218,8 +228,15 @@ class Table:
 
         return append(self, arrow_table(rows), branch=branch, summary=summary or {})
 
+    @also_named(df="rows", overwrite_filter="where", snapshot_properties="summary")
     def overwrite(
-        self, rows: ArrowStream, where: Expression | str | None = None, *, branch: str = MAIN, summary: Mapping[str, str] | None = None
+        self,
+        rows: ArrowStream,
+        where: Expression | str | None = None,
+        *,
+        branch: str = MAIN,
+        summary: Mapping[str, str] | None = None,
+        **names: Unpack[OverwriteNames],
     ) -> TableVersion:
         """Replace the rows that match ``where`` (all of them without it) by ``rows``, in one commit.
 
@@ -230,14 +247,21 @@ class Table:
 
         return overwrite(self, arrow_table(rows), self.expression(where), branch=branch, summary=summary or {})
 
+    @also_named(delete_filter="where", snapshot_properties="summary")
     def delete(
-        self, where: Expression | str | None = None, *, branch: str = MAIN, summary: Mapping[str, str] | None = None
+        self,
+        where: Expression | str | None = None,
+        *,
+        branch: str = MAIN,
+        summary: Mapping[str, str] | None = None,
+        **names: Unpack[DeleteNames],
     ) -> TableVersion:
         """Delete the rows that match: whole files from metadata alone where that is proven, else by rewriting files that hold some."""
         from icesql.table.write.arrow_write import delete
 
         return delete(self, self.expression(where), branch=branch, summary=summary or {})
 
+    @also_named(df="rows", snapshot_properties="summary")
     def upsert(
         self,
         rows: ArrowStream,
@@ -245,6 +269,7 @@ class Table:
         *,
         branch: str = MAIN,
         summary: Mapping[str, str] | None = None,
+        **names: Unpack[WriteNames],
     ) -> UpsertResult:
         """Replace the rows that share their key with one of ``rows``, add the others; one commit, none where nothing changes.
 

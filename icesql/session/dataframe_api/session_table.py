@@ -11,9 +11,12 @@ from icesql.session.resolve.time_travel import read_point
 from icesql.session.run.dml.write_target import target_of
 from icesql.spec.snapshots import MAIN
 from icesql.table.arguments import checked
+from icesql.table.other_names import OverwriteNames, WriteNames, also_named
 from icesql.table.table import Table
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from icesql.session.session import Session
     from icesql.table.operations import TableVersion
 
@@ -37,7 +40,10 @@ class SessionTable(Table):
             point = read_point(table, None, "", session.microseconds, session.wap_branch)
             return session.plans.scan(table, point, dict(options or {}), unpinned=True).under_name(table.parts)
 
-    def append(self, rows: Any, *, branch: str | None = None, summary: Mapping[str, str] | None = None) -> TableVersion:
+    @also_named(df="rows", snapshot_properties="summary")
+    def append(
+        self, rows: Any, *, branch: str | None = None, summary: Mapping[str, str] | None = None, **names: Unpack[WriteNames]
+    ) -> TableVersion:
         """An Arrow table, or a DataFrame whose columns match by name."""
         if not _is_frame(rows):
             return super().append(rows, branch=MAIN if branch is None else branch, summary=summary)
@@ -47,6 +53,7 @@ class SessionTable(Table):
             write_rows(session, target_of(session, self._resolved, _options(branch, summary)), rows, "append")
         return self.refresh().version
 
+    @also_named(df="rows", overwrite_filter="where", snapshot_properties="summary")
     def overwrite(
         self,
         rows: Any,
@@ -54,6 +61,7 @@ class SessionTable(Table):
         *,
         branch: str | None = None,
         summary: Mapping[str, str] | None = None,
+        **names: Unpack[OverwriteNames],
     ) -> TableVersion:
         """An Arrow table or a DataFrame takes the place of the rows that match ``where``, of all rows without it."""
         if not _is_frame(rows):
