@@ -8,6 +8,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any, NoReturn
 
+from icesql.expr.patterns import pattern_parts, with_backslashes
 from icesql.expr.tree import FALSE, TRUE, Expression, Op, Predicate, Reference, and_, or_
 from icesql.parser.constants import Constant
 from icesql.parser.dialect.filter_tree import And, Between, Comparison, In, IsNan, IsNull, IsTruth, Like, Node, Not, Or, Truth
@@ -16,20 +17,21 @@ from icesql.parser.text.places import sql_error
 
 
 @lru_cache(maxsize=256)
-def parse_filter(text: str) -> Expression:
+def parse_filter(text: str, *, patterns: bool = True) -> Expression:
     """The expression that a SQL predicate is, with SQL's three-valued logic: what is not true for a row does not keep it.
 
     Understood: comparisons of a column or a partition transform of one (``bucket(16, id) = 3``, ``system.days(ts) > ...``) with a
-    literal, either way round, ``<=>``, IN, BETWEEN, LIKE 'x%', startswith, IS [NOT] NULL / TRUE / FALSE / NAN, isnan, boolean columns,
+    literal, either way round, ``<=>``, IN, BETWEEN, LIKE, startswith, IS [NOT] NULL / TRUE / FALSE / NAN, isnan, boolean columns,
     NOT, AND, OR.
-    Dates and times are literals as ISO text. Raises SqlError that points at what is not understood.
+    Dates and times are literals as ISO text. ``patterns``: whether LIKE may have other patterns than prefixes (``'x%'``), as only filters of
+    rows may. Raises SqlError that points at what is not understood.
     """
     from icesql.parser.dialect.filter_rules import Filters  # sqlglot is loaded when it is first needed
 
     reader = Filters.of(text)
     node = reader.disjunction()
     reader.expect_end()
-    return _Lowering(text).lower(node, negated=False)
+    return _Lowering(text, patterns).lower(node, negated=False)
 
 
 _COMPARED: dict[str, Op] = {"=": Op.EQ, "!=": Op.NOT_EQ, "<": Op.LT, "<=": Op.LT_EQ, ">": Op.GT, ">=": Op.GT_EQ}
@@ -48,8 +50,8 @@ _FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
 class _Lowering:
     """Nodes to expressions; a negation is pushed down to the leaves, because null stays null under NOT."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    def __init__(self, text: str, patterns: bool) -> None:
+        self.text, self.patterns = text, patterns
 
     def lower(self, node: Node, *, negated: bool) -> Expression:
         match node:
@@ -169,10 +171,20 @@ class _Lowering:
         if rest == "":
             return Predicate(Op.NOT_EQ if outside else Op.EQ, node.term, (prefix,))
         if rest.strip("%"):
-            self._refuse("LIKE is understood for prefixes only, such as LIKE 'x%'", node.span)
+            return self._pattern(node, prefix, outside)
         if not prefix:
             return FALSE if outside else Predicate(Op.NOT_NULL, node.term)
         return Predicate(Op.NOT_STARTS_WITH if outside else Op.STARTS_WITH, node.term, (prefix,))
+
+    def _pattern(self, node: Like, prefix: str, outside: bool) -> Expression:
+        """A pattern prunes files by the text before its first wildcard."""
+        if not self.patterns:
+            self._refuse("LIKE is understood for prefixes only, such as LIKE 'x%'", node.span)
+        pattern = (with_backslashes(str(node.pattern.value), node.escape),)
+        if outside:
+            return Predicate(Op.NOT_LIKE, node.term, pattern)
+        begins = Predicate(Op.STARTS_WITH, node.term, (prefix,)) if prefix else TRUE
+        return and_(begins, Predicate(Op.LIKE, node.term, pattern))
 
     def _value(self, constant: Constant, span: Span) -> object:
         if isinstance(constant.value, tuple):
@@ -194,16 +206,6 @@ def _compare_with_nan(term: Reference, symbol: str) -> Expression:
 
 def _prefix(pattern: str, escape: str) -> tuple[str, str]:
     """The literal beginning of a LIKE pattern and what follows it, from the first wildcard on."""
-    literal: list[str] = []
-    position = 0
-    while position < len(pattern):
-        character = pattern[position]
-        if character == escape and position + 1 < len(pattern):
-            position += 1
-            literal.append(pattern[position])
-        elif character in "%_":
-            return "".join(literal), pattern[position:]
-        else:
-            literal.append(character)
-        position += 1
-    return "".join(literal), ""
+    parts = list(pattern_parts(pattern, escape))
+    first = next((place for place, (_, is_wildcard) in enumerate(parts) if is_wildcard), len(parts))
+    return "".join(part for part, _ in parts[:first]), "".join(part if is_wildcard else "x" for part, is_wildcard in parts[first:])

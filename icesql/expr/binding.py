@@ -42,7 +42,7 @@ from icesql.spec.values.decimals import from_unscaled
 from icesql.spec.values.literals import ABOVE_MAX, BELOW_MIN, literal
 
 _UNARY = frozenset({Op.IS_NULL, Op.NOT_NULL, Op.IS_NAN, Op.NOT_NAN})
-_PREFIX = frozenset({Op.STARTS_WITH, Op.NOT_STARTS_WITH})
+_TEXT = frozenset({Op.STARTS_WITH, Op.NOT_STARTS_WITH, Op.LIKE, Op.NOT_LIKE})
 
 
 def bind(schema: Schema | StructType, expression: Expression, *, case_sensitive: bool = True) -> Expression:
@@ -116,8 +116,8 @@ def _converted(leaf: Predicate, term: BoundReference) -> Expression:
     _refuse_unordered(leaf.op, term)
     if isinstance(term.type, UnknownType):
         return FALSE
-    if leaf.op in _PREFIX:
-        return _bind_prefix(leaf, term)
+    if leaf.op in _TEXT:
+        return _bind_text_test(leaf, term)
     if leaf.op is Op.IN:
         return _bind_in(leaf.literals, term)
     if leaf.op is Op.NOT_IN:
@@ -142,10 +142,10 @@ def _refuse_unordered(op: Op, term: BoundReference) -> None:
         raise InvalidArgumentError(f"Cannot bind {op.value}: values of {term.type} cannot be compared: {term.name}", column=term.name)
 
 
-def _bind_prefix(leaf: Predicate, term: BoundReference) -> Expression:
+def _bind_text_test(leaf: Predicate, term: BoundReference) -> Expression:
     if not isinstance(term.type, StringType) or not isinstance(leaf.literal, str):
         raise InvalidArgumentError(f"Cannot bind {leaf.op.value}: term is not a string: {term.name}", column=term.name)
-    if leaf.literal == "":
+    if leaf.literal == "" and leaf.op in (Op.STARTS_WITH, Op.NOT_STARTS_WITH):
         return _not_null(term) if leaf.op is Op.STARTS_WITH else FALSE
     return Predicate(leaf.op, term, leaf.literals)
 

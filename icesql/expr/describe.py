@@ -66,6 +66,8 @@ def _leaf(leaf: Predicate) -> str:
         case Op.STARTS_WITH | Op.NOT_STARTS_WITH:
             pattern = str(leaf.literal).replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_").replace("'", "''")
             return f"{name} {'NOT ' if leaf.op is Op.NOT_STARTS_WITH else ''}LIKE '{pattern}%'"
+        case Op.LIKE | Op.NOT_LIKE:
+            return f"{name} {'NOT ' if leaf.op is Op.NOT_LIKE else ''}LIKE {shown[0]}"
         case Op.IN | Op.NOT_IN:
             more = f", ... ({len(leaf.literals) - _SHOWN_LITERALS} more)" if len(leaf.literals) > _SHOWN_LITERALS else ""
             return f"{name} {'NOT ' if leaf.op is Op.NOT_IN else ''}IN ({', '.join(shown)}{more})"

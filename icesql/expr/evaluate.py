@@ -8,6 +8,7 @@ from typing import Any
 
 from icesql.errors import InvalidArgumentError, unknown_case
 from icesql.expr.binding import bind, is_floating
+from icesql.expr.patterns import like_pattern
 from icesql.expr.tree import AlwaysFalse, AlwaysTrue, And, BoundReference, Expression, Not, Op, Or, Predicate
 from icesql.spec.schema import Schema
 from icesql.spec.transforms import transform_function
@@ -115,7 +116,20 @@ def value_test(leaf: Predicate) -> ValueFunction:
             return lambda value: value is not None and math.isnan(value)
         case Op.NOT_NAN:
             return lambda value: value is None or not math.isnan(value)
-        case Op.LT | Op.LT_EQ | Op.GT | Op.GT_EQ | Op.EQ | Op.NOT_EQ | Op.IN | Op.NOT_IN | Op.STARTS_WITH | Op.NOT_STARTS_WITH:
+        case (
+            Op.LT
+            | Op.LT_EQ
+            | Op.GT
+            | Op.GT_EQ
+            | Op.EQ
+            | Op.NOT_EQ
+            | Op.IN
+            | Op.NOT_IN
+            | Op.STARTS_WITH
+            | Op.NOT_STARTS_WITH
+            | Op.LIKE
+            | Op.NOT_LIKE
+        ):
             test = _test_of_present(leaf)
             return lambda value: None if value is None else test(value)
         case _:
@@ -151,6 +165,9 @@ def _test_of_present(leaf: Predicate) -> Callable[[Any], bool]:
             return lambda value: bool(value.startswith(literal))
         case Op.NOT_STARTS_WITH:
             return lambda value: not value.startswith(literal)
+        case Op.LIKE | Op.NOT_LIKE:
+            matches, wanted = like_pattern(literal).fullmatch, leaf.op is Op.LIKE
+            return lambda value: (matches(value) is not None) is wanted
         case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN:
             raise AssertionError(f"a test of present values was asked for {leaf.op}")
         case _:

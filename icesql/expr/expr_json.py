@@ -15,7 +15,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from icesql.errors import InvalidArgumentError, unknown_case
+from icesql.errors import InvalidArgumentError, UnsupportedError, unknown_case
 from icesql.expr.rewrite import FLIPPED, map_leaves, push_not
 from icesql.expr.tree import (
     FALSE,
@@ -48,7 +48,10 @@ _NULL_IS_TRUE = frozenset({Op.NOT_EQ, Op.NOT_IN, Op.NOT_STARTS_WITH})
 
 
 def expression_to_json(expression: Expression, *, operands: bool = False, null_safe: bool = False) -> Any:
-    """A JSON value (objects and arrays). ``operands`` writes the newer form; ``null_safe`` keeps SQL's meaning for two-valued readers."""
+    """A JSON value (objects and arrays). ``operands`` writes the newer form; ``null_safe`` keeps SQL's meaning for two-valued readers.
+
+    Raises UnsupportedError for patterns of LIKE, which the specification lacks: write ``without_patterns`` where more rows may match.
+    """
     return _write(_guarded(expression, Op.NOT_NULL, And) if null_safe else expression, operands)
 
 
@@ -73,6 +76,8 @@ def _write(expression: Expression, operands: bool) -> Any:
             return {"type": "or", "left": _write(left, operands), "right": _write(right, operands)}
         case Not(child=child):
             return {"type": "not", "child": _write(child, operands)}
+        case Predicate(op=Op.LIKE | Op.NOT_LIKE):
+            raise UnsupportedError(f"Cannot write predicate as JSON: the specification has no LIKE: {expression.term.name}")
         case Predicate():
             return _write_operands(expression) if operands else _write_term(expression)
         case _:
@@ -270,6 +275,8 @@ def _operator(kind: str, json: Any) -> Op:
         op = Op(kind)
     except ValueError:
         raise _unreadable("unknown type", json) from None
+    if op in (Op.LIKE, Op.NOT_LIKE):
+        raise _unreadable("unknown type", json)
     if not isinstance(json, Mapping):
         raise _unreadable("an object is expected", json)
     return op

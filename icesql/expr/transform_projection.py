@@ -121,7 +121,7 @@ class _Projection:
                 return self._at_least(self.leaf.literal)
             case Op.EQ | Op.IN | Op.NOT_EQ | Op.NOT_IN:
                 return self.equality_inclusive()
-            case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN | Op.STARTS_WITH | Op.NOT_STARTS_WITH:
+            case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN | Op.STARTS_WITH | Op.NOT_STARTS_WITH | Op.LIKE | Op.NOT_LIKE:
                 return None
             case _:
                 raise unknown_case(self.leaf.op)
@@ -138,7 +138,7 @@ class _Projection:
                 return self._above(self._moved(-1))
             case Op.EQ | Op.IN | Op.NOT_EQ | Op.NOT_IN:
                 return self.inequality_strict()
-            case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN | Op.STARTS_WITH | Op.NOT_STARTS_WITH:
+            case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN | Op.STARTS_WITH | Op.NOT_STARTS_WITH | Op.LIKE | Op.NOT_LIKE:
                 return None
             case _:
                 raise unknown_case(self.leaf.op)
@@ -205,7 +205,7 @@ class _Projection:
                 return self._prefix_inclusive()
             case Op.NOT_STARTS_WITH:
                 return self._not_prefix_inclusive()
-            case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN | Op.EQ | Op.NOT_EQ | Op.IN | Op.NOT_IN:
+            case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN | Op.EQ | Op.NOT_EQ | Op.IN | Op.NOT_IN | Op.LIKE | Op.NOT_LIKE:
                 return self.equality_inclusive()
             case _:
                 raise unknown_case(self.leaf.op)
@@ -223,7 +223,7 @@ class _Projection:
                 return self._prefix_strict()
             case Op.NOT_STARTS_WITH:
                 return self._not_prefix_strict()
-            case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN | Op.EQ | Op.NOT_EQ | Op.IN | Op.NOT_IN:
+            case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN | Op.EQ | Op.NOT_EQ | Op.IN | Op.NOT_IN | Op.LIKE | Op.NOT_LIKE:
                 return self.inequality_strict()
             case _:
                 raise unknown_case(self.leaf.op)
@@ -269,7 +269,18 @@ class _Projection:
                 return self.compare(Op.GT_EQ, self.apply(self.leaf.literal))
             case Op.EQ | Op.IN:
                 return self.among(self._with_late(self.images()))
-            case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN | Op.NOT_EQ | Op.NOT_IN | Op.STARTS_WITH | Op.NOT_STARTS_WITH:
+            case (
+                Op.IS_NULL
+                | Op.NOT_NULL
+                | Op.IS_NAN
+                | Op.NOT_NAN
+                | Op.NOT_EQ
+                | Op.NOT_IN
+                | Op.STARTS_WITH
+                | Op.NOT_STARTS_WITH
+                | Op.LIKE
+                | Op.NOT_LIKE
+            ):
                 return None
             case _:
                 raise unknown_case(self.leaf.op)
@@ -298,7 +309,18 @@ class _Projection:
                 return self._time_above(self._moved(-1))
             case Op.NOT_EQ | Op.NOT_IN:
                 return self.among(self._with_late(self.images()), negated=True)
-            case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN | Op.EQ | Op.IN | Op.STARTS_WITH | Op.NOT_STARTS_WITH:
+            case (
+                Op.IS_NULL
+                | Op.NOT_NULL
+                | Op.IS_NAN
+                | Op.NOT_NAN
+                | Op.EQ
+                | Op.IN
+                | Op.STARTS_WITH
+                | Op.NOT_STARTS_WITH
+                | Op.LIKE
+                | Op.NOT_LIKE
+            ):
                 return None
             case _:
                 raise unknown_case(self.leaf.op)

@@ -32,6 +32,8 @@ class Op(str, Enum):
     NOT_IN = "not-in"
     STARTS_WITH = "starts-with"
     NOT_STARTS_WITH = "not-starts-with"
+    LIKE = "like"  # a pattern of SQL, backslash escapes; not in the specification: never written to JSON
+    NOT_LIKE = "not-like"
 
 
 @dataclass(frozen=True, slots=True)

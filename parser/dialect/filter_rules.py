@@ -74,18 +74,18 @@ class Filters(Constants):
         return Truth(operand, Span(start, self.last_end))
 
     def _function(self) -> Node | None:
-        """``isnan(x)``, ``isnull(x)``, ``isnotnull(x)``, ``startswith(x, 'p')``."""
-        if self.peek().key != "(" or self.token.key not in ("ISNAN", "ISNULL", "ISNOTNULL", "STARTSWITH"):
+        """``isnan(x)``, ``isnull(x)``, ``isnotnull(x)``, ``startswith(x, 'p')``, ``endswith``, ``contains``."""
+        if self.peek().key != "(" or self.token.key not in ("ISNAN", "ISNULL", "ISNOTNULL", *_TEXT_TESTS):
             return None
         start, name = self.token.start, self.next().key
         self.expect("(")
         term = self.term()
-        if name == "STARTSWITH":
+        if name in _TEXT_TESTS:
             self.expect(",")
-            prefix = self.constant()
+            text = self.constant()
             self.expect(")")
-            escaped = None if prefix.value is None else _escaped(str(prefix.value)) + "%"
-            return Like(term, Constant(escaped, "string"), "\\", False, Span(start, self.last_end))
+            pattern = None if text.value is None else _TEXT_TESTS[name].format(_escaped(str(text.value)))
+            return Like(term, Constant(pattern, "string"), "\\", False, Span(start, self.last_end))
         self.expect(")")
         return IsNan(term, False) if name == "ISNAN" else IsNull(term, name == "ISNOTNULL")
 
@@ -217,6 +217,9 @@ class Filters(Constants):
         self.position = mark + 2 * (len(parts) - 1)
         term = ColumnValues(self.sql).term(self.transform())
         return Reference(".".join(term.column), None if term.transform.is_identity else term.transform)
+
+
+_TEXT_TESTS = {"STARTSWITH": "{}%", "ENDSWITH": "%{}", "CONTAINS": "%{}%"}  # as patterns of LIKE
 
 
 def _escaped(prefix: str) -> str:

@@ -66,4 +66,21 @@ def _leaf(leaf: Predicate, value: Any) -> bool | None:
             return bool(value.startswith(leaf.literal))
         case Op.NOT_STARTS_WITH:
             return not value.startswith(leaf.literal)
+        case Op.LIKE:
+            return like(value, str(leaf.literal))
+        case Op.NOT_LIKE:
+            return not like(value, str(leaf.literal))
     raise AssertionError(leaf.op)
+
+
+def like(text: str, pattern: str) -> bool:
+    if not pattern:
+        return not text
+    first, rest = pattern[0], pattern[1:]
+    if first == "%":
+        return any(like(text[start:], rest) for start in range(len(text) + 1))
+    if first == "\\" and rest:
+        first, rest = rest[0], rest[1:]
+    elif first == "_" and text:
+        first = text[0]
+    return text[:1] == first and like(text[1:], rest)

@@ -71,7 +71,7 @@ VALUES: dict[Type, st.SearchStrategy[object]] = {
 COMPARISONS = (Op.LT, Op.LT_EQ, Op.GT, Op.GT_EQ, Op.EQ, Op.NOT_EQ)
 
 
-def leaves_over(name: str, type_: Type) -> st.SearchStrategy[Expression]:
+def leaves_over(name: str, type_: Type, *, with_patterns: bool = True) -> st.SearchStrategy[Expression]:
     """Every operator the type allows, with literals that are internal values of it."""
     reference, value = Reference(name), VALUES[type_]
     options: list[st.SearchStrategy[Expression]] = [
@@ -89,6 +89,10 @@ def leaves_over(name: str, type_: Type) -> st.SearchStrategy[Expression]:
         options.append(
             st.builds(lambda op, prefix: Predicate(op, reference, (prefix,)), st.sampled_from([Op.STARTS_WITH, Op.NOT_STARTS_WITH]), _text)
         )
+    if isinstance(type_, StringType) and with_patterns:
+        patterns = st.lists(_text | st.sampled_from(["%", "_", "\\%", "\\_", "\\\\"]), max_size=4).map("".join)
+        kinds = st.sampled_from([Op.LIKE, Op.NOT_LIKE])
+        options.append(st.builds(lambda op, pattern: Predicate(op, reference, (pattern,)), kinds, patterns))
     return st.one_of(options)
 
 

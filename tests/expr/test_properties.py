@@ -61,8 +61,8 @@ def rows_of(type_: Type) -> st.SearchStrategy[tuple[Any, Any]]:
     return st.tuples(value, value)
 
 
-def tree_of(type_: Type) -> st.SearchStrategy[Expression]:
-    return trees(leaves_over("x", type_) | leaves_over("y", type_))
+def tree_of(type_: Type, *, with_patterns: bool = True) -> st.SearchStrategy[Expression]:
+    return trees(leaves_over("x", type_, with_patterns=with_patterns) | leaves_over("y", type_, with_patterns=with_patterns))
 
 
 def matches(tree: Expression, row: Sequence[Any]) -> bool:

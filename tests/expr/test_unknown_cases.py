@@ -50,8 +50,8 @@ class Xor:
 
 
 def unknown_operator() -> Op:
-    member = str.__new__(Op, "like")
-    member._name_, member._value_ = "LIKE", "like"
+    member = str.__new__(Op, "glob")
+    member._name_, member._value_ = "GLOB", "glob"
     return member
 
 
@@ -114,7 +114,7 @@ def test_bound_trees_too(visitor: Callable[[Expression], object]) -> None:
 
 
 # -- operators ---------------------------------------------------------------------------------------------------
-def like(field: NestedField = ID, literal: object = 1) -> Predicate:
+def glob(field: NestedField = ID, literal: object = 1) -> Predicate:
     return Predicate(unknown_operator(), BoundReference(field, field.type, None, field.name), (literal,))
 
 
@@ -148,12 +148,12 @@ LEAVES: dict[str, Callable[[Predicate], object]] = {
 @pytest.mark.parametrize("visitor", LEAVES.values(), ids=LEAVES)
 def test_no_visitor_guesses_an_unknown_operator(visitor: Callable[[Predicate], object]) -> None:
     with pytest.raises(AssertionError, match="Unknown Op"):
-        visitor(like())
+        visitor(glob())
 
 
 def test_its_negation_is_not_guessed() -> None:
     with pytest.raises(KeyError):
-        push_not(Not(like()))
+        push_not(Not(glob()))
 
 
 @pytest.mark.parametrize("transform", ["identity", "bucket[4]", "truncate[3]", "void"])
@@ -164,8 +164,8 @@ def test_projections_know_nothing_of_it(transform: str, project: Any, field: Nes
     partition_field = spec(transform, field).fields[0]
     target = BoundReference(field, field.type, None, "p")
     try:
-        projected = project(like(field, literal), partition_field, target)
+        projected = project(glob(field, literal), partition_field, target)
     except AssertionError as error:
         assert "Unknown Op" in str(error)
     else:
-        assert projected is None or projected.op == "like"
+        assert projected is None or projected.op == "glob"

@@ -8,7 +8,7 @@ from icesql.errors import SqlError
 from icesql.expr.binding import bind
 from icesql.expr.describe import describe
 from icesql.expr.evaluate import row_evaluator
-from icesql.expr.tree import FALSE, TRUE, Op, Predicate, Reference
+from icesql.expr.tree import FALSE, TRUE, And, Op, Predicate, Reference
 from icesql.parser.filters import parse_filter
 from icesql.spec.schema import Schema
 from icesql.spec.transforms import DAY, bucket
@@ -59,6 +59,14 @@ def expected(condition):
         ("s not like 'a%'", lambda i, s, b, d: s == ""),
         ("s like 'a\\\\%'", lambda i, s, b, d: s == "a%"),
         ("s like '%'", lambda i, s, b, d: s is not None),
+        ("s like '%b'", lambda i, s, b, d: s == "ab"),
+        ("s like '_b'", lambda i, s, b, d: s == "ab"),
+        ("s not like '%b%'", lambda i, s, b, d: s in ("", "a%")),
+        ("not (s like 'a_' and i = 1)", lambda i, s, b, d: s == "" or (i is not None and i != 1)),
+        ("s like 'a!%%' escape '!'", lambda i, s, b, d: s == "a%"),
+        ("s like '%!%' escape '!'", lambda i, s, b, d: s == "a%"),
+        ("contains(s, '%')", lambda i, s, b, d: s == "a%"),
+        ("endswith(s, 'b')", lambda i, s, b, d: s == "ab"),
         ("startswith(s, 'a%')", lambda i, s, b, d: s == "a%"),
         ("b", lambda i, s, b, d: b is True),
         ("not b", lambda i, s, b, d: b is False),
@@ -89,12 +97,23 @@ def test_transforms_and_names():
     assert parse_filter("null") == FALSE
 
 
+@pytest.mark.parametrize("text", ["s like '%a'", "s not like 'a_'", "contains(s, 'a')"])
+def test_patterns_choose_rows_not_files(text):
+    with pytest.raises(SqlError, match="prefixes only"):
+        parse_filter(text, patterns=False)
+    assert parse_filter("s like 'a%'", patterns=False) == parse_filter("s like 'a%'")
+
+
+def test_a_pattern_prunes_by_its_beginning():
+    wanted = And(Predicate(Op.STARTS_WITH, Reference("s"), ("a%",)), Predicate(Op.LIKE, Reference("s"), ("a\\%_b%",)))
+    assert parse_filter("s like 'a!%_b%' escape '!'") == wanted
+
+
 @pytest.mark.parametrize(
     ("text", "message", "column"),
     [
         ("a = b", "two columns cannot be compared", 1),
         ("x = 1 and f(y) = 2", "the function is not understood: f", 11),
-        ("s like '%a'", "prefixes only", 1),
         ("i = 1 i", "extraneous input 'i'", 7),
         ("i =", "no viable alternative", 4),
         ("", "no viable alternative", 1),

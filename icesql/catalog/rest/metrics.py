@@ -18,7 +18,7 @@ from icesql.catalog.rest.routes import Route
 from icesql.catalog.rest.server import Server
 from icesql.errors import IcesqlError
 from icesql.expr.expr_json import expression_to_json
-from icesql.expr.rewrite import map_leaves
+from icesql.expr.rewrite import map_leaves, without_patterns
 from icesql.expr.tree import BoundReference, Expression, Predicate, Reference
 from icesql.spec.snapshots import Snapshot
 
@@ -76,7 +76,7 @@ class Metrics:
             "report-type": "scan-report",
             "table-name": report.table_name,
             "snapshot-id": report.snapshot_id,
-            "filter": expression_to_json(without_values(context.filter)),
+            "filter": expression_to_json(without_patterns(without_values(context.filter))),
             "schema-id": context.schema.schema_id,
             "projected-field-ids": [field.id for field in fields],
             "projected-field-names": [field.name for field in fields],

@@ -94,6 +94,10 @@ def _leaf(leaf: Predicate, term: BoundReference, column: Column) -> Column:
             return pc.starts_with(column, str(leaf.literal))
         case Op.NOT_STARTS_WITH:
             return pc.invert(pc.starts_with(column, str(leaf.literal)))
+        case Op.LIKE:
+            return pc.match_like(column, str(leaf.literal))
+        case Op.NOT_LIKE:
+            return pc.invert(pc.match_like(column, str(leaf.literal)))
         case Op.IN:
             return _among(column, term.type, leaf.literals)
         case Op.NOT_IN:

@@ -33,7 +33,7 @@ def file_filter(session: SessionState, table: Table, where: str, *, exact_names:
         return None
     where = _with_constants(session, table, _unqualified(session, table, where))
     try:
-        return bind(table.schema, parse_filter(where), case_sensitive=exact_names or session.is_case_sensitive)
+        return bind(table.schema, parse_filter(where, patterns=False), case_sensitive=exact_names or session.is_case_sensitive)
     except IcesqlError as error:
         if exact_names and isinstance(error, NotFoundError):
             raise

@@ -10,6 +10,7 @@ from typing import Any
 
 from icesql.errors import UnsupportedError, unknown_case
 from icesql.expr.expr_json import expression_from_json, expression_to_json
+from icesql.expr.rewrite import without_patterns
 from icesql.expr.tree import FALSE, TRUE, AlwaysFalse, AlwaysTrue, Expression
 from icesql.spec.files import DataFile
 from icesql.spec.json.faults import JsonFault, array_field, as_object, as_strings, each, int_field, long_field, string_field, within
@@ -182,7 +183,7 @@ def _validation_to_json(validation: CommitValidation, metadata: TableMetadata) -
     if isinstance(validation, NotAllowedKnownDataFiles):
         return {**node, "file-paths": sorted(validation.file_paths)}
     if not isinstance(validation.filter, AlwaysTrue):
-        node["filter"] = expression_to_json(validation.filter)
+        node["filter"] = expression_to_json(without_patterns(validation.filter))
     match validation:
         case NotAllowedAddedDataFiles(partitions=partitions) | NotAllowedAddedDeleteFiles(partitions=partitions):
             if partitions is not None:
