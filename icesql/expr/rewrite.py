@@ -178,3 +178,18 @@ def referenced_ids(expression: Expression) -> frozenset[int]:
 def without_patterns(expression: Expression) -> Expression:
     """A tree without LIKE that is true for the same rows and perhaps more, for readers of the specification's operators."""
     return map_leaves(push_not(expression), lambda leaf: Predicate(Op.NOT_NULL, leaf.term) if leaf.op in (Op.LIKE, Op.NOT_LIKE) else leaf)
+
+
+def has_patterns(expression: Expression) -> bool:
+    """Whether a leaf is LIKE."""
+    match expression:
+        case And(left=left, right=right) | Or(left=left, right=right):
+            return has_patterns(left) or has_patterns(right)
+        case Not(child=child):
+            return has_patterns(child)
+        case Predicate(op=op):
+            return op in (Op.LIKE, Op.NOT_LIKE)
+        case AlwaysTrue() | AlwaysFalse():
+            return False
+        case _:
+            raise unknown_case(expression)

@@ -147,11 +147,11 @@ def attempt_until_committed(
 def intent_of(operations: TableOperations, changes: Sequence[Change], version: TableVersion) -> Callable[[], TableVersion] | None:
     """How a single write is handed to a catalog that builds snapshots itself (``produce``): as files and validations, with no manifest.
 
-    ``None`` where the catalog does not, or the change is more than a write of files.
+    ``None`` where the catalog does not, or the change cannot be said as files: ``ProduceSnapshot.is_of_known_files``.
     """
     produce = getattr(operations, "produce", None)
     change = getattr(changes[0], "produced", None) if len(changes) == 1 else None
-    if produce is None or change is None or change.add_manifests or change.remove_manifests:
+    if produce is None or change is None or not change.is_of_known_files:
         return None
     newer: Callable[[], TableVersion] = lambda: produce(version, change)  # noqa: E731
     return newer

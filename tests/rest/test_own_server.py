@@ -64,6 +64,17 @@ def test_a_write_sends_files_and_no_manifest(behind: RestCatalog, proxy: FaultPr
     assert behind.load_table((namespace, "t")).properties["k"] == "v"
 
 
+def test_what_cannot_be_said_as_files_is_built_here(behind: RestCatalog, proxy: FaultProxy, namespace: str) -> None:
+    table = behind.create_table((namespace, "t"), SCHEMA)
+    for number in (1, 2):
+        table.append(rows(number))
+    (task,) = table.scan(Predicate(Op.EQ, Reference("id"), (1,))).plan_files().tasks
+    table.new_delete().delete_file(task.data_file.file_path).validate_files_exist().commit()
+    assert table.to_arrow()["id"].to_pylist() == [2]
+    (update,) = [u for u in json.loads([call.body for call in proxy.seen if is_commit(call)][-1])["updates"] if "snapshot" in u]
+    assert update["action"] == "add-snapshot"
+
+
 def test_validations_are_the_servers(behind: RestCatalog, namespace: str) -> None:
     table = behind.create_table((namespace, "t"), SCHEMA)
     table.append(rows(1))

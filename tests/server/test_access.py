@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import socket
 import subprocess
 import sys
 import time
@@ -199,6 +200,7 @@ def test_grants() -> None:
     assert privilege_for({"action": "append", "add-data-files": []}) is Privilege.INSERT
     with pytest.raises(InvalidArgumentError):
         GrantSettings(principal="p", privilege="read", on="a..b").grant()
+    assert GrantSettings(principal="p", privilege="read", on="lake.`a.b`.t").grant().on == ("lake", "a.b", "t")
 
 
 # -- JWT -----------------------------------------------------------------------------------------------------------------
@@ -271,6 +273,25 @@ def test_issuers_that_cannot_be(issuer: Issuer, wrong: dict[str, Any]) -> None:
     given: dict[str, Any] = {"issuer": "i", "audience": "a", "jwks_file": str(issuer.file), **wrong}
     with pytest.raises(InvalidArgumentError):
         Authentication(Access(jwt=JwtSettings(**given)))
+
+
+@pytest.mark.parametrize("content", [None, "keys", "[1]", "{}", '{"keys": []}'])
+def test_a_file_that_holds_no_keys_is_named(tmp_path: Path, content: str | None) -> None:
+    file = tmp_path / "keys.json"
+    if content is not None:
+        file.write_text(content)
+    with pytest.raises(InvalidArgumentError, match=f"Cannot read jwks-file {file}: "):
+        Authentication(Access(jwt=JwtSettings(issuer="i", audience="a", jwks_file=str(file))))
+
+
+def test_an_issuer_that_gives_no_keys_is_not_the_clients_fault(issuer: Issuer) -> None:
+    """The token may be good: the client must ask again and not sign in anew."""
+    with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as taken:
+        port = taken.getsockname()[1]  # closed below: nobody listens
+    settings = JwtSettings(issuer="https://issuer", audience="icesql", jwks_uri=f"http://127.0.0.1:{port}/keys")
+    with pytest.raises(Problem) as refused:
+        Authentication(Access(jwt=settings)).principal(f"Bearer {issuer.token()}")
+    assert refused.value.status == 503 and refused.value.headers["Retry-After"]
 
 
 # -- tokens, exposure, rate ------------------------------------------------------------------------------------------------

@@ -57,7 +57,7 @@ class Authentication:
         return self._issuer is not None or self._stored is not None
 
     def principal(self, authorization: str | None) -> Principal:
-        """Raises Problem 401, which says nothing of why; the log does, without the token."""
+        """Raises Problem 401, which says nothing of why; the log does, without the token. 503 where an issuer's keys cannot be had."""
         if self._access.is_open:
             return EVERYONE
         scheme, _, token = (authorization or "").partition(" ")
@@ -88,6 +88,9 @@ class Authentication:
 
         try:
             claims = issuer.claims(token)
+        except jwt.PyJWKClientConnectionError as error:
+            logger.warning("The keys of the issuer cannot be had from %s: %s", issuer.settings.jwks_uri, error)
+            raise Problem(503, "ServiceUnavailableException", "Tokens cannot be checked at this time", {"Retry-After": "5"}) from None
         except jwt.PyJWTError as error:
             logger.info("A token was refused: %s", type(error).__name__)
             raise _not_authorized() from None
@@ -112,10 +115,10 @@ class _Issuer:
         if (settings.jwks_uri is None) == (settings.jwks_file is None):
             raise InvalidArgumentError("Cannot check tokens: set one of jwks-uri and jwks-file")
         self._client = None if settings.jwks_uri is None else jwt.PyJWKClient(settings.jwks_uri, cache_keys=True, timeout=10)
-        self._keys = None if settings.jwks_file is None else jwt.PyJWKSet.from_dict(json.loads(Path(settings.jwks_file).read_text()))
+        self._keys = None if settings.jwks_file is None else _keys_in(Path(settings.jwks_file))
 
     def claims(self, token: str) -> dict[str, Any]:
-        """Raises PyJWTError."""
+        """Raises PyJWTError; PyJWKClientConnectionError where the issuer does not give its keys."""
         import jwt
 
         claims: dict[str, Any] = jwt.decode(
@@ -140,6 +143,18 @@ class _Issuer:
             if key.key_id == key_id:
                 return key
         raise jwt.InvalidKeyError("no key of that id")
+
+
+def _keys_in(file: Path) -> jwt.PyJWKSet:
+    """Raises InvalidArgumentError that names the file."""
+    import jwt
+
+    try:
+        return jwt.PyJWKSet.from_dict(json.loads(file.read_text()))
+    except OSError as error:
+        raise InvalidArgumentError(f"Cannot read jwks-file {file}: {error.strerror}") from None
+    except (ValueError, AttributeError, jwt.PyJWKSetError) as error:
+        raise InvalidArgumentError(f"Cannot read jwks-file {file}: it is no set of keys (JWKS): {error}") from None
 
 
 def _not_authorized() -> Problem:

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from icesql.errors import InvalidArgumentError
+from icesql.catalog.names import identifier_of
 from icesql.server.access.privileges import Grant, Principal, Privilege
 
 
@@ -35,16 +35,14 @@ class JwtSettings(_Section, frozen=True):
 
 
 class GrantSettings(_Section, frozen=True):
-    """``on``: ``*``, a catalog, or ``catalog.namespace.table`` with as many levels as wanted."""
+    """``on``: ``*``, a catalog, or ``catalog.namespace.table`` with as many levels as wanted; back-ticks around one with dots."""
 
     principal: str
     privilege: Literal["read", "insert", "modify", "admin"]
     on: str = "*"
 
     def grant(self) -> Grant:
-        levels = () if self.on == "*" else tuple(self.on.split("."))
-        if not all(levels):
-            raise InvalidArgumentError(f"Cannot grant on {self.on!r}: a level is empty")
+        levels = () if self.on == "*" else identifier_of(self.on)
         return Grant(Privilege[self.privilege.upper()], levels)
 
 

@@ -9,9 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from icesql.expr.rewrite import has_patterns
 from icesql.expr.tree import FALSE, TRUE, Expression
 from icesql.spec.files import DataFile, ManifestFile
 from icesql.spec.snapshots import MAIN, Operation
+from icesql.table.manifests.filter import PATH_ONLY_SPEC_ID
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,3 +108,10 @@ class ProduceSnapshot:
     count_partitions: bool = True  # False: the summary says nothing of partitions, as for manifests taken over whole (imports)
     summary: Mapping[str, str] = field(default_factory=dict)
     validations: tuple[CommitValidation, ...] = ()
+
+    @property
+    def is_of_known_files(self) -> bool:
+        """Whether it can be sent as JSON: no manifests, no file known by its path alone, no filter that the specification cannot say."""
+        removed = (*self.remove_data_files, *self.remove_delete_files)
+        by_path = any(file.spec_id == PATH_ONLY_SPEC_ID for file in removed)
+        return not (self.add_manifests or self.remove_manifests or by_path or has_patterns(self.delete_row_filter))

@@ -38,9 +38,9 @@ _FLAGS = {"stage-only": False, "case-sensitive": True, "merge-manifests": True, 
 
 
 def produce_to_json(change: ProduceSnapshot, metadata: TableMetadata) -> Node:
-    """Raises UnsupportedError for a change that adds or removes whole manifests."""
-    if change.add_manifests or change.remove_manifests:
-        raise UnsupportedError("Cannot send snapshot as files: it rewrites manifests")
+    """Raises UnsupportedError for a change that is not ``is_of_known_files``."""
+    if not change.is_of_known_files:
+        raise UnsupportedError("Cannot send snapshot as files: it has manifests, files by path alone, or a filter with LIKE")
     node: Node = {"action": change.action.value}
     if change.branch != MAIN:
         node["branch"] = change.branch
