@@ -201,7 +201,7 @@ def test_rewritten_manifests_cannot_be_sent() -> None:
     change = ProduceSnapshot(
         action=Operation.REPLACE, add_manifests=(ManifestFile(manifest_path="/m", manifest_length=1, partition_spec_id=0),)
     )
-    with pytest.raises(UnsupportedError, match="rewrites manifests"):
+    with pytest.raises(UnsupportedError, match="it has manifests"):
         produce_to_json(change, METADATA)
 
 
