@@ -38,6 +38,14 @@ class Session:
         self._lock = threading.RLock()
         self._at_work: int | None = None  # the thread whose statement runs
 
+    def beside(self, spark: SparkSession) -> Session:
+        """A session over another Spark session of this application, with the same open catalogs; it begins with the same current names."""
+        session = Session(spark)
+        session.state.catalogs = self.state.catalogs
+        names = self.state.names
+        session.state.names.enter(names.current_catalog, names.current_namespace)
+        return session
+
     @property
     def spark(self) -> SparkSession:
         return self.state.spark

@@ -1,5 +1,5 @@
-"""``icesql.enable(spark)``: ``spark.sql``, ``spark.table``, ``spark.read``, ``df.write``, ``df.writeTo``, ``df.mergeInto`` and
-``spark.catalog`` of that session understand our catalogs; ``disable`` undoes it."""
+"""``icesql.enable(spark)``: ``spark.sql``, ``spark.table``, ``spark.read``, ``spark.readStream``, ``df.write``, ``df.writeTo``,
+``df.writeStream``, ``df.mergeInto`` and ``spark.catalog`` of that session understand our catalogs; ``disable`` undoes it."""
 
 from __future__ import annotations
 
@@ -29,6 +29,11 @@ def enable(spark: SparkSession, catalogs: Mapping[str, Mapping[str, Any]] | None
     return session
 
 
+def enable_as(spark: SparkSession, session: Session) -> None:
+    """As ``enable``, with a session that is there already."""
+    setattr(spark, _ATTRIBUTE, session)
+
+
 def disable(spark: SparkSession) -> None:
     """``spark`` is plain again. Raises nothing if it was never enabled."""
     if hasattr(spark, _ATTRIBUTE):
@@ -43,12 +48,14 @@ def _patch() -> None:
 
     from icesql.session.dataframe_api.builders import EnabledReader, EnabledWriter, is_ours, is_table, read_table, shows_ours
     from icesql.session.dataframe_api.enabled_catalog import EnabledCatalog
+    from icesql.session.dataframe_api.streams import EnabledStreamReader, EnabledStreamWriter
 
     if hasattr(SparkSession.sql, "__wrapped__"):
         return
     plain_sql, plain_table, plain_write_to, plain_merge_into = SparkSession.sql, SparkSession.table, DataFrame.writeTo, DataFrame.mergeInto
     plain_read, plain_write, plain_catalog = SparkSession.read.fget, DataFrame.write.fget, SparkSession.__dict__["catalog"]
-    assert plain_read is not None and plain_write is not None
+    plain_read_stream, plain_write_stream = SparkSession.readStream.fget, DataFrame.writeStream.fget
+    assert plain_read is not None and plain_write is not None and plain_read_stream is not None and plain_write_stream is not None
 
     @functools.wraps(plain_sql)
     def sql(self: Any, sqlQuery: str, args: Any = None, **kwargs: Any) -> Any:
@@ -79,6 +86,16 @@ def _patch() -> None:
         session = _session(self.sparkSession)
         return plain_write(self) if session is None else EnabledWriter(session, self)
 
+    @functools.wraps(plain_read_stream)
+    def read_stream(self: Any) -> Any:
+        session = _session(self)
+        return plain_read_stream(self) if session is None else EnabledStreamReader(session)
+
+    @functools.wraps(plain_write_stream)
+    def write_stream(self: Any) -> Any:
+        session = _session(self.sparkSession)
+        return plain_write_stream(self) if session is None else EnabledStreamWriter(session, self)
+
     @functools.wraps(plain_write_to)
     def write_to(self: Any, table: str) -> Any:
         session = _session(self.sparkSession)
@@ -101,7 +118,9 @@ def _patch() -> None:
     SparkSession.sql = sql
     SparkSession.table = table
     SparkSession.read = property(read)
+    SparkSession.readStream = property(read_stream)
     DataFrame.write = property(write)
+    DataFrame.writeStream = property(write_stream)
     DataFrame.writeTo = write_to
     DataFrame.mergeInto = merge_into
 

@@ -30,7 +30,7 @@ _shipped: weakref.WeakSet[SparkContext] = weakref.WeakSet()
 _lock = threading.Lock()
 _HEADER_BYTES = 16  # of a compiled module: the version's number, flags, and the source's time and length or its hash (PEP 552)
 _HASHED_UNCHECKED = 1
-_ROOMS = ("spec", "expr", "io", "table", "spark")
+_ROOMS = ("spec", "expr", "io", "table", "catalog", "spark")
 
 
 def ship(spark: SparkSession) -> None:

@@ -1,0 +1,1 @@
+"""Streams of tables as Spark's Python data source."""
