@@ -19,6 +19,7 @@ COMMANDS = {
     "fmt": "icesql.cli.fmt:fmt",
     "doctor": "icesql.cli.doctor:doctor",
     "serve": "icesql.cli.serve:serve",
+    "sql-server": "icesql.cli.sql_server:sql_server",
 }
 
 

@@ -154,6 +154,20 @@ SPARK_THROWABLE = _class("org.apache.spark.SparkThrowable", "getCondition/0", "g
 SPARK_EXCEPTION = _class("org.apache.spark.SparkException", "new/5")
 QUERY_CONTEXT = _class("org.apache.spark.QueryContext")
 
+# -- clients of Spark's servers ------------------------------------------------------------------------------------------
+SPARK_SESSION = _class(
+    "org.apache.spark.sql.classic.SparkSession",
+    *("baseRelationToDataFrame/1", "builder/0", "clearActiveSession/0", "clearDefaultSession/0", "conf/0", "createDataFrame/2"),
+    *("emptyDataFrame/0", "expression/1", "sessionState/0", "sessionUUID/0", "sharedState/0", "sql/1", "sqlContext/0"),
+)
+COMMAND_RESULT = _class(_LOGICAL + "CommandResult", "new/4")
+ORIGIN = _class(_CATALYST + "trees.Origin", "new/10", "startIndex/0", "stopIndex/0")
+PARSER_INTERFACE = _class(_CATALYST + "parser.ParserInterface", "parsePlan/1")
+PARSE_EXCEPTION = _class(_CATALYST + "parser.ParseException", "new/4")
+ANALYSIS_EXCEPTION = _class("org.apache.spark.sql.AnalysisException")
+THRIFT_SERVER = _object("org.apache.spark.sql.hive.thriftserver.HiveThriftServer2", "startWithContext/1")
+CONNECT_SERVICE = _object("org.apache.spark.sql.connect.service.SparkConnectService", "sessionManager/0", "start/1", "stop/2")
+
 # -- starting Spark's JVM ------------------------------------------------------------------------------------------------
 LAUNCHER = _class("org.apache.spark.launcher.Main", "main/1")
 SPARK_SUBMIT = _class("org.apache.spark.deploy.SparkSubmit", "main/1")
@@ -176,7 +190,6 @@ _class(_EXPRESSIONS + "Expression", "collectLeaves/0", "deterministic/0", "eval/
 _class(_EXPRESSIONS + "InSet", "hset/0")
 _class(_EXPRESSIONS + "NamedExpression", "name/0")
 _class(_CATALYST + "trees.TreeNode", "apply/1", "children/0", "nodeName/0", "origin/0", "transform/1")
-_class(_CATALYST + "trees.Origin", "startIndex/0", "stopIndex/0")
 _class(_LOGICAL + "Aggregate", "aggregateExpressions/0", "groupingExpressions/0")
 _class(_LOGICAL + "CompoundBody", "collection/0", "handlers/0")
 _class(_LOGICAL + "LocalRelation", "data/0", "newInstance/0")
@@ -203,18 +216,12 @@ _class(
     "tableExists/1",
 )
 _class(_CATALYST + "catalog.TemporaryViewRelation", "tableMeta/0")
-_class(_CATALYST + "parser.ParserInterface", "parsePlan/1")
 _class(
     "org.apache.spark.sql.classic.Dataset",
     *("collectAsList/0", "createOrReplaceTempView/1", "logicalPlan/0", "persist/1", "queryExecution/0", "schema/0"),
 )
-_class(
-    "org.apache.spark.sql.classic.SparkSession",
-    *("baseRelationToDataFrame/1", "conf/0", "createDataFrame/2", "emptyDataFrame/0", "expression/1", "sessionState/0"),
-    *("sharedState/0", "sql/1"),
-)
 _class("org.apache.spark.sql.execution.CacheManager", "isEmpty/0", "recacheByPath/2")
-_class("org.apache.spark.sql.execution.QueryExecution", "analyzed/0", "executedPlan/0", "optimizedPlan/0", "toRdd/0")
+_class("org.apache.spark.sql.execution.QueryExecution", "analyzed/0", "commandExecuted/0", "executedPlan/0", "optimizedPlan/0", "toRdd/0")
 _class(
     "org.apache.spark.sql.internal.SQLConf",
     *("filesMaxPartitionBytes/0", "filesOpenCostInBytes/0", "getAllConfs/0", "redactOptions/1", "resolver/0", "settings/0"),

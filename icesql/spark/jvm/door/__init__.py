@@ -1,0 +1,1 @@
+"""A parser of Spark's that is a Python object, and the servers through which clients reach it."""

@@ -1,0 +1,66 @@
+"""Errors of a Python parser as Spark raises its own: with condition, SQLSTATE, place and message, and without Py4J's trace.
+
+A parser that Java calls by an interface may throw Spark's ParseException and unchecked exceptions; Java wraps all others. What is not
+one becomes a ParseException, which is an AnalysisException too, with the message and the condition of what it stands for.
+"""
+
+from __future__ import annotations
+
+import re
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors.exceptions.captured import CapturedException
+from pyspark.sql import SparkSession
+
+from icesql.errors import SqlError
+from icesql.spark.jvm import classes
+from icesql.spark.jvm.bridge import Bridge, bridge_of
+from icesql.spark.jvm.handles import JavaObject
+
+_CONDITION = re.compile(r"\[([A-Z0-9_]+(?:\.[A-Z0-9_]+)?)\] ")
+_ANY = "PARSE_EMPTY_STATEMENT"  # a condition without parameters
+
+
+def propagate(spark: SparkSession) -> None:
+    """From now on Java exceptions that a callback raises reach the JVM as they are."""
+    gateway = bridge_of(spark).gateway
+    gateway.python_parameters.propagate_java_exceptions = True
+    gateway.callback_server_parameters.propagate_java_exceptions = True
+
+
+def as_java(spark: SparkSession, text: str, error: BaseException) -> Py4JJavaError:
+    """The error to raise in a callback. ``text``: the statement."""
+    bridge = bridge_of(spark)
+    java = error.java_exception if isinstance(error, Py4JJavaError) else getattr(error, "_origin", None)
+    if java is None or not _may_be_thrown(bridge, java):
+        java = _parse_exception(bridge, text, error)
+    if bridge.class_(classes.PARSE_EXCEPTION).isInstance(java):
+        java.setStackTrace(bridge.gateway.new_array(bridge.java_class("java.lang.StackTraceElement"), 0))
+    return Py4JJavaError("", java)
+
+
+def _may_be_thrown(bridge: Bridge, java: JavaObject) -> bool:
+    return any(bridge.class_(name).isInstance(java) for name in (classes.PARSE_EXCEPTION, "java.lang.RuntimeException", "java.lang.Error"))
+
+
+def _parse_exception(bridge: Bridge, text: str, error: BaseException) -> JavaObject:
+    message = str(error._desc) if isinstance(error, CapturedException) else str(error) or type(error).__name__
+    line, column = (error.line, error.column) if isinstance(error, SqlError) else (None, None)
+    if line is not None:
+        message = message.partition(f" (line {line}, column {column})")[0]  # Spark's exception shows the place itself
+    condition = _CONDITION.match(message)
+    some, none = bridge.java_class(classes.SOME), bridge.none
+    place = [none if line is None else some(line), none if column is None else some(column - 1)]
+    origin = bridge.java_class(classes.ORIGIN)(*place, *[none] * 8)
+    thrown = bridge.java_class(classes.PARSE_EXCEPTION)(some(text), origin, _ANY, bridge.scala_map({}))
+    _set(bridge, thrown, "message", message.strip())
+    _set(bridge, thrown, "errorClass", none if condition is None else some(condition[1]))
+    return thrown
+
+
+def _set(bridge: Bridge, thrown: JavaObject, name: str, value: object) -> None:
+    for class_ in (classes.PARSE_EXCEPTION, classes.ANALYSIS_EXCEPTION):
+        for field in bridge.class_(class_).getDeclaredFields():
+            if field.getName() == name:
+                field.setAccessible(True)
+                field.set(thrown, value)

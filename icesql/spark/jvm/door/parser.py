@@ -1,0 +1,114 @@
+"""The parser that each session of Spark's is given: a Python object that asks ``Door`` what a text is, and Spark's own for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Protocol
+
+from pyspark.sql import Column, DataFrame, SparkSession
+
+from icesql.spark.jvm import classes
+from icesql.spark.jvm.bridge import Bridge, bridge_of
+from icesql.spark.jvm.door.errors import as_java, propagate
+from icesql.spark.jvm.door.results import command_result, query_plan
+from icesql.spark.jvm.handles import JavaObject
+
+Arguments = Mapping[str, Column] | Sequence[Column]
+
+
+class Door(Protocol):
+    """Who answers clients' statements. ``session_id``: that of the Spark session that a client has."""
+
+    def is_inside(self, session_id: str) -> bool:
+        """Whether the text that this thread has Spark parse is a statement's own: then it is Spark's."""
+
+    def run(self, session_id: str, spark: SparkSession, text: str, args: Arguments | None) -> tuple[DataFrame, bool]:
+        """The rows of the statement, which is run once, and whether it is a query."""
+
+
+def open_door(spark: SparkSession, door: Door) -> SparkSession:
+    """A new session of the same Spark, now the default one: in it, and in sessions made of it, ``door`` answers what is parsed."""
+    bridge = bridge_of(spark)
+    propagate(spark)
+    session = bridge.java_class(classes.SPARK_SESSION)
+    session.clearActiveSession()
+    session.clearDefaultSession()
+    made = session.builder().withExtensions(_Extensions(spark, door)).getOrCreate()
+    return SparkSession(spark.sparkContext, made)
+
+
+class _Parser:
+    """The session is held weakly: it holds its parser, and neither side's collector sees the other's references."""
+
+    def __init__(self, root: SparkSession, door: Door, session: JavaObject, delegate: JavaObject) -> None:
+        bridge = bridge_of(root)
+        self._root, self._door, self._delegate = root, door, delegate
+        self._id = str(session.sessionUUID())
+        self._session = bridge.java_class("java.lang.ref.WeakReference")(session)
+
+    def parsePlan(self, text: str) -> JavaObject:
+        if self._door.is_inside(self._id):
+            return self._asked("parsePlan", text)
+        return self._run(text, None)
+
+    def parsePlanWithParameters(self, text: str, context: JavaObject) -> JavaObject:
+        if self._door.is_inside(self._id):
+            return self._asked("parsePlanWithParameters", text, context)
+        return self._run(text, _arguments(bridge_of(self._root), context))
+
+    def _run(self, text: str, args: Arguments | None) -> JavaObject:
+        try:
+            spark = SparkSession(self._root.sparkContext, self._session.get())
+            frame, is_query = self._door.run(self._id, spark, text, args)
+            return query_plan(frame) if is_query else command_result(frame)
+        except Exception as error:
+            raise as_java(self._root, text, error) from None
+
+    def _asked(self, method: str, text: str, *rest: Any) -> JavaObject:
+        """What Spark's own parser answers, or raises."""
+        try:
+            return getattr(self._delegate, method)(text, *rest)
+        except Exception as error:
+            raise as_java(self._root, text, error) from None
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("parse"):
+            raise AttributeError(name)
+        return partial(self._asked, name)
+
+    def toString(self) -> str:
+        return f"icesql's parser of session {self._id}"
+
+    class Java:
+        implements = [classes.PARSER_INTERFACE]
+
+
+def _arguments(bridge: Bridge, context: JavaObject) -> Arguments | None:
+    """Those of a ``ParameterContext``, by name or by place."""
+    params = bridge.as_java(context.params())
+    if context.getClass().getSimpleName() == "NamedParameterContext":
+        return {str(entry.getKey()): bridge.column(entry.getValue()) for entry in params.entrySet()} or None
+    return [bridge.column(value) for value in params] or None
+
+
+class _MakeParser:
+    def __init__(self, root: SparkSession, door: Door) -> None:
+        self._root, self._door = root, door
+
+    def apply(self, session: JavaObject, delegate: JavaObject) -> _Parser:
+        return _Parser(self._root, self._door, session, delegate)
+
+    class Java:
+        implements = ["scala.Function2"]
+
+
+class _Extensions:
+    def __init__(self, root: SparkSession, door: Door) -> None:
+        self._make = _MakeParser(root, door)
+
+    def apply(self, extensions: JavaObject) -> None:
+        extensions.injectParser(self._make)
+
+    class Java:
+        implements = ["scala.Function1"]
