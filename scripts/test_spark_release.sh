@@ -23,5 +23,6 @@ export PYTHONPATH="$PWD"
 print(f"PySpark {pyspark.__version__}, Python {sys.version.split()[0]}, pandas {pandas.__version__}, pyarrow {pyarrow.__version__}")'
 [ $# -gt 0 ] || set -- tests/sql/test_recorded_cases.py tests/docs tests/spark/test_jvm_classes.py tests/spark/test_scan.py tests/spark/test_write.py \
     tests/spark/test_row_level.py tests/spark/test_batches.py tests/session/test_session.py tests/session/test_door.py tests/session/test_kept_frames.py \
+    tests/session/test_streams.py tests/spark/test_stream_restarts.py \
     tests/procedures/test_maintenance.py tests/examples
 exec "$environment/bin/python" -m pytest -q -p no:cacheprovider -m "spark and not interop" "$@"
