@@ -23,8 +23,8 @@ def parse_filter(text: str, *, patterns: bool = True) -> Expression:
     Understood: comparisons of a column or a partition transform of one (``bucket(16, id) = 3``, ``system.days(ts) > ...``) with a
     literal, either way round, ``<=>``, IN, BETWEEN, LIKE, startswith, IS [NOT] NULL / TRUE / FALSE / NAN, isnan, boolean columns,
     NOT, AND, OR.
-    Dates and times are literals as ISO text. ``patterns``: whether LIKE may have other patterns than prefixes (``'x%'``), as only filters of
-    rows may. Raises SqlError that points at what is not understood.
+    Dates and times are literals as ISO text. ``patterns``: whether LIKE may have other patterns than prefixes (``'x%'``), as only filters
+    of rows may. Raises SqlError that points at what is not understood.
     """
     from icesql.parser.dialect.filter_rules import Filters  # sqlglot is loaded when it is first needed
 
