@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 SUPPORTED = ("4.0", "4.1", "4.2", "4.3")
-_SINCE_4_1 = SUPPORTED[1:]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +161,9 @@ SPARK_SESSION = _class(
     *("emptyDataFrame/0", "expression/1", "sessionState/0", "sessionUUID/0", "sharedState/0", "sql/1", "sqlContext/0"),
 )
 COMMAND_RESULT = _class(_LOGICAL + "CommandResult", "new/4")
-ORIGIN = _class(_CATALYST + "trees.Origin", "new/10", "startIndex/0", "stopIndex/0", versions=_SINCE_4_1)
+ORIGIN = _class(_CATALYST + "trees.Origin", "new/10", "startIndex/0", "stopIndex/0")
 PARSER_INTERFACE = _class(_CATALYST + "parser.ParserInterface", "parsePlan/1")
-PARSE_EXCEPTION = _class(_CATALYST + "parser.ParseException", "new/4", versions=_SINCE_4_1)
+PARSE_EXCEPTION = _class(_CATALYST + "parser.ParseException", "new/4")
 ANALYSIS_EXCEPTION = _class("org.apache.spark.sql.AnalysisException")
 THRIFT_SERVER = _object("org.apache.spark.sql.hive.thriftserver.HiveThriftServer2", "startWithContext/1")
 CONNECT_SERVICE = _object("org.apache.spark.sql.connect.service.SparkConnectService", "sessionManager/0", "start/1", "stop/2")
