@@ -100,6 +100,18 @@ def _setting(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+def _import_ahead() -> threading.Thread:
+    """Import in a thread what the first statement needs, while Java starts.
+
+    Starting Java forks, and a module that registers hooks with ``before`` and ``after_in_parent`` in the midst of a fork has the second one
+    run without the first: Python then prints "RuntimeError: release unlocked lock". So such modules are imported before the thread starts.
+    """
+    importlib.import_module("concurrent.futures.thread")
+    thread = threading.Thread(target=importlib.import_module, args=("icesql.session.run_text",), daemon=True)
+    thread.start()
+    return thread
+
+
 def start_spark(conf: Mapping[str, Any], *, master: str | None = None, app_name: str = "icesql") -> SparkSession:
     """A local Spark session with sensible settings; ``conf`` and SPARK_CONF_DIR override them.
 
@@ -110,7 +122,7 @@ def start_spark(conf: Mapping[str, Any], *, master: str | None = None, app_name:
     home = pip_java()
     from pyspark.sql import SparkSession
 
-    threading.Thread(target=importlib.import_module, args=("icesql.session.run_text",), daemon=True).start()  # while Java starts
+    _import_ahead()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")

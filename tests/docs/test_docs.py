@@ -63,6 +63,7 @@ def test_examples_run(page: Path, spark: Any, tmp_path: Path, monkeypatch: pytes
     session = icesql.connect(spark)
     try:
         for language, text, line in blocks(page):
+            text = text.replace('"checkpoints/', f'"{tmp_path}/checkpoints/')  # the JVM has another working directory
             if language == "sql":
                 for frame in session.run_script(text):
                     frame.collect()

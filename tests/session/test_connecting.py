@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -23,3 +25,25 @@ def test_connecting_again_names_the_settings_that_come_too_late(spark: Any) -> N
         assert spark.conf.get("spark.sql.catalog.late.type") == "hadoop"
     finally:
         spark.conf.unset("spark.sql.catalog.late.type")
+
+
+_HOOKS_OF_THREADS = """
+import os, threading
+late = []
+def register(**hooks):
+    if threading.current_thread() is not threading.main_thread() and hooks.keys() & {"before", "after_in_parent"}:
+        late.append(hooks)
+    return real(**hooks)
+real, os.register_at_fork = os.register_at_fork, register
+from icesql.session import connecting
+connecting._import_ahead().join()
+import sys
+assert "icesql.session.run_text" in sys.modules
+print(late)
+"""
+
+
+def test_what_is_imported_while_java_starts_registers_no_pair_of_fork_hooks() -> None:
+    """Else the hook after a fork may run without the one before it."""
+    done = subprocess.run([sys.executable, "-c", _HOOKS_OF_THREADS], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
