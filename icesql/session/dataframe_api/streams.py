@@ -11,11 +11,11 @@ from pyspark.sql.streaming.readwriter import DataStreamReader, DataStreamWriter
 
 from icesql.catalog.config import catalog_type
 from icesql.errors import InvalidArgumentError, SqlError, UnsupportedError
+from icesql.parser.text.edits import quote
 from icesql.parser.text.identifiers import parse_name
 from icesql.session.dataframe_api.builders import is_ours, leads_to_ours
 from icesql.session.resolve.path_tables import is_path, require_named
 from icesql.session.resolve.resolver import readable
-from icesql.session.rewrite.places import quote
 from icesql.session.run.ddl.table_properties import is_iceberg
 from icesql.session.run.dml.micro_batch import write_micro_batch
 from icesql.table.scan.micro_batches import stream_options

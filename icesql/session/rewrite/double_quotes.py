@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from icesql.parser.text.edits import Edit, quote, rewrite
 from icesql.parser.text.tokens import Kind, tokenize
-from icesql.session.rewrite.places import Edit, quote, rewrite
 
 
 def with_back_ticks(text: str) -> str:

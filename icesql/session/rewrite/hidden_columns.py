@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from icesql.parser.text.edits import Edit, quote
 from icesql.parser.text.token_groups import behind_brackets
 from icesql.parser.text.tokens import Kind, Token, tokenize
-from icesql.session.rewrite.places import Edit, quote
 from icesql.spec.case_folding import fold
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.metadata_columns import LINEAGE

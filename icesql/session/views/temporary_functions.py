@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from icesql.parser import statements as s
+from icesql.parser.text.edits import padded, quote
 from icesql.parser.text.references import references
 from icesql.parser.text.substitute import Replacement, substitute
 from icesql.parser.text.token_groups import behind_words, name_at
 from icesql.parser.text.tokens import Kind, tokenize
-from icesql.session.rewrite.places import padded, quote
 from icesql.spec.case_folding import fold
 
 if TYPE_CHECKING:

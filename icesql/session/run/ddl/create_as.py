@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import AlreadyExistsError, SqlError
 from icesql.expr.tree import TRUE
 from icesql.parser import statements as s
+from icesql.session.resolve.ambiguous_columns import refuse_doubled
 from icesql.session.resolve.resolver import is_table
 from icesql.session.resolve.write_audit_publish import wap_of
+from icesql.session.resolve.write_target import SessionSettings, asks_dynamic, given_summary
 from icesql.session.rewrite.bound_text import bound
-from icesql.session.run.ddl.schemas import partition_spec, refuse_doubled
+from icesql.session.run.ddl.schemas import partition_spec
 from icesql.session.run.ddl.table_properties import table_properties
-from icesql.session.run.dml.write_target import SessionSettings, asks_dynamic, given_summary
-from icesql.session.run.query.query import from_metadata
+from icesql.session.run.queries import from_metadata
 from icesql.session.run.transactions import make_table
 from icesql.session.sql_errors import table_exists, table_not_found
 from icesql.session.state.names import Address

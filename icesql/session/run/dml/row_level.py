@@ -11,9 +11,9 @@ from icesql.io.deletes.files import check_delete_format
 from icesql.parser import statements as s
 from icesql.parser.statements.families import RowLevelStatement
 from icesql.parser.text.token_groups import is_null
+from icesql.session.resolve.write_target import SessionSettings, WriteTarget, target_of, write_target
 from icesql.session.rewrite.bound_text import BoundText, bound
 from icesql.session.rewrite.refused_expressions import refuse_expressions
-from icesql.session.run.dml.write_target import SessionSettings, WriteTarget, target_of, write_target
 from icesql.session.run.transactions import commit
 from icesql.session.sql_errors import MissingTableError, field_not_found, unresolved_column
 from icesql.session.views.targets import stored_target, temporary_target
@@ -37,7 +37,7 @@ def run_row_level(session: SessionState, statement: RowLevelStatement, args: Any
     name = statement.target
     target, is_view = _target(session, statement)
     if target is None:
-        from icesql.session.run.query.query import run_query
+        from icesql.session.run.queries import run_query
 
         return run_query(session, statement.text, statement.references, args)
     properties = target.table.metadata.properties

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import NotFoundError, SqlError, UnsupportedError, ValidationError
 from icesql.parser import statements as s
 from icesql.parser.statements.families import ShowStatement, TableDescription
+from icesql.session.output.patterns import matches
 from icesql.session.output.results import ResultColumns
 from icesql.session.resolve.resolved import (
     CHANGES,
@@ -21,9 +22,8 @@ from icesql.session.resolve.resolved import (
 )
 from icesql.session.resolve.resolver import not_found, readable, resolve
 from icesql.session.resolve.time_travel import read_point
-from icesql.session.run.query.query import run_query
+from icesql.session.run.queries import run_query
 from icesql.session.run.show import describing
-from icesql.session.run.show.patterns import matches
 from icesql.session.run.show.show_create import create_table_text
 from icesql.session.sql_errors import no_partition_management, not_for_v2, quoted, unresolved_column
 from icesql.spark.jvm.queries import default_size
