@@ -1,4 +1,4 @@
-"""A statement goes to the one ``run_*`` that knows it."""
+"""Which runner runs a statement: one match over all frozen statements."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from icesql.parser import statements as s
 from icesql.parser.text.edits import Edit
 from icesql.parser.text.token_groups import behind_brackets, items
 from icesql.parser.text.tokens import Kind, Token, tokenize
-from icesql.spark.write.defaults import sql_literal
+from icesql.spark.functions.literals import sql_literal
 from icesql.spec.case_folding import fold
 from icesql.spec.schema import Schema
 from icesql.spec.types import NestedField

@@ -1,4 +1,4 @@
-"""``"name"`` as an identifier (``spark.sql.ansi.doubleQuotedIdentifiers``): written with back-ticks, which mean the same to everybody."""
+"""``"name"`` as an identifier (``spark.sql.ansi.doubleQuotedIdentifiers``): written with back-ticks, which quote names in every mode."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``IDENTIFIER(expression)``: the names of tables must be known before a statement runs, so Spark is asked what the expression is."""
+"""``IDENTIFIER(expression)``: Spark evaluates the expression before the statement is parsed, since table names must be known then."""
 
 from __future__ import annotations
 

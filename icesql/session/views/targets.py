@@ -1,5 +1,5 @@
-"""Views where a statement changes rows: Spark takes only a DELETE of whole files through a view that shows a table as it is, be it
-through other views."""
+"""Views as targets of DELETE, UPDATE, MERGE and INSERT. As in Spark, only a DELETE that removes whole files is allowed, and only through
+a view that selects a table unchanged, directly or through other views."""
 
 from __future__ import annotations
 

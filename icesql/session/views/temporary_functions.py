@@ -1,6 +1,7 @@
 """SQL functions of the session over our tables (``CREATE TEMPORARY FUNCTION f() RETURN SELECT ...``): Spark keeps their text.
 
-In that text a table of ours stands for a temporary view that stays as long as the function, and shows the present when it is called.
+In that text a temporary view takes the place of each table of ours. It lives as long
+as the function, and each call reads the newest version.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Temporary views over our tables. Spark would keep their text and not find our tables in it; so we keep the text, and hand Spark a plan.
+"""Temporary views over our tables. Spark cannot find our tables in a view's text, so icesql keeps the text and gives Spark a plan.
 
-When a table below a view has changed, the view is made again before a statement reads it: as in Spark, a view shows the present.
+When a table below a view has changed, the view is created anew before the next statement that reads it, so it shows current rows.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What create_changelog_view makes of a table's raw changes: without rows that were only carried over, netted, or with update images.
+"""The views of create_changelog_view over a table's raw changes: carry-over rows removed, net changes, or update pre- and post-images.
 
 Copy-on-write deletes and inserts again the rows that it only carries along. As values such a pair cancels out; what is left is the change.
 """

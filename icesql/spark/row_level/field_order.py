@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
+from icesql.spark.functions.literals import quoted_string
 from icesql.spark.read.columns import quoted
-from icesql.spark.write.defaults import quoted_string
 from icesql.spec.case_folding import fold
 
 NULL = "NULL"

@@ -129,17 +129,17 @@ def stored_schema(session: SessionState, address: Address, schema: Any) -> Any:
     refuse_doubled((field.name for field in schema.fields), session.name_key)
     if "" in schema.names:
         raise SqlError("Cannot create table: the name of a column is empty: ``")
-    return _as_nullable(schema) if nullable else schema
+    return as_nullable(schema) if nullable else schema
 
 
-def _as_nullable(type_: Any) -> Any:
+def as_nullable(type_: Any) -> Any:
     """The Spark type with nothing required at any depth."""
     from pyspark.sql.types import ArrayType, MapType, StructField, StructType
 
     if isinstance(type_, StructType):
-        return StructType([StructField(f.name, _as_nullable(f.dataType), True, f.metadata) for f in type_.fields])
+        return StructType([StructField(f.name, as_nullable(f.dataType), True, f.metadata) for f in type_.fields])
     if isinstance(type_, ArrayType):
-        return ArrayType(_as_nullable(type_.elementType), True)
+        return ArrayType(as_nullable(type_.elementType), True)
     if isinstance(type_, MapType):
-        return MapType(_as_nullable(type_.keyType), _as_nullable(type_.valueType), True)
+        return MapType(as_nullable(type_.keyType), as_nullable(type_.valueType), True)
     return type_

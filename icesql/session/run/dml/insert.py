@@ -22,9 +22,9 @@ from icesql.session.run.dml.schema_merge import accepts_any_schema, evolved, fil
 from icesql.session.run.queries import from_metadata, run_query
 from icesql.session.sql_errors import quoted, unresolved_column
 from icesql.session.views.targets import insert_target
+from icesql.spark.functions.literals import sql_literal
 from icesql.spark.jvm.types import sql_type, to_spark_type
 from icesql.spark.write.data_files import WriteSettings, write_frame
-from icesql.spark.write.defaults import sql_literal
 from icesql.spark.write.store_assignment import assigned_frame
 from icesql.spark_errors import spark_message
 from icesql.spec.files import DataFile

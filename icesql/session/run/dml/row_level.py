@@ -17,8 +17,8 @@ from icesql.session.rewrite.refused_expressions import refuse_expressions
 from icesql.session.run.transactions import commit
 from icesql.session.sql_errors import MissingTableError, field_not_found, unresolved_column
 from icesql.session.views.targets import stored_target, temporary_target
+from icesql.spark.functions.literals import sql_literal
 from icesql.spark.row_level.target import Target
-from icesql.spark.write.defaults import sql_literal
 from icesql.spec.properties import ROW_LEVEL_MODES
 from icesql.spec.types import StructType, Type
 from icesql.table.scan.planning_modes import check_modes

@@ -1,4 +1,4 @@
-"""Default values as Spark SQL text."""
+"""Values in internal form as literals of Spark SQL."""
 
 from __future__ import annotations
 
