@@ -89,7 +89,8 @@ def _holds_variant(type_: DataType) -> bool:
             return _holds_variant(type_.elementType)
         case MapType():
             return _holds_variant(type_.valueType)
-    return isinstance(type_, VariantType)
+        case _:
+            return isinstance(type_, VariantType)
 
 
 def _repeated(frame: DataFrame, columns: Sequence[str]) -> DataFrame:

@@ -169,7 +169,8 @@ def _may_hold_nan(type_: I.Type) -> bool:
             return True
         case I.StructType(fields=fields):
             return any(_may_hold_nan(field.type) for field in fields)
-    return False  # Spark pushes no filters on lists and maps
+        case _:
+            return False  # Spark pushes no filters on lists and maps
 
 
 # -- metadata columns ---------------------------------------------------------------------------------------------------
@@ -205,7 +206,8 @@ def _metadata_column(metadata: TableMetadata, name: str) -> tuple[list[StructFie
             return [stored], [_sequence_number()], "coalesce(__last_updated, __sequence_number)"
         case DELETED.name:
             return [], [], DELETED.name
-    raise NotFoundError(f"Cannot find metadata column: {name}.{nearest(name, NAMES)}")
+        case _:
+            raise NotFoundError(f"Cannot find metadata column: {name}.{nearest(name, NAMES)}")
 
 
 def _sequence_number() -> FileConstant:

@@ -172,9 +172,10 @@ class _Translation:
                 return self._in_set(node)
             case "EqualNullSafe":
                 return self._null_safe(node)
-        if node.kind in _COMPARISONS:
-            return self._comparison(node)
-        raise _Unknown
+            case _:
+                if node.kind in _COMPARISONS:
+                    return self._comparison(node)
+                raise _Unknown
 
     def _under_not(self, node: Node) -> Expression:
         outer, self._negated = self._negated, True
