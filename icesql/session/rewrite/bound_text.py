@@ -37,7 +37,7 @@ from icesql.session.rewrite.named_columns import needed_columns
 from icesql.session.rewrite.rules import Bindings, edits
 from icesql.session.spark_errors import UserText, in_the_users_words, sent
 from icesql.spark.jvm import short_views
-from icesql.spark.read.fallback_filters import Need
+from icesql.spark.read.fallback_filters import Need, needs_above
 from icesql.spark.read.relation_plan import RelationPlan
 from icesql.table.metadata_tables.registry import metadata_table_schema
 from icesql.table.own_changes import changes_so_far
@@ -92,8 +92,6 @@ class BoundText:
         """Give views whose files Catalyst cannot prune frames that know the query's filters; True if there were any."""
         if not self.fallback_reads:
             return False
-        from icesql.spark.read.fallback_filters import needs_above
-
         needs, narrowed = needs_above(self.session.spark, frame), False
         for view, keys, made_with in self.fallback_reads:
             each_need = [needs.get(key, Need()) for key in keys]

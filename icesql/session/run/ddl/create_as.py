@@ -19,6 +19,7 @@ from icesql.session.run.queries import from_metadata
 from icesql.session.run.transactions import make_table
 from icesql.session.sql_errors import table_exists, table_not_found
 from icesql.session.state.names import Address
+from icesql.spark.jvm.types import from_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -57,8 +58,6 @@ def create_from_frame(
 ) -> None:
     """Make or replace the table with the frame's columns and rows. ``properties``: of the table, beside the statement's; ``options``: of
     the write. Raises AlreadyExistsError."""
-    from icesql.spark.jvm.types import from_spark
-
     stored = {**table_properties(session, statement), **(properties or {})}
     schema = from_spark(stored_schema(session, address, frame.schema))
     spec = partition_spec(statement.partitioning, schema, case_sensitive=session.is_case_sensitive)

@@ -21,6 +21,7 @@ from icesql.session.run.transactions import make_table
 from icesql.session.sql_errors import not_iceberg, table_exists, table_not_found
 from icesql.session.state.catalogs import SPARK_CATALOG
 from icesql.session.state.names import Address
+from icesql.spark.jvm.types import from_spark
 from icesql.spec.schema import Schema
 
 if TYPE_CHECKING:
@@ -118,8 +119,6 @@ def _create_like(session: SessionState, statement: s.CreateTableLike) -> DataFra
 
 
 def _spark_schema(session: SessionState, statement: s.CreateTableLike) -> Schema:
-    from icesql.spark.jvm.types import from_spark
-
     return from_spark(session.spark_sql(f"SELECT * FROM {quote(*statement.source.parts)}").schema)
 
 

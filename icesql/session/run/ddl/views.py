@@ -24,6 +24,7 @@ from icesql.session.sql_errors import quoted, schema_not_found, view_not_found
 from icesql.session.state.names import Address
 from icesql.session.views.temporary_needs import refuse_temporary
 from icesql.session.views.temporary_views import OverTable
+from icesql.spark.jvm.types import from_spark
 from icesql.spark_errors import spark_message
 from icesql.spec.assign_ids import assign_view_ids
 from icesql.spec.properties import DEFAULT_FILE_FORMAT
@@ -157,8 +158,6 @@ def _refuse_cycle(session: SessionState, address: Address, text: str) -> None:
 
 def _schema(session: SessionState, statement: s.CreateView, schema: Any) -> Schema:
     from pyspark.sql.types import StructField, StructType
-
-    from icesql.spark.jvm.types import from_spark
 
     given = statement.columns
     if given and len(given) != len(schema.fields):

@@ -13,7 +13,7 @@ from icesql.parser.text.tokens import tokenize
 from icesql.session.resolve.write_target import WriteTarget
 from icesql.session.rewrite.bound_text import BoundText
 from icesql.session.rewrite.merge_scope import qualified
-from icesql.session.run.dml.row_level import Qualifiers, assignment_of
+from icesql.session.run.dml.assignments import Qualifiers, assignment_of
 from icesql.session.sql_errors import table_not_found
 from icesql.spark.jvm.types import from_spark, to_spark_type
 from icesql.spark.row_level.assignments import Assignment
