@@ -94,15 +94,13 @@ class BoundText:
             return False
         from icesql.spark.read.fallback_filters import needs_above
 
-        needs, narrowed = needs_above(self.session.spark, frame), False
+        needs = needs_above(self.session.spark, frame)
         for view, keys, made_with in self.fallback_reads:
             each_need = [needs.get(key, Need()) for key in keys]
             need = reduce(operator.or_, each_need)
-            if not need.is_all:
-                narrower = made_with(need)
-                short_views.show_plan(narrower.bridge, narrower.plan, view)
-                narrowed = True
-        return narrowed
+            narrower = made_with(need)
+            short_views.show_plan(narrower.bridge, narrower.plan, view)
+        return True
 
 
 @contextmanager
