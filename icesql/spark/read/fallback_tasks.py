@@ -253,7 +253,8 @@ def spark_array(array: pa.Array, type_: Type, target: pa.DataType) -> pa.Array:
             return _unscaled(array)
         case TimestampNanoType() | TimestamptzNanoType():
             return _micros(array).cast(target)
-    return array.cast(target)
+        case _:
+            return array.cast(target)
 
 
 def _unscaled(array: pa.Decimal128Array) -> pa.Array:
