@@ -116,6 +116,7 @@ class Loads:
         wire = self._decoded(reply, doing)
         config = {key: str(value) for key, value in (wire.config or {}).items() if value is not None}
         self.server.secrets.add_all(config)
+        self.server.know_token(identifier, config)
         held = self.held(identifier)
         credentials = credentials_of(wire.storage_credentials or (), self.server.secrets)
         metadata = self._metadata(identifier, wire, held, refs_only=refs_only)
