@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from icesql.catalog.rest.auth import Auth
     from icesql.catalog.rest.http import Http, HttpSettings
     from icesql.catalog.rest.server import Server
+    from icesql.table.scan.planning import ScanPlanner
 
 logger = logging.getLogger(__name__)
 
@@ -53,10 +54,17 @@ def credentials_of(nodes: Sequence[Any], secrets: Secrets) -> tuple[Credential, 
         prefix, config = (node.get("prefix"), node.get("config")) if isinstance(node, dict) else (None, None)
         if not isinstance(prefix, str) or not isinstance(config, dict):
             raise BadReplyError("Cannot read storage credentials of the server: prefix or config is missing")
-        texts = {str(key): str(value) for key, value in config.items() if value is not None}
-        secrets.add(*texts.values())
-        by_prefix.append(Credential(prefix, texts, expiry_of(texts)))
-    return tuple(sorted(by_prefix, key=lambda one: -len(one.prefix)))
+        by_prefix.append(credential_of(prefix, {str(key): str(value) for key, value in config.items() if value is not None}, secrets))
+    return longest_first(by_prefix)
+
+
+def credential_of(prefix: str, config: Mapping[str, str], secrets: Secrets) -> Credential:
+    secrets.add(*config.values())
+    return Credential(prefix, dict(config), expiry_of(config))
+
+
+def longest_first(credentials: Iterable[Credential]) -> tuple[Credential, ...]:
+    return tuple(sorted(credentials, key=lambda one: -len(one.prefix)))
 
 
 def expiry_of(config: Mapping[str, str]) -> float | None:
@@ -72,23 +80,29 @@ def file_properties(properties: Mapping[str, str]) -> dict[str, str]:
 
 
 def table_io(
-    base: FileIO, server: Server, identifier: Identifier, config: Mapping[str, str], credentials: tuple[Credential, ...]
+    base: FileIO,
+    server: Server,
+    identifier: Identifier,
+    config: Mapping[str, str],
+    credentials: tuple[Credential, ...],
+    planner: ScanPlanner | None = None,
 ) -> FileIO:
-    """The table's file system: the catalog's own, unless the server gives settings, credentials or signatures for this table."""
+    """The table's file system: the catalog's own, unless the server gives settings, credentials or signatures for this table, or plans
+    its scans."""
     from icesql.catalog.rest.signing import RemoteSigner
 
     own, offered = file_properties(config), server.offer.properties
     properties = {**file_properties(offered), **own}
     signs = any(is_signed({**properties, **one.config}) for one in credentials) or is_signed(properties)
-    if not own and not credentials and not signs:
+    if not own and not credentials and not signs and planner is None:
         return base
     signer = RemoteSigner.of(server, identifier, {**offered, **config}) if signs else None
-    if not credentials and expiry_of(own) is None:
+    if not credentials and expiry_of(own) is None and planner is None:
         return load_file_io(properties, signer=signer)
     from icesql.catalog.rest.vended_io import VendedFileIO
 
     held = credentials or (Credential("", own, expiry_of(own)),)
-    return VendedFileIO(properties, held, Renewal.of(server, identifier), signer)
+    return VendedFileIO(properties, held, Renewal.of(server, identifier), signer, planner)
 
 
 def is_signed(properties: Mapping[str, str]) -> bool:
@@ -103,6 +117,8 @@ class Renewal:
         self._address, self._name, self._settings, self._headers, self._auth = address, name, settings, dict(headers), auth
         self._lock, self.secrets = threading.Lock(), Secrets()
         self._http: Http | None = None
+        self.plan_id: str | None = None
+        """Of the plan whose credentials are held."""
 
     @staticmethod
     def of(server: Server, identifier: Identifier) -> Renewal:
@@ -117,16 +133,17 @@ class Renewal:
         return f"Renewal({self._name})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_renewal_in_task, (self._address, self._name, self._settings, self._headers, self._auth().for_tasks()))
+        return (_renewal_in_task, (self._address, self._name, self._settings, self._headers, self._auth().for_tasks(), self.plan_id))
 
     def renewed(self, held: tuple[Credential, ...]) -> tuple[Credential, ...]:
         """New ones, or those held where the server has none to give and they are still good. Raises ServiceError."""
         from icesql.catalog.rest.http import Http, Request
 
         doing = f"renew storage credentials of table {self._name}"
+        params = {} if self.plan_id is None else {"planId": self.plan_id}
         with self._lock:
             http = self._http = self._http or Http(self._settings, self._headers, self.secrets)
-            reply = http.send(Request("GET", self._address, is_repeatable=True), self._auth())
+            reply = http.send(Request("GET", self._address, params=params, is_repeatable=True), self._auth())
         if not reply.is_success:
             raise error_for(fault_of(reply), doing)
         node = reply.object()
@@ -143,5 +160,9 @@ class Renewal:
         return held
 
 
-def _renewal_in_task(address: str, name: str, settings: HttpSettings, headers: Mapping[str, str], auth: Auth) -> Renewal:
-    return Renewal(address, name, settings, headers, lambda: auth)
+def _renewal_in_task(
+    address: str, name: str, settings: HttpSettings, headers: Mapping[str, str], auth: Auth, plan_id: str | None
+) -> Renewal:
+    renewal = Renewal(address, name, settings, headers, lambda: auth)
+    renewal.plan_id = plan_id
+    return renewal

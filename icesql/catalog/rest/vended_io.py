@@ -10,14 +10,17 @@ import pickle
 import threading
 import time
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from icesql.catalog.rest.credentials import Credential, Renewal, is_signed
+from icesql.catalog.rest.credentials import Credential, Renewal, is_signed, longest_first
 from icesql.errors import IcesqlError, UnsupportedError
 from icesql.io.storage.file_systems import load_file_io
 from icesql.io.storage.files import FileIO
 from icesql.io.storage.routed_files import RoutedFileIO
 from icesql.io.stores.signing import RequestSigner
+
+if TYPE_CHECKING:
+    from icesql.table.scan.planning import ScanPlanner
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +34,10 @@ class VendedFileIO(RoutedFileIO):
         credentials: tuple[Credential, ...],
         renewal: Renewal | None = None,
         signer: RequestSigner | None = None,
+        scan_planner: ScanPlanner | None = None,
     ) -> None:
+        """``scan_planner`` plans the table's scans in our place; tasks have none."""
+        self.scan_planner = scan_planner
         self._properties, self._credentials, self._renewal, self._signer = dict(properties), credentials, renewal, signer
         self._systems: dict[str, FileIO] = {}
         self._next_renewal_s = 0.0
@@ -48,6 +54,15 @@ class VendedFileIO(RoutedFileIO):
     def properties(self) -> dict[str, str]:
         """Without the credentials of prefixes."""
         return dict(self._properties)
+
+    def adopt(self, credentials: tuple[Credential, ...], plan_id: str | None) -> None:
+        """From now on these open files, before others of the same prefix: a plan came with them."""
+        prefixes = {one.prefix for one in credentials}
+        with self._lock:
+            self._credentials = longest_first([*credentials, *(one for one in self._credentials if one.prefix not in prefixes)])
+            self._systems = {}
+            if self._renewal is not None:
+                self._renewal.plan_id = plan_id
 
     def _fresh(self) -> tuple[Credential, ...]:
         """The credentials, asked for anew when one of them nears its end."""

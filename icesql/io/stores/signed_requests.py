@@ -244,12 +244,8 @@ class SignedRequests:
             signed = self._signer.signed(request, anew=anew)
         except IcesqlError as error:
             raise StoreDeniedError(f"Cannot reach {request.url.partition('?')[0]}: the catalog does not sign: {error}") from None
-        headers = {
-            **request.headers,
-            **{key: value for key, value in signed.headers.items() if key.lower() not in _NOT_SENT_ON},
-            **unsigned,
-        }
-        lowered = {key.lower(): value for key, value in headers.items() if key.lower() != "host"}
+        given = {key.lower(): value for headers in (request.headers, signed.headers) for key, value in headers.items()}
+        lowered = {key: value for key, value in given.items() if key not in _NOT_SENT_ON} | dict(unsigned)
         try:
             built = self._http.build_request(request.verb, signed.url, headers=lowered, content=body)
             answer = self._http.send(built, stream=True)
