@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
 from icesql.catalog.rest import keys
+from icesql.catalog.rest.secrets import Secrets
 from icesql.errors import InvalidArgumentError, UnsupportedError, nearest
 
 if TYPE_CHECKING:
@@ -94,6 +95,15 @@ class BearerAuth(_FixedAuth):
 
     def sign(self, request: httpx.Request) -> None:
         request.headers["Authorization"] = self._value
+
+
+def secrets_of(auth: Auth, headers: Mapping[str, str]) -> Secrets:
+    """What must not be seen of requests with these headers, in a process that knows nothing else."""
+    secrets = Secrets()
+    secrets.add_all(headers)
+    if isinstance(auth, _FixedAuth):
+        secrets.add(auth._value.partition(" ")[2])
+    return secrets
 
 
 def auth_type(properties: Mapping[str, str]) -> str:

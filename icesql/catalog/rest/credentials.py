@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from icesql.catalog.names import Identifier, dotted
@@ -145,7 +145,8 @@ class Renewal:
             http = self._http = self._http or Http(self._settings, self._headers, self.secrets)
             reply = http.send(Request("GET", self._address, params=params, is_repeatable=True), self._auth())
         if not reply.is_success:
-            raise error_for(fault_of(reply), doing)
+            fault = fault_of(reply)
+            raise error_for(replace(fault, message=self.secrets.hide(fault.message)), doing)
         node = reply.object()
         listed = node.get("storage-credentials") or []
         if listed:
@@ -163,6 +164,8 @@ class Renewal:
 def _renewal_in_task(
     address: str, name: str, settings: HttpSettings, headers: Mapping[str, str], auth: Auth, plan_id: str | None
 ) -> Renewal:
+    from icesql.catalog.rest.auth import secrets_of
+
     renewal = Renewal(address, name, settings, headers, lambda: auth)
-    renewal.plan_id = plan_id
+    renewal.plan_id, renewal.secrets = plan_id, secrets_of(auth, headers)
     return renewal

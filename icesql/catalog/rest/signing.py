@@ -10,7 +10,7 @@ import msgspec
 
 from icesql.catalog.names import Identifier
 from icesql.catalog.rest import keys
-from icesql.catalog.rest.auth import Auth
+from icesql.catalog.rest.auth import Auth, secrets_of
 from icesql.catalog.rest.http import Http, HttpSettings, Request
 from icesql.catalog.rest.replies import BadReplyError, Reply, error_for, fault_of
 from icesql.catalog.rest.routes import Route
@@ -33,7 +33,7 @@ class RemoteSigner:
         self, address: str, settings: HttpSettings, headers: Mapping[str, str], auth: Auth, secrets: Secrets | None = None
     ) -> None:
         self._address, self._settings, self._headers, self._auth = address, settings, dict(headers), auth
-        self._http = Http(settings, headers, secrets or Secrets())
+        self._http = Http(settings, headers, secrets or secrets_of(auth, headers))
         self._kept: LruCache[tuple[str, str, str], tuple[float, SignedRequest]] = LruCache(_KEPT_MOST)
 
     @staticmethod

@@ -10,13 +10,14 @@ import pickle
 import threading
 import time
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from icesql.catalog.rest.credentials import Credential, Renewal, is_signed, longest_first
 from icesql.errors import IcesqlError, UnsupportedError
-from icesql.io.storage.file_systems import load_file_io
+from icesql.io.storage.file_systems import ArrowFileIO, load_file_io, scheme_of
 from icesql.io.storage.files import FileIO
 from icesql.io.storage.routed_files import RoutedFileIO
+from icesql.io.stores.object_files import OBJECT_SCHEMES, object_input
 from icesql.io.stores.signing import RequestSigner
 
 if TYPE_CHECKING:
@@ -49,6 +50,13 @@ class VendedFileIO(RoutedFileIO):
     def __reduce__(self) -> tuple[Any, ...]:
         self._fresh()
         return (_in_task, (self._properties, self._credentials, _shipped(self._renewal), _shipped(self._signer)))
+
+    @property
+    def only_here(self) -> str:
+        """Why nobody else can open the files, the JVM for one: what opens them is in our hands."""
+        if self._signer is not None:
+            return "the catalog signs the requests"
+        return "the catalog gives the credentials" if any("://" in one.prefix for one in self._credentials) else ""
 
     @property
     def properties(self) -> dict[str, str]:
@@ -98,6 +106,13 @@ class VendedFileIO(RoutedFileIO):
                 settings = self._properties if credential is None else {**self._properties, **credential.config}
                 system = self._systems[key] = load_file_io(settings, signer=self._signer if is_signed(settings) else None)
             return system
+
+    def open_input(self, location: str) -> BinaryIO:
+        """Each request for a part of an object takes the credentials of then."""
+        first = self._for(location)
+        if scheme_of(location) not in OBJECT_SCHEMES or not isinstance(first, ArrowFileIO):
+            return first.open_input(location)
+        return object_input(lambda: cast(ArrowFileIO, self._for(location)).objects, location)
 
     def delete_many(self, locations: Iterable[str]) -> list[tuple[str, str]]:
         shares: dict[int, tuple[FileIO, list[str]]] = {}

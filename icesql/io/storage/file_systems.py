@@ -27,6 +27,11 @@ class ArrowFileIO(RoutedFileIO):
     def __reduce__(self) -> tuple[Any, ...]:
         return (ArrowFileIO, (self.properties, self.signer))
 
+    @property
+    def only_here(self) -> str:
+        """Why nobody else can open the files, the JVM for one; empty where others can."""
+        return "" if self.signer is None else "the catalog signs the requests"
+
     def _for(self, location: str) -> LocalFileIO | StoreFileIO | ObjectFileIO:
         scheme = scheme_of(location)
         return self._local if scheme == "file" else self.objects if scheme in OBJECT_SCHEMES else self._store

@@ -71,20 +71,7 @@ class ObjectFileIO:
         return client.call("read", location, lambda store: store.read(path).data)
 
     def open_input(self, location: str) -> BinaryIO:
-        client, path = self.client(location)
-
-        def tail(length: int) -> tuple[int, Any]:
-            return client.call("read", location, lambda store: store.tail(path, length))
-
-        def fetch(start: int, end: int) -> Any:
-            data = client.call("read", location, lambda store: store.range(path, start, end))
-            if len(data) != end - start:
-                raise StoreError(f"Cannot read {location}: the store gave {len(data)} of {end - start} bytes at {start}", location=location)
-            return data
-
-        stream = ObjectInput(tail, fetch)
-        stream.size()  # a missing file is told here
-        return cast(BinaryIO, stream)
+        return object_input(lambda: self, location)
 
     def size(self, location: str) -> int:
         return self._head(location)
@@ -270,6 +257,25 @@ class ObjectFileIO:
         client, path = self.client(location)
         level = self._level(client, location, path.strip("/"))
         return sorted(folder.rstrip("/").rpartition("/")[2] for folder in level.folders)
+
+
+def object_input(files: Callable[[], ObjectFileIO], location: str) -> BinaryIO:
+    """A stream over an object; ``files`` is asked before each request, for keys may change while it is read. Raises NotFoundError."""
+
+    def tail(length: int) -> tuple[int, Any]:
+        client, path = files().client(location)
+        return client.call("read", location, lambda store: store.tail(path, length))
+
+    def fetch(start: int, end: int) -> Any:
+        client, path = files().client(location)
+        data = client.call("read", location, lambda store: store.range(path, start, end))
+        if len(data) != end - start:
+            raise StoreError(f"Cannot read {location}: the store gave {len(data)} of {end - start} bytes at {start}", location=location)
+        return data
+
+    stream = ObjectInput(tail, fetch)
+    stream.size()  # a missing file is told here
+    return cast(BinaryIO, stream)
 
 
 def settings_of(scheme: str, authority: str, properties: Mapping[str, str], signer: RequestSigner | None = None) -> StoreSettings:
