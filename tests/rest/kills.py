@@ -53,15 +53,15 @@ class Strikes:
         self.server, self.folder, self.dice, self.tally = server, folder, random.Random(seed), Tally()
         self.proxy = FaultProxy(server.uri, chosen=is_commit)
         self._numbers = iter(range(1, 10**9))
-        self._direct = self._catalog(server.uri)
+        self._direct = self._catalog(server.uri, **{"rest.client.socket-timeout-ms": "120000"})
         self._direct.create_table(TABLE, SCHEMA, properties={**RETRIES, **QUICK})
 
     def stop(self) -> None:
         self._direct.close()
         self.proxy.stop()
 
-    def _catalog(self, uri: str) -> RestCatalog:
-        catalog = load_catalog("test", self.properties(uri))
+    def _catalog(self, uri: str, **more: str) -> RestCatalog:
+        catalog = load_catalog("test", {**self.properties(uri), **more})
         assert isinstance(catalog, RestCatalog)
         return catalog
 
