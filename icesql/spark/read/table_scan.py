@@ -205,7 +205,7 @@ class Read:
     @cached_property
     def foreign_because(self) -> str:
         """Why tasks read the table with Arrow; empty where Spark's own reader does."""
-        why = why_arrow(self.spark, self.metadata)
+        why = why_arrow(self.spark, self.metadata, self.io)
         if why:
             return why
         if fallback_reader.foreign_schema(self.schema):
