@@ -22,7 +22,7 @@ SPARK_DIALECT = "spark"
 QUERY_COLUMNS = "spark.query-column-names"
 
 
-def view_frame(session: SessionState, address: Address, view: ViewMetadata) -> Any:
+def view_frame(session: SessionState, address: Address, view: ViewMetadata) -> DataFrame:
     """The view's rows: its query, run in the catalog and namespace it was written in.
 
     Raises SqlError for a view that reads itself, or that has no SQL for Spark.
