@@ -143,6 +143,8 @@ def _comparable(row: Any) -> tuple[Any, ...]:
         (3, "bucket(4, id), s ASC"),
         (2, "zorder(id, s)"),
         (3, "zorder(f, b, d, ts, n)"),
+        (2, "hilbert(id, n)"),
+        (3, "hilbert(f, b, s, ts)"),
     ],
 )
 def test_sorted_rewrites_keep_every_row(session: Any, version: int, sort_order: str) -> None:
