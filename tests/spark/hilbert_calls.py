@@ -11,8 +11,7 @@ def hilbert_indexes(spark: Any, points: list[list[int]]) -> list[bytes]:
     found = []
     for point in points:
         axes = gateway.new_array(gateway.jvm.byte, len(point), 8)
-        for number, row in zip(point, axes, strict=True):
-            for place, byte in enumerate(number.to_bytes(8, "big")):
-                row[place] = byte - 256 if byte > 127 else byte
+        for place, number in enumerate(point):
+            axes[place] = number.to_bytes(8, "big")
         found.append(bytes(jvm.org.apache.iceberg.util.HilbertByteUtils.hilbertIndex(axes, 64)))
     return found

@@ -278,7 +278,7 @@ def _detail_rows(session: SessionState, resolved: Readable, fields: Sequence[Any
         rows += [("Location", metadata.location, ""), ("Provider", "iceberg", "")]
     if "owner" in stored:
         rows.append(("Owner", stored["owner"], ""))
-    if resolved.metadata_table is None:
+    if resolved.metadata_table != CHANGES:
         rows.append(("Table_type", "EXTERNAL", ""))
     rows.append(("Table Properties", describing.properties_text(session, resolved), ""))
     rows.append(("Statistics", _statistics(session, resolved, fields), None))
