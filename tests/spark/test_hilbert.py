@@ -1,4 +1,4 @@
-"""The Hilbert curve: a bijection whose neighbours touch, the bytes of Iceberg's runtime, and files that are met less often than a Z-order's."""
+"""The Hilbert curve: a bijection whose neighbours touch, the bytes of Iceberg's runtime, files that fewer ranges meet than a Z-order's."""
 
 from __future__ import annotations
 
