@@ -307,15 +307,15 @@ alter table jdbc.{nsname}.t alter column n type bigint;
 insert into jdbc.{nsname}.t values (1, 7), (2, null);
 -- error: CANNOT_UP_CAST_DATATYPE
 select * from jdbc.{nsname}.v;
-set spark.sql.iceberg.view.schema-binding-mode=Compensation;
+set `spark.sql.iceberg.view.schema-binding-mode`=Compensation;
 select * from jdbc.{nsname}.v;
 insert into jdbc.{nsname}.t values (3, 3000000000);
 -- error: CAST_OVERFLOW
 select * from jdbc.{nsname}.v;
-set spark.sql.iceberg.view.schema-binding-mode=evolution;
+set `spark.sql.iceberg.view.schema-binding-mode`=evolution;
 -- error: expected BINDING or COMPENSATION
 select * from jdbc.{nsname}.v;
-set spark.sql.iceberg.view.schema-binding-mode=BINDING;
+set `spark.sql.iceberg.view.schema-binding-mode`=BINDING;
 -- error: CANNOT_UP_CAST_DATATYPE
 select * from jdbc.{nsname}.v;
-reset spark.sql.iceberg.view.schema-binding-mode;
+reset `spark.sql.iceberg.view.schema-binding-mode`;
