@@ -96,9 +96,8 @@ def writer_of(spark: Any, rewrite: RewriteDataFiles, strategy: Strategy) -> Grou
     from icesql.spark.write.zorder import with_z_values
 
     if strategy.rewriter == "Z-ORDER":
-        options = rewrite.options
-        bytes_used = {"text_bytes": options.var_length_contribution, "max_bytes": options.max_output_size}
-        return AlongCurve(spark, rewrite, partial(with_z_values, columns=strategy.curve, **bytes_used))
+        text_bytes, max_bytes = rewrite.options.var_length_contribution, rewrite.options.max_output_size
+        return AlongCurve(spark, rewrite, partial(with_z_values, columns=strategy.curve, text_bytes=text_bytes, max_bytes=max_bytes))
     if strategy.rewriter == "HILBERT":
         return AlongCurve(spark, rewrite, partial(with_hilbert_values, columns=strategy.curve))
     return Sorted(spark, rewrite, strategy.order, strategy.sort_order_id) if strategy.rewriter == "SORT" else BinPack(spark, rewrite)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -36,7 +37,12 @@ def test_files_come_sorted_as_spark_sorts_them(index: Any):
 def test_a_listing_is_made_once_and_again_when_the_jvm_has_dropped_it(index: Any, monkeypatch: pytest.MonkeyPatch):
     made: list[int] = []
     statuses = partitions.file_statuses
-    monkeypatch.setattr(partitions, "file_statuses", lambda *given: made.append(len(given[1])) or statuses(*given))
+
+    def counted(bridge: Any, paths: Sequence[str], sizes: Sequence[int]) -> Any:
+        made.append(len(paths))
+        return statuses(bridge, paths, sizes)
+
+    monkeypatch.setattr(partitions, "file_statuses", counted)
     for _ in range(3):
         assert _listed(index).apply(0).files().size() == COUNT
     assert made == [COUNT]
