@@ -23,7 +23,7 @@ QUERY_COLUMNS = "spark.query-column-names"
 BINDING_MODE = "spark.sql.iceberg.view.schema-binding-mode"
 
 
-def view_frame(session: SessionState, address: Address, view: ViewMetadata) -> Any:
+def view_frame(session: SessionState, address: Address, view: ViewMetadata) -> DataFrame:
     """The view's rows: its query, run in the catalog and namespace it was written in.
 
     Raises SqlError for a view that reads itself, or that has no SQL for Spark.
