@@ -45,8 +45,8 @@ class PlanningProxy(FaultProxy):
         if "/plan" in place or place.endswith("/tasks"):
             with self._lock:
                 lost, self.loses = self.loses > 0, self.loses - 1
-                answered = self._planning(verb, place, body)
-            return None if lost else answered
+                planned = self._planning(verb, place, body)
+            return None if lost else planned
         answered = super().answer(verb, path, headers, body)
         if "/tables/" in place and verb == "GET":
             return self._changed(answered, lambda node: node.setdefault("config", {}).update({"scan-planning-mode": self.mode}))
