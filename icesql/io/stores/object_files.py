@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, cast
 
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnsupportedError
 from icesql.io.storage.files import FileInfo
-from icesql.io.storage.locations import missing
+from icesql.io.storage.locations import delete_each, missing
 from icesql.io.stores.azure_settings import azure_settings
 from icesql.io.stores.clients import ObjectClient, client_of
 from icesql.io.stores.failures import StoreError
@@ -188,8 +188,6 @@ class ObjectFileIO:
             client.call("delete", location, lambda store: _obstore().delete(store, path))
 
     def delete_many(self, locations: Iterable[str]) -> list[tuple[str, str]]:
-        from icesql.io.storage.locations import delete_each
-
         single: list[str] = []
         batches: dict[ObjectClient, list[tuple[str, str]]] = {}
         failures: list[tuple[str, str]] = []

@@ -1,4 +1,4 @@
-"""What EXPLAIN PRUNING and ``icesql plan`` give as rows: what there is, what each predicate removed, what is left."""
+"""The rows of EXPLAIN PRUNING and ``icesql plan``: manifests and files in all, removed by each predicate, and left."""
 
 from __future__ import annotations
 

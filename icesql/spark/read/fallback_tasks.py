@@ -249,7 +249,8 @@ def spark_array(array: pa.Array, type_: Type, target: pa.DataType) -> pa.Array:
             return _rebuilt(array, target, pa.StructArray.from_arrays([keys, items], fields=[target.key_field, target.item_field]))
         case TimestampNanoType() | TimestamptzNanoType():
             return _micros(array).cast(target)
-    return array.cast(target)
+        case _:
+            return array.cast(target)
 
 
 def _micros(array: pa.Array) -> pa.Array:

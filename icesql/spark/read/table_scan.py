@@ -383,7 +383,8 @@ def _leaves(type_: DataType) -> int:
             return _leaves(type_.elementType)
         case MapType():
             return _leaves(type_.keyType) + _leaves(type_.valueType)
-    return 1
+        case _:
+            return 1
 
 
 def _with_extra(columns: ReadColumns, extra: tuple[FileConstant, ...]) -> ReadColumns:

@@ -10,10 +10,10 @@ from icesql.errors import IcesqlError
 from icesql.expr.formula import Calculation, Literal
 from icesql.expr.formula_types import type_of
 from icesql.expr.formula_values import computed
+from icesql.parser.clauses.filter_tree import Calculated, Operand
+from icesql.parser.clauses.intervals import Interval, moved
 from icesql.parser.constants import Constant
-from icesql.parser.dialect.filter_tree import Calculated, Operand
-from icesql.parser.folding import NULL
-from icesql.parser.intervals import Interval, moved
+from icesql.parser.frozen.folding import NULL
 from icesql.parser.text.names import Span
 from icesql.parser.text.places import sql_error
 from icesql.spec.types import DecimalType, Type
@@ -64,7 +64,8 @@ def _with_interval(function: str, constants: Sequence[Constant]) -> Constant | N
             return _moved(time, interval)
         case (("+" | "-"), Constant(type="date") as date, Constant(value=int() as days, type="int")):
             return _moved(date, Interval(0, days if function == "+" else -days, 0))
-    return None
+        case _:
+            return None
 
 
 def _moved(time: Constant, interval: Interval) -> Constant:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from icesql.expr.tree import Reference
+from icesql.parser.clauses.filter_tree import And, Between, Calculated, Comparison, In, IsNan, IsNull, IsTruth, Like, Node, Not, Or, Truth
+from icesql.parser.clauses.operand_rules import Operands
 from icesql.parser.constants import Constant
-from icesql.parser.dialect.filter_tree import And, Between, Calculated, Comparison, In, IsNan, IsNull, IsTruth, Like, Node, Not, Or, Truth
-from icesql.parser.dialect.operand_rules import Operands
 from icesql.parser.text.names import Span
 
 _COMPARISONS = {"=": "=", "==": "=", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "<=>": "<=>"}

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from icesql.expr.tree import Reference
-from icesql.parser.constants import Constant
-from icesql.parser.dialect.filter_tree import (
+from icesql.parser.clauses.filter_tree import (
     And,
     Between,
     Calculated,
@@ -24,6 +23,7 @@ from icesql.parser.dialect.filter_tree import (
     Or,
     Truth,
 )
+from icesql.parser.constants import Constant
 from icesql.parser.text.names import Span
 
 _HERE = Span(0, 0)

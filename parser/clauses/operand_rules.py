@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from icesql.expr.tree import Reference
-from icesql.parser.computed_constants import calculated
+from icesql.parser.clauses.computed_constants import calculated
+from icesql.parser.clauses.filter_tree import Case, Coalesce, Node, Operand
+from icesql.parser.clauses.intervals import interval_of
 from icesql.parser.constants import Constant
-from icesql.parser.dialect.filter_tree import Case, Coalesce, Node, Operand
 from icesql.parser.dialect.token_reader import MAX_DEPTH
-from icesql.parser.folding import Constants
 from icesql.parser.frozen.columns import ColumnValues
-from icesql.parser.intervals import interval_of
+from icesql.parser.frozen.folding import Constants
 from icesql.parser.text.names import Span
 from icesql.parser.text.tokens import Kind
 
