@@ -92,15 +92,13 @@ class BoundText:
         """Give views whose files Catalyst cannot prune frames that know the query's filters; True if there were any."""
         if not self.fallback_reads:
             return False
-        needs, narrowed = needs_above(self.session.spark, frame), False
+        needs = needs_above(self.session.spark, frame)
         for view, keys, made_with in self.fallback_reads:
             each_need = [needs.get(key, Need()) for key in keys]
             need = reduce(operator.or_, each_need)
-            if not need.is_all:
-                narrower = made_with(need)
-                short_views.show_plan(narrower.bridge, narrower.plan, view)
-                narrowed = True
-        return narrowed
+            narrower = made_with(need)
+            short_views.show_plan(narrower.bridge, narrower.plan, view)
+        return True
 
 
 @contextmanager
