@@ -126,6 +126,7 @@ ARRAY_WRITABLE = _class("org.apache.hadoop.io.ArrayWritable", "get/0", "new/1", 
 FILE_STATUS = _class("org.apache.hadoop.fs.FileStatus", "new/6")
 FILE_SYSTEM = _class("org.apache.hadoop.fs.FileSystem", "getFileSystemClass/2")
 PATH = _class("org.apache.hadoop.fs.Path", "getFileSystem/1", "new/1", "toString/0")
+SOFT_REFERENCE = _class("java.lang.ref.SoftReference", "get/0", "new/1")
 
 # -- store assignment --------------------------------------------------------------------------------------------------
 TABLE_OUTPUT_RESOLVER = _object(_CATALYST + "analysis.TableOutputResolver", "resolveOutputColumns/6", "resolveOutputColumns$default$6/0")
