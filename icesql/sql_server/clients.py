@@ -7,7 +7,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from icesql.errors import IcesqlError
-from icesql.parser.parse import parse
+from icesql.parser.parsing import parse
 from icesql.parser.statements import Other, Query
 from icesql.parser.text.script import is_script
 from icesql.session.session import Session
