@@ -71,9 +71,11 @@ def server(tmp_path: Path) -> Iterator[LoadServer]:
 def _killed_in_the_midst(client: subprocess.Popen[str]) -> list[int]:
     """Killed after some of its inserts, while a statement runs; those that were acknowledged."""
     assert client.stdout is not None
-    acknowledged = [int(client.stdout.readline()) for _ in range(2)]
+    acknowledged = [client.stdout.readline() for _ in range(2)]
     client.kill()
-    return acknowledged + [int(line) for line in client.communicate()[0].split()]
+    out, err = client.communicate()
+    assert all(acknowledged), err
+    return [int(line) for line in (*acknowledged, *out.split())]
 
 
 def _finished(client: subprocess.Popen[str]) -> list[int]:
