@@ -13,6 +13,7 @@ from py4j.protocol import Py4JJavaError
 
 from icesql.spark.jvm import classes
 from icesql.spark.jvm.bridge import Bridge
+from icesql.spark.jvm.door.returned import kept
 from icesql.spark.jvm.handles import JavaObject
 
 Answer = Callable[[str, JavaObject, Sequence[Any]], str | None]
@@ -61,8 +62,9 @@ class _Session:
         if name.startswith("_"):
             raise AttributeError(name)
         if name in _CALLS:
-            return lambda *arguments: self._calls.operation(self._session, name, arguments)
-        return getattr(self._session, name)
+            return lambda *arguments: kept(self._calls.operation(self._session, name, arguments))
+        method = getattr(self._session, name)
+        return lambda *arguments: kept(method(*arguments))
 
     def toString(self) -> str:
         return f"{_BEFORE} {self._session.toString()}"

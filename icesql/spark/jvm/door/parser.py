@@ -12,6 +12,7 @@ from icesql.spark.jvm import classes
 from icesql.spark.jvm.bridge import Bridge, bridge_of
 from icesql.spark.jvm.door.errors import as_java, propagate
 from icesql.spark.jvm.door.results import command_result, query_plan
+from icesql.spark.jvm.door.returned import kept
 from icesql.spark.jvm.handles import JavaObject
 
 Arguments = Mapping[str, Column] | Sequence[Column]
@@ -53,12 +54,12 @@ class _Parser:
     def parsePlan(self, text: str) -> JavaObject:
         if self._door.is_inside(self._id):
             return self._asked("parsePlan", text)
-        return self._run(text, None)
+        return kept(self._run(text, None))
 
     def parsePlanWithParameters(self, text: str, context: JavaObject) -> JavaObject:
         if self._door.is_inside(self._id):
             return self._asked("parsePlanWithParameters", text, context)
-        return self._run(text, _arguments(bridge_of(self._root), context))
+        return kept(self._run(text, _arguments(bridge_of(self._root), context)))
 
     def _run(self, text: str, args: Arguments | None) -> JavaObject:
         try:
@@ -71,7 +72,7 @@ class _Parser:
     def _asked(self, method: str, text: str, *rest: Any) -> JavaObject:
         """What Spark's own parser answers, or raises."""
         try:
-            return getattr(self._delegate, method)(text, *rest)
+            return kept(getattr(self._delegate, method)(text, *rest))
         except Exception as error:
             raise as_java(self._root, text, error) from None
 
