@@ -54,6 +54,16 @@ class Commits(_Section, frozen=True):
     """Files may lie outside of the table's own folders."""
 
 
+class Planning(_Section, frozen=True):
+    """Of scans that the server plans. ``submit_above_manifests``: a plan of more manifests is made while the client asks for it again;
+    0: never."""
+
+    files_per_answer: int = 5_000
+    submit_above_manifests: int = 0
+    max_plans: int = 1_000
+    keep_minutes: float = 60
+
+
 class Idempotency(_Section, frozen=True):
     lifetime_minutes: int = 30
 
@@ -82,6 +92,7 @@ class Settings(_Section, frozen=True):
     log_format: Literal["text", "json"] = "text"
     limits: Limits = msgspec.field(default_factory=Limits)
     commits: Commits = msgspec.field(default_factory=Commits)
+    planning: Planning = msgspec.field(default_factory=Planning)
     idempotency: Idempotency = msgspec.field(default_factory=Idempotency)
     events: Events = msgspec.field(default_factory=Events)
     access: Access = msgspec.field(default_factory=Access)

@@ -23,8 +23,8 @@ from icesql.spec.files import DataFile, FileContent
 from tests.postgres import start_postgres, stop_postgres
 from tests.rest.proxy import Call, FaultProxy, lost_reply, never_arrives, sent_twice
 from tests.server.client import SCHEMA, data_file
+from tests.server.keys import key
 from tests.server.process import ServerProcess
-from tests.server.test_kill import key
 
 pytestmark = pytest.mark.slow
 CLIENTS = 16

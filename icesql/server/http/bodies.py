@@ -77,6 +77,10 @@ class CommitView(_Body):
     identifier: TableName | None = None
 
 
+class FetchScanTasks(_Body):
+    plan_task: str
+
+
 class ReportMetrics(_Body):
     report_type: str
 
