@@ -47,6 +47,8 @@ class Service:
         """Raises InvalidArgumentError, UnsupportedError for catalogs that cannot be served."""
         properties = settings.catalog_properties(environ)
         default = settings.default_name(properties)
+        if unknown := sorted(set(settings.storage) - set(properties)):
+            raise InvalidArgumentError(f"Cannot hand on access to files: storage names a catalog that is not served: {unknown[0]}")
         return Service(settings, [ServedCatalog(load_catalog(name, held), settings) for name, held in properties.items()], default)
 
     def find(self, warehouse: str | None) -> ServedCatalog | None:

@@ -13,6 +13,7 @@ import msgspec
 from icesql.catalog.config import DEFAULT_CATALOG, catalog_configurations
 from icesql.errors import InvalidArgumentError
 from icesql.server.access.settings import Access
+from icesql.server.delegation.settings import StorageSettings
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -97,6 +98,8 @@ class Settings(_Section, frozen=True):
     events: Events = msgspec.field(default_factory=Events)
     access: Access = msgspec.field(default_factory=Access)
     tls: Tls | None = None
+    storage: dict[str, StorageSettings] = msgspec.field(default_factory=dict)
+    """By catalog."""
 
     def catalog_properties(self, environ: Mapping[str, str] | None = None) -> dict[str, dict[str, str]]:
         """Properties of every catalog by name: of the file, over those of the environment. ``local`` stands for none."""

@@ -81,6 +81,16 @@ class FetchScanTasks(_Body):
     plan_task: str
 
 
+class RemoteSign(_Body):
+    region: str
+    uri: str
+    method: str
+    headers: dict[str, list[str]]
+    properties: dict[str, str] | None = None
+    body: str | None = None
+    provider: str | None = None
+
+
 class ReportMetrics(_Body):
     report_type: str
 

@@ -8,8 +8,9 @@ from starlette.responses import Response
 
 from icesql.server.http.bodies import FetchScanTasks
 from icesql.server.http.call import Call, json_answer
+from icesql.server.http.delegation import plan_credentials
+from icesql.server.http.loading import loaded_version
 from icesql.server.http.routing import Route
-from icesql.server.http.tables import loaded_version
 from icesql.server.problems import problem_of
 from icesql.server.scans.part import part_from_text
 from icesql.server.scans.planner import PlanBase, TablePlanner
@@ -49,7 +50,8 @@ def _kept(call: Call, base: PlanBase, now_s: float) -> Plan:
 
 
 def _completed(call: Call, planner: TablePlanner, base: PlanBase, scanned: ScanTasks, plan_id: str | None) -> Response:
-    result = PlanResult(status=PlanStatus.COMPLETED, plan_id=plan_id, scanned=scanned)
+    credentials = plan_credentials(call, planner.metadata)
+    result = PlanResult(status=PlanStatus.COMPLETED, plan_id=plan_id, scanned=scanned, credentials=credentials)
     stats_ids = planner.stats_ids(base.request, base.context.schema)
     return json_answer(plan_result_to_json(result, planner.metadata, stats_ids=stats_ids))
 
