@@ -46,7 +46,12 @@ VIEW_ENDPOINTS_SUPPORTED = "view-endpoints-supported"
 METRICS_ENABLED = "rest-metrics-reporting-enabled"
 PURGE_BY_SERVER = "rest-catalog-purge"
 SCAN_PLANNING_MODE = "scan-planning-mode"
+PLAN_POLL_TIMEOUT_MS = "rest-scan-planning.poll-timeout-ms"
 REMOTE_SIGNING_ENABLED = "s3.remote-signing-enabled"
+SIGNER_URI = "signer.uri"
+SIGNER_ENDPOINT = "signer.endpoint"
+S3_SIGNER_URI = "s3.signer.uri"
+S3_SIGNER_ENDPOINT = "s3.signer.endpoint"
 PRODUCE_SNAPSHOT = "icesql.produce-snapshot-enabled"
 ACCESS_DELEGATION_HEADER = "X-Iceberg-Access-Delegation"
 
@@ -54,7 +59,8 @@ _KNOWN = frozenset(value for name, value in globals().items() if name.isupper() 
 _OTHERS = frozenset({
     "type", "catalog-impl", "py-catalog-impl", "io-impl", "py-io-impl", "default-namespace", "cache-enabled", "cache.case-sensitive",
     "cache.expiration-interval-ms", "use-nullable-query-schema", "removal.allowed-locations", "metrics-reporter-impl",
-    "rest.sigv4.max-retries", "downcast-ns-timestamp-to-us-on-write",
+    "rest.sigv4.max-retries", "rest-table-cache.expire-after-write-ms", "rest-table-cache.max-entries",
+    "downcast-ns-timestamp-to-us-on-write",
 })  # fmt: skip
 _PREFIXES = (
     "header.", "s3.", "s3tables.", "gcs.", "adls.", "hdfs.", "hadoop.", "client.", "io.", "glue.", "dynamodb.", "oss.", "ecs.",

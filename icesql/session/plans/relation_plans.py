@@ -1,4 +1,4 @@
-"""Scans as Spark plans, kept by what they read: the same version of a table is handed to Spark as the same plan."""
+"""Relation plans of scans, cached by what they read: Spark gets the same plan for the same version of a table."""
 
 from __future__ import annotations
 
@@ -234,7 +234,7 @@ class RelationPlans:
             )
         return RelationPlan.of(without_reserved_names(frame, point.schema), tuple(keys))
 
-    def while_present(self, resolved: Readable, point: ReadPoint, row: Any, frame: DataFrame) -> Any:
+    def while_present(self, resolved: Readable, point: ReadPoint, row: Any, frame: DataFrame) -> DataFrame:
         """Yields ``row``, the result of ``frame`` at this version of the table, while this version is the newest; else runs ``frame``."""
         if not self._is_unpinned(point):
             return row

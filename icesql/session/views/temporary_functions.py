@@ -1,23 +1,26 @@
 """SQL functions of the session over our tables (``CREATE TEMPORARY FUNCTION f() RETURN SELECT ...``): Spark keeps their text.
 
-In that text a table of ours stands for a temporary view that stays as long as the function, and shows the present when it is called.
+In that text a temporary view takes the place of each table of ours. It lives as long
+as the function, and each call reads the newest version.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from icesql.parser import statements as s
+from icesql.parser.text.edits import padded, quote
 from icesql.parser.text.references import references
 from icesql.parser.text.substitute import Replacement, substitute
 from icesql.parser.text.token_groups import behind_words, name_at
 from icesql.parser.text.tokens import Kind, tokenize
-from icesql.session.rewrite.places import padded, quote
 from icesql.spec.case_folding import fold
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
 _numbers = itertools.count(1)
@@ -30,7 +33,7 @@ class TemporaryFunctions:
         self._session = session
         self._views: dict[str, tuple[str, ...]] = {}
 
-    def run(self, statement: s.Other) -> Any:
+    def run(self, statement: s.Other) -> DataFrame | None:
         """What Spark answers to a statement that makes or drops such a function; ``None`` for any other."""
         created, dropped = _created(statement.text), _dropped(statement.text)
         if created is not None:
@@ -52,7 +55,7 @@ class TemporaryFunctions:
                 if kept is not None:
                     self._session.temporary_views.refresh_view(kept)
 
-    def _create(self, name: str, statement: s.Other) -> Any:
+    def _create(self, name: str, statement: s.Other) -> DataFrame:
         """Raises Spark's errors; and for a table or version that is not there NotFoundError."""
         from icesql.session.rewrite.bound_text import source_of
 

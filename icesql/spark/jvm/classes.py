@@ -54,6 +54,7 @@ CAST = _class(_EXPRESSIONS + "Cast", "canUpCast/2")
 EQUAL_TO = _class(_EXPRESSIONS + "EqualTo", "new/2")
 IF = _class(_EXPRESSIONS + "If", "new/3")
 KNOWN_NULLABLE = _class(_EXPRESSIONS + "KnownNullable", "new/1")
+MAKE_DECIMAL = _class(_EXPRESSIONS + "MakeDecimal", "new/4")
 PRECISE_TIMESTAMP_CONVERSION = _class(_EXPRESSIONS + "PreciseTimestampConversion", "new/3")
 SHIFT_RIGHT = _class(_EXPRESSIONS + "ShiftRight", "new/2")
 UNSCALED_VALUE = _class(_EXPRESSIONS + "UnscaledValue", "new/1")
@@ -125,6 +126,7 @@ ARRAY_WRITABLE = _class("org.apache.hadoop.io.ArrayWritable", "get/0", "new/1", 
 FILE_STATUS = _class("org.apache.hadoop.fs.FileStatus", "new/6")
 FILE_SYSTEM = _class("org.apache.hadoop.fs.FileSystem", "getFileSystemClass/2")
 PATH = _class("org.apache.hadoop.fs.Path", "getFileSystem/1", "new/1", "toString/0")
+SOFT_REFERENCE = _class("java.lang.ref.SoftReference", "get/0", "new/1")
 
 # -- store assignment --------------------------------------------------------------------------------------------------
 TABLE_OUTPUT_RESOLVER = _object(_CATALYST + "analysis.TableOutputResolver", "resolveOutputColumns/6", "resolveOutputColumns$default$6/0")

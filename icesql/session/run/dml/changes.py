@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from icesql.expr.tree import TRUE
 from icesql.parser import statements as s
 from icesql.parser.statements.families import RowStatement
+from icesql.session.resolve.write_target import write_target
 from icesql.session.run.dml.insert import run_insert, run_multi_insert
-from icesql.session.run.dml.write_target import write_target
 from icesql.session.run.transactions import commit
 from icesql.session.sql_errors import no_partition_management
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
 
 
-def run_dml(session: SessionState, statement: RowStatement, args: Any = None) -> Any:
+def run_dml(session: SessionState, statement: RowStatement, args: Any = None) -> DataFrame:
     match statement:
         case s.Insert():
             return run_insert(session, statement, args)

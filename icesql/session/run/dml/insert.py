@@ -11,19 +11,20 @@ from icesql.expr.tree import TRUE, Expression, Op, Predicate, Reference, and_
 from icesql.parser import statements as s
 from icesql.parser.text.token_groups import name_place
 from icesql.parser.text.tokens import tokenize
+from icesql.session.resolve.ambiguous_columns import refuse_doubled
 from icesql.session.resolve.file_filters import file_filter
+from icesql.session.resolve.write_target import SessionSettings, WriteTarget, asks_dynamic, write_target
 from icesql.session.rewrite.bound_text import BoundText, bound
-from icesql.session.run.ddl.schemas import refuse_doubled
+from icesql.session.rewrite.default_keyword import default_edits
 from icesql.session.run.dml import row_commits
 from icesql.session.run.dml.row_commits import RowCommit, commit_rows, isolation_level
 from icesql.session.run.dml.schema_merge import accepts_any_schema, evolved, filled
-from icesql.session.run.dml.write_target import SessionSettings, WriteTarget, asks_dynamic, write_target
-from icesql.session.run.query.query import run_query
+from icesql.session.run.queries import from_metadata, run_query
 from icesql.session.sql_errors import quoted, unresolved_column
 from icesql.session.views.targets import insert_target
+from icesql.spark.functions.literals import sql_literal
 from icesql.spark.jvm.types import sql_type, to_spark_type
 from icesql.spark.write.data_files import WriteSettings, write_frame
-from icesql.spark.write.defaults import sql_literal
 from icesql.spark.write.store_assignment import assigned_frame
 from icesql.spark_errors import spark_message
 from icesql.spec.files import DataFile
@@ -87,10 +88,9 @@ def write(session: SessionState, target: WriteTarget, frame: DataFrame, **settin
 
 
 # -- the rows ----------------------------------------------------------------------------------------------------------
-def _query_frame(session: SessionState, statement: s.Insert, target: WriteTarget, text: BoundText, args: Any) -> Any:
-    from icesql.session.rewrite.default_keyword import with_defaults
-
-    return with_defaults(session, statement, target.table.metadata.schema, text, args)
+def _query_frame(session: SessionState, statement: s.Insert, target: WriteTarget, text: BoundText, args: Any) -> DataFrame:
+    text.edits.extend(default_edits(statement, target.table.metadata.schema, case_sensitive=session.is_case_sensitive))
+    return from_metadata(session, text, text.frame(*statement.query, args=args))
 
 
 def _static_partition(session: SessionState, statement: s.Insert, target: WriteTarget) -> dict[str, s.Span]:
@@ -132,7 +132,7 @@ def _both_static_and_given(name: str) -> SqlError:
     )
 
 
-def _fitted(session: SessionState, statement: s.Insert, target: WriteTarget, frame: DataFrame, static: Mapping[str, str]) -> Any:
+def _fitted(session: SessionState, statement: s.Insert, target: WriteTarget, frame: DataFrame, static: Mapping[str, str]) -> DataFrame:
     """The query's rows with exactly the table's columns. ``static``: SQL of the values that the PARTITION clause gives."""
     schema = target.table.metadata.schema
     name = target.resolved.dotted
@@ -164,7 +164,7 @@ def _lacks_defaults(session: SessionState, schema: Schema, given: Sequence[str])
     return any(field.write_default is None and (field.required or not nulls) for field in missing)
 
 
-def _in_order(frame: DataFrame, schema: Schema) -> Any:
+def _in_order(frame: DataFrame, schema: Schema) -> DataFrame:
     """The table's columns in its order; those left out have their defaults. Fields of structs stay in theirs: they count by position."""
     from pyspark.sql import functions as F
 
@@ -179,7 +179,7 @@ def _in_order(frame: DataFrame, schema: Schema) -> Any:
     )
 
 
-def _renamed(session: SessionState, frame: DataFrame, schema: Schema, columns: Sequence[str], name: str) -> Any:
+def _renamed(session: SessionState, frame: DataFrame, schema: Schema, columns: Sequence[str], name: str) -> DataFrame:
     """By position to the given columns. Raises Spark's arity error."""
     if len(frame.columns) != len(columns):
         part = Schema(tuple(schema.field(column) for column in columns), schema.schema_id)
@@ -187,7 +187,7 @@ def _renamed(session: SessionState, frame: DataFrame, schema: Schema, columns: S
     return frame.toDF(*columns)
 
 
-def _with_static(session: SessionState, frame: DataFrame, static: Mapping[str, str]) -> Any:
+def _with_static(session: SessionState, frame: DataFrame, static: Mapping[str, str]) -> DataFrame:
     from pyspark.sql import functions as F
 
     key = session.name_key
@@ -214,7 +214,7 @@ def _column_name(session: SessionState, schema: Schema, path: Sequence[str], sta
 
 
 # -- the commit --------------------------------------------------------------------------------------------------------
-def _under_given_names(statement: s.Insert, target: WriteTarget, frame: DataFrame) -> Any:
+def _under_given_names(statement: s.Insert, target: WriteTarget, frame: DataFrame) -> DataFrame:
     """The rows as a table that accepts any schema checks them: under the names of the statement's column list."""
     names = [".".join(path) for path in statement.columns]
     return frame.toDF(*names) if accepts_any_schema(target) and len(names) == len(frame.columns) else frame

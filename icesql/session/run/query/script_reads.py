@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from icesql.errors import CorruptMetadataError, IcesqlError
+from icesql.parser.text.edits import Edit, quote, rewrite
 from icesql.parser.text.names import Place, TableReference
 from icesql.parser.text.references import references
 from icesql.parser.text.substitute import Aliases, Replacement
@@ -21,12 +22,13 @@ from icesql.session.resolve.resolver import readable
 from icesql.session.resolve.time_travel import read_point
 from icesql.session.rewrite.bound_text import source_of, source_relation
 from icesql.session.rewrite.hidden_columns import Hidden, named_for, named_metadata_columns, shown_columns
-from icesql.session.rewrite.places import Edit, quote, rewrite
 from icesql.session.rewrite.rules import Bindings, edits
 from icesql.session.spark_errors import moved
 from icesql.session.sql_errors import quoted
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
 _numbers = itertools.count(1)
@@ -105,7 +107,7 @@ class ScriptReads:
                 frame.createOrReplaceTempView(read.view)
             read.shown = frame
 
-    def _frame(self, read: _Read) -> Any | None:
+    def _frame(self, read: _Read) -> DataFrame | None:
         """What it shows now, ``None`` where nothing is there. Raises CorruptMetadataError, of which Spark would know nothing."""
         from pyspark.errors import PySparkException
 
