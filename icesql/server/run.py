@@ -69,6 +69,7 @@ def _options(settings: Settings) -> dict[str, Any]:
         "ssl_certfile": None if settings.tls is None else settings.tls.certificate,
         "ssl_keyfile": None if settings.tls is None else settings.tls.key,
         "timeout_graceful_shutdown": 30,
+        "timeout_worker_healthcheck": 60,  # a process that is slow for a while is not killed in the middle of commits
     }
 
 
