@@ -125,6 +125,7 @@ def losing(target: str, count: int) -> FaultProxy:
     return FaultProxy(target, chosen, list(faults))
 
 
+@pytest.mark.timeout(_WAIT_SECONDS + 300)
 def test_acknowledged_is_present_once(tmp_path: Path, postgres: Any) -> None:
     uri = postgres.new_database("races")
     settings = f'[catalogs.lake]\nuri = "{uri}"\nwarehouse = "{tmp_path}/warehouse"\n[commits]\nmax-snapshots = 0\n'
