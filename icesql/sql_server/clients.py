@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from typing import TYPE_CHECKING
 
 from icesql.errors import IcesqlError
-from icesql.parser.parse import parse
+from icesql.parser.parsing import parse
 from icesql.parser.statements import Other, Query
 from icesql.parser.text.script import is_script
 from icesql.session.session import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from pyspark.sql import DataFrame, SparkSession
 
     from icesql.spark.jvm.door.parser import Arguments
+
+
+_log = logging.getLogger(__name__)
 
 
 class Clients:
@@ -26,18 +30,29 @@ class Clients:
         self._sessions: dict[str, Session] = {}
         self._missing: set[str] = set()
         self._lock = threading.Lock()
+        self.when_made: Callable[[], None] = lambda: None  # called while Spark makes a session
+
+    def session_made(self) -> None:
+        try:
+            self.when_made()
+        except Exception:
+            _log.exception("Cannot prepare session of a client")
 
     def is_inside(self, session_id: str) -> bool:
         session = self._sessions.get(session_id)
         return session is not None and session.is_inside
 
     def run(self, session_id: str, spark: SparkSession, text: str, args: Arguments | None) -> tuple[DataFrame, bool]:
+        is_query = _is_query(text)
+        return self.session(session_id, spark).sql(text, args), is_query
+
+    def session(self, session_id: str, spark: SparkSession) -> Session:
+        """A client's, made when it is first asked for."""
         with self._lock:
             session = self._sessions.get(session_id)
             if session is None:
                 session = self._sessions[session_id] = Session(spark)
-        is_query = _is_query(text)
-        return session.sql(text, args), is_query
+            return session
 
     def __len__(self) -> int:
         return len(self._sessions)

@@ -4,6 +4,7 @@ import contextlib
 import decimal
 import math
 import pickle
+import threading
 import uuid
 from dataclasses import replace
 
@@ -16,11 +17,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from icesql.errors import CorruptMetadataError, InvalidArgumentError, NotFoundError, UnsupportedError
-from icesql.expr.tree import Op, Predicate, Reference
+from icesql.expr.binding import bind
+from icesql.expr.tree import Op, Predicate, Reference, and_
 from icesql.io.arrow.types import internal_values, to_arrow_schema, to_arrow_value
 from icesql.io.data.files import DataFileWriter, conform, data_file_of, read_data_file, write_data_file
 from icesql.io.metrics.column_metrics import COUNTS, FULL, NONE, TRUNCATE_16, metrics_config, metrics_mode
 from icesql.io.storage.file_systems import ArrowFileIO
+from icesql.io.stores.inputs import ObjectInput
 from icesql.spec.metadata_columns import FILE, POS, ROW_ID, SEQUENCE
 from icesql.spec.name_mapping import mapping_for
 from icesql.spec.schema import Schema
@@ -339,6 +342,62 @@ def test_row_groups_are_skipped_and_positions_stay(tmp_path):
     assert 10 <= len(found) < 60_000
     assert found[-1] == (199_999, 199_999)
     assert all(a == b for a, b in found)
+
+
+@pytest.mark.parametrize("low", [0, 41_000, 199_995])
+@pytest.mark.parametrize("groups", ["1", "many"])
+def test_only_the_rows_around_those_that_are_wanted(tmp_path, groups, low):
+    inner = StructType((NestedField(4, "key", LongType()), NestedField(5, "text", StringType())))
+    stored = Schema((NestedField(1, "id", LongType()), NestedField(2, "s", StringType()), NestedField(3, "st", inner)))
+    ids = np.arange(200_000)
+    names = pa.array(np.char.mod("text of %032d", np.random.default_rng(1).permutation(200_000)))
+    struct = pa.StructArray.from_arrays([pa.array(ids, mask=ids % 7 == 0), names], ["key", "text"])
+    table = pa.table({"id": pa.array(ids, mask=ids % 5 == 0), "s": names, "st": struct})
+    properties = {"write.parquet.row-group-size-bytes": "3000000"} if groups == "many" else {}
+    file = write_data_file(IO, str(tmp_path / "f"), "parquet", table, stored, properties)
+    schema = Schema((*stored.fields, POS))
+    for name in ("id", "st.key"):
+        predicate = and_(Predicate(Op.GT_EQ, Reference(name), (low,)), Predicate(Op.LT, Reference(name), (low + 5,)))
+        rows = bind(schema, predicate)
+        whole = rows_of(schema, read_data_file(IO, file, schema))
+        found = rows_of(schema, read_data_file(IO, file, schema, rows=rows))
+        value = (lambda row: row[0]) if name == "id" else (lambda row: row[2] and row[2][0])
+        wanted = [row for row in whole if value(row) is not None and low <= value(row) < low + 5]
+        assert len(wanted) >= 3
+        assert [row for row in found if row in wanted] == wanted
+        assert len(found) <= 5 or name == "st.key"  # which is in half of what is read
+        assert found == whole[found[0][3] : found[0][3] + len(found)]
+    nothing = bind(schema, Predicate(Op.EQ, Reference("id"), (0,)))  # its row is null
+    assert rows_of(schema, read_data_file(IO, file, schema, rows=nothing)) == []
+
+
+def test_orc_in_a_store_is_read_by_ranges_side_by_side(tmp_path):
+    schema = Schema((NestedField(1, "id", LongType()), NestedField(2, "s", StringType()), NestedField(3, "more", StringType())))
+    texts = pa.array(np.char.mod("%032d", np.random.default_rng(1).integers(0, 2**60, 200_000)))
+    table = pa.table({"id": pa.array(np.arange(200_000)), "s": texts, "more": texts})
+    file = write_data_file(IO, str(tmp_path / "f"), "orc", table, schema, {"write.orc.stripe-size-bytes": str(1 << 20)})
+    data = (tmp_path / "f").read_bytes()
+    asked: list[tuple[int, int, str]] = []
+
+    def tail(length: int) -> tuple[int, bytes]:
+        asked.append((len(data) - length, len(data), ""))
+        return len(data), data[-length:]
+
+    def fetch(start: int, end: int) -> bytes:
+        asked.append((start, end, threading.current_thread().name))
+        return data[start:end]
+
+    far = ArrowFileIO()
+    far.open_input = lambda location: ObjectInput(tail, fetch)
+    for names in (("id",), ("s",), ("id", "s", "more")):
+        asked.clear()
+        wanted = Schema(tuple(field for field in schema.fields if field.name in names))
+        assert rows_of(wanted, read_data_file(far, file, wanted)) == rows_of(wanted, read_data_file(IO, file, wanted))
+        in_threads = [end - start for start, end, thread in asked if thread.startswith("icesql-fetch")]
+        alone = [end - start for start, end, thread in asked if not thread.startswith("icesql-fetch")]
+        assert len(in_threads) >= 2
+        assert len(alone) <= 2  # the file's end
+        assert sum(in_threads + alone) < {1: 0.75, 3: 1.01}[len(names)] * len(data)
 
 
 def test_writer_conforms_or_refuses(tmp_path):

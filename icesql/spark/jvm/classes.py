@@ -168,6 +168,12 @@ PARSER_INTERFACE = _class(_CATALYST + "parser.ParserInterface", "parsePlan/1")
 PARSE_EXCEPTION = _class(_CATALYST + "parser.ParseException", "new/4")
 ANALYSIS_EXCEPTION = _class("org.apache.spark.sql.AnalysisException")
 THRIFT_SERVER = _object("org.apache.spark.sql.hive.thriftserver.HiveThriftServer2", "startWithContext/1")
+HIVE_SESSIONS = _class("org.apache.hive.service.cli.session.SessionManager", "closeSession/1")
+HIVE_SESSION = _class(
+    "org.apache.hive.service.cli.session.HiveSession",
+    *("executeStatement/2", "getCatalogs/0", "getColumns/4", "getSchemas/2", "getSessionHandle/0", "getTables/4"),
+)
+HIVE_ERROR = _class("org.apache.hive.service.cli.HiveSQLException", "new/2")
 CONNECT_SERVICE = _object("org.apache.spark.sql.connect.service.SparkConnectService", "sessionManager/0", "start/1", "stop/2")
 
 # -- starting Spark's JVM ------------------------------------------------------------------------------------------------
