@@ -475,7 +475,7 @@ update {ns}.order set set s = 'x' where set.id = 1;
 update {ns}.order as where set s = 'y' where where.id = 2;
 delete from {ns}.order where where where.id = 1;
 delete from {ns}.order order where order.id = 7;
-merge into {ns}.order order using (select 9 id, 'z' s) set on order.id = set.id when not matched then insert *;
+merge into {ns}.order order using (select 9 id, 'z' s) u on order.id = u.id when not matched then insert *;
 insert into {ns}.order select select.id + 10, select.s from {ns}.order select;
 select * from {ns}.order;
 create table {ns}.words (where int, set int) using iceberg;
