@@ -467,7 +467,7 @@ select operation, summary['changed-partition-count'] c from {ns}.z.snapshots;
 -- case: aliases_that_are_words
 create namespace {ns};
 create table {ns}.order (id int, s string) using iceberg;
-insert into {ns}.order values (1, 'a'), (2, 'b');
+insert into {ns}.order select /*+ coalesce(1) */ * from values (1, 'a'), (2, 'b');
 select order.id from {ns}.order order where order.id = 1;
 select * from {ns}.order where;
 select where.id from {ns}.order where where where.id = 2;
