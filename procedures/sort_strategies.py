@@ -86,8 +86,13 @@ def _zorder_columns(metadata: TableMetadata, parsed: ParsedSortOrder) -> tuple[i
 
 
 def writer_of(spark: Any, rewrite: RewriteDataFiles, strategy: Strategy) -> GroupWriter:
+    from icesql.spark.jobs.running_jobs import in_this_group
     from icesql.spark.maintenance.rewrite_files import BinPack, Sorted, ZOrdered
 
-    if strategy.rewriter == "Z-ORDER":
-        return ZOrdered(spark, rewrite, strategy.zorder)
-    return Sorted(spark, rewrite, strategy.order, strategy.sort_order_id) if strategy.rewriter == "SORT" else BinPack(spark, rewrite)
+    match strategy.rewriter:
+        case "Z-ORDER":
+            return in_this_group(spark, ZOrdered(spark, rewrite, strategy.zorder))
+        case "SORT":
+            return in_this_group(spark, Sorted(spark, rewrite, strategy.order, strategy.sort_order_id))
+        case _:
+            return in_this_group(spark, BinPack(spark, rewrite))

@@ -9,12 +9,14 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyspark
 import pytest
 
 from icesql.errors import InvalidArgumentError
@@ -27,6 +29,7 @@ ROOT = Path(__file__).resolve().parents[2]
 class Running:
     jdbc: int
     connect: int
+    folder: Path
 
     def client(self) -> Any:
         from pyhive import hive
@@ -43,13 +46,11 @@ def _free_port() -> int:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """Stopped as a service is, by a signal, and then it must end by itself, without an error."""
-    running = Running(_free_port(), _free_port())
+    running = Running(_free_port(), _free_port(), tmp_path_factory.mktemp("server"))
     command = [sys.executable, "-m", "icesql.cli.main", "sql-server", "--master", "local[2]", "-c", "spark.driver.memory=1g"]
     command += ["--jdbc-port", str(running.jdbc), "--connect-port", str(running.connect)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
-    process = subprocess.Popen(
-        command, cwd=tmp_path_factory.mktemp("server"), env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True
-    )
+    process = subprocess.Popen(command, cwd=running.folder, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True)
     assert process.stdout is not None
     try:
         for line in process.stdout:
@@ -90,11 +91,36 @@ def test_jdbc_changes_and_reads_tables(server: Running) -> None:
 
 @pytest.mark.slow
 @pytest.mark.spark
+def test_jdbc_runs_commands_once(server: Running) -> None:
+    """However often Spark parses them: explained ones, ones over views, ones in a script."""
+    client = server.client()
+    _rows(client, "CREATE NAMESPACE IF NOT EXISTS local.once")
+    _rows(client, "CREATE TABLE local.once.t (n INT)")
+    snapshots = lambda: _rows(client, "SELECT count(*) FROM local.once.t.snapshots")[0][0]  # noqa: E731
+    for explain in ("EXPLAIN", "EXPLAIN EXTENDED", "EXPLAIN FORMATTED", "EXPLAIN PRUNING"):
+        _rows(client, f"{explain} DELETE FROM local.once.t WHERE n = 1")
+    assert snapshots() == 0
+    _rows(client, "CREATE TEMPORARY VIEW seen AS SELECT n + 1 AS m FROM local.once.t")
+    _rows(client, "CREATE VIEW local.once.kept AS SELECT n * 2 AS m FROM local.once.t")
+    _rows(client, "INSERT INTO local.once.t SELECT 1")
+    assert _rows(client, "SELECT m FROM seen") == _rows(client, "SELECT m FROM local.once.kept") == [(2,)]
+    _rows(client, "INSERT INTO local.once.t SELECT m FROM seen")
+    assert snapshots() == 2
+    script = "BEGIN DECLARE x INT DEFAULT 3; INSERT INTO local.once.t VALUES (x); INSERT INTO local.once.t VALUES (x + 1); SELECT x; END"
+    assert _rows(client, script) == [(3,)]
+    _rows(client, "EXECUTE IMMEDIATE 'INSERT INTO local.once.t VALUES (?)' USING 5")
+    assert snapshots() == 5
+    assert _rows(client, "SELECT n FROM local.once.t ORDER BY n") == [(1,), (2,), (3,), (4,), (5,)]
+
+
+@pytest.mark.slow
+@pytest.mark.spark
 def test_jdbc_errors_are_sparks(server: Running) -> None:
     client = server.client()
     for text, condition, state in (
         ("SELECT *\nFROM local.db.nothing_here", "TABLE_OR_VIEW_NOT_FOUND", "42P01"),
         ("SELCT 1", "PARSE_SYNTAX_ERROR", "42601"),
+        ("CALL local.system.rollback_to_snapshot('db.t', 1)", "", "P0001"),
         ("SELECT missing FROM VALUES (1) AS v(one)", "UNRESOLVED_COLUMN.WITH_SUGGESTION", "42703"),
     ):
         with pytest.raises(Exception) as raised:
@@ -143,15 +169,56 @@ def test_spark_connect(server: Running) -> None:
     program = Path(__file__).with_name("connect_program.py")
     done = subprocess.run([sys.executable, str(program), str(server.connect)], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
+    parameters = "ba"
+    if pyspark.__version__.startswith("4.0."):
+        parameters = "Cannot run statement: Spark 4.0 keeps the values of its parameters to itself; write them into it, or use Spark 4.1"
     assert json.loads(done.stdout) == {
         "rows": [[1, "a"], [2, "b"]],
         "filtered": [[2, "b"]],
-        "named": "b",
+        "parameters": parameters,
         "snapshots": 2,
         "explained": "Delete local.remote.t",
+        "view": [[1], [2]],
         "count": 3,
         "error": ["TABLE_OR_VIEW_NOT_FOUND", "42P01", False],
     }
+
+
+def _until(is_true: Callable[[], object]) -> None:
+    end = time.monotonic() + 120
+    while not is_true():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+def test_cancelling_by_jdbc_leaves_nothing(server: Running) -> None:
+    client = server.client()
+    _rows(client, "CREATE NAMESPACE IF NOT EXISTS local.cancelled")
+    _rows(client, "CREATE TABLE local.cancelled.t (id BIGINT)")
+    files = lambda: list((server.folder / "warehouse" / "cancelled" / "t").rglob("*.parquet"))  # noqa: E731
+    cursor = client.cursor()
+    cursor.execute("INSERT INTO local.cancelled.t SELECT id FROM range(0, 300000000000, 1, 2)", async_=True)
+    _until(files)
+    cursor.cancel()
+    _until(lambda: not files())
+    assert _rows(client, "SELECT count(*) FROM local.cancelled.t") == [(0,)]
+    assert _rows(client, "SELECT count(*) FROM local.cancelled.t.snapshots") == [(0,)]
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+def test_interrupting_by_connect_leaves_nothing(server: Running) -> None:
+    client = server.client()
+    _rows(client, "CREATE NAMESPACE IF NOT EXISTS local.interrupted")
+    _rows(client, "CREATE TABLE local.interrupted.t (id BIGINT)")
+    program = Path(__file__).with_name("interrupt_program.py")
+    folder = server.folder / "warehouse" / "interrupted" / "t"
+    done = subprocess.run([sys.executable, str(program), str(server.connect), str(folder)], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {"all": "OPERATION_CANCELED", "tag": "OPERATION_CANCELED", "rows": 0, "snapshots": 0}
+    _until(lambda: not list(folder.rglob("*.parquet")))
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "example.org", "::"])

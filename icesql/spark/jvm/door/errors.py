@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 
+import pyspark
 from py4j.protocol import Py4JJavaError
 from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import SparkSession
 
-from icesql.errors import SqlError
+from icesql.errors import InvalidArgumentError, NotFoundError, SqlError, UnsupportedError
 from icesql.spark.jvm import classes
 from icesql.spark.jvm.bridge import Bridge, bridge_of
 from icesql.spark.jvm.handles import JavaObject
@@ -48,14 +49,30 @@ def _parse_exception(bridge: Bridge, text: str, error: BaseException) -> JavaObj
     line, column = (error.line, error.column) if isinstance(error, SqlError) else (None, None)
     if line is not None:
         message = message.partition(f" (line {line}, column {column})")[0]  # Spark's exception shows the place itself
-    condition = _CONDITION.match(message)
+    named = _CONDITION.match(message)
+    condition = named[1] if named else _condition_of(error)
     some, none = bridge.java_class(classes.SOME), bridge.none
     place = [none if line is None else some(line), none if column is None else some(column - 1)]
-    origin = bridge.java_class(classes.ORIGIN)(*place, *[none] * 8)
-    thrown = bridge.java_class(classes.PARSE_EXCEPTION)(some(text), origin, _ANY, bridge.scala_map({}))
+    is_4_0 = pyspark.__version__.startswith("4.0.")
+    origin = bridge.java_class(classes.ORIGIN)(*place, *[none] * (7 if is_4_0 else 8))
+    ends = (origin, origin) if is_4_0 else (origin,)
+    thrown = bridge.java_class(classes.PARSE_EXCEPTION)(some(text), *ends, _ANY, bridge.scala_map({}))
     _set(bridge, thrown, "message", message.strip())
-    _set(bridge, thrown, "errorClass", none if condition is None else some(condition[1]))
+    _set(bridge, thrown, "errorClass", some(condition))
     return thrown
+
+
+def _condition_of(error: BaseException) -> str:
+    """The nearest of Spark's conditions for an error that names none: Spark Connect cannot send one without."""
+    match error:
+        case SqlError():
+            return "PARSE_SYNTAX_ERROR"
+        case UnsupportedError():
+            return "UNSUPPORTED_FEATURE"
+        case InvalidArgumentError() | NotFoundError():
+            return "INVALID_PARAMETER_VALUE"
+        case _:
+            return "USER_RAISED_EXCEPTION"
 
 
 def _set(bridge: Bridge, thrown: JavaObject, name: str, value: object) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
@@ -17,14 +18,24 @@ from icesql.spark.jvm.handles import JavaObject
 Arguments = Mapping[str, Column] | Sequence[Column]
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A statement's rows. A command has run, once; a query's plan is Spark's to run. ``shown``: what Spark's shell prints of a command's
+    rows, where that is less than they are."""
+
+    frame: DataFrame
+    is_query: bool
+    shown: DataFrame | None = None
+
+
 class Door(Protocol):
     """Who answers clients' statements. ``session_id``: that of the Spark session that a client has."""
 
     def is_inside(self, session_id: str) -> bool:
         """Whether the text that this thread has Spark parse is a statement's own: then it is Spark's."""
 
-    def run(self, session_id: str, spark: SparkSession, text: str, args: Arguments | None) -> tuple[DataFrame, bool]:
-        """The rows of the statement, which is run once, and whether it is a query."""
+    def run(self, session_id: str, spark: Callable[[], SparkSession], text: str, args: Arguments | None) -> Answer:
+        """What the statement gives, which is run once. ``spark``: the session, for whoever does not have it yet."""
 
 
 def open_door(spark: SparkSession, door: Door) -> SparkSession:
@@ -59,11 +70,13 @@ class _Parser:
 
     def _run(self, text: str, args: Arguments | None) -> JavaObject:
         try:
-            spark = SparkSession(self._root.sparkContext, self._session.get())
-            frame, is_query = self._door.run(self._id, spark, text, args)
-            return query_plan(frame) if is_query else command_result(frame)
+            answer = self._door.run(self._id, self._spark, text, args)
+            return query_plan(answer.frame) if answer.is_query else command_result(answer.frame, answer.shown)
         except Exception as error:
             raise as_java(self._root, text, error) from None
+
+    def _spark(self) -> SparkSession:
+        return SparkSession(self._root.sparkContext, self._session.get())
 
     def _asked(self, method: str, text: str, *rest: Any) -> JavaObject:
         """What Spark's own parser answers, or raises."""
