@@ -82,7 +82,7 @@ def _session(clients: Clients, client: str) -> Any:
 
 
 def _run(clients: Clients, client: str, text: str) -> Any:
-    return clients.run(client, lambda: f"spark of {client}", text, None)  # type: ignore[arg-type,return-value]
+    return clients.run(client, lambda: f"spark of {client}", text, None)
 
 
 def test_each_client_has_one_session(two: Clients) -> None:

@@ -97,7 +97,7 @@ def test_jdbc_runs_commands_once(server: Running) -> None:
     _rows(client, "CREATE NAMESPACE IF NOT EXISTS local.once")
     _rows(client, "CREATE TABLE local.once.t (n INT)")
     snapshots = lambda: _rows(client, "SELECT count(*) FROM local.once.t.snapshots")[0][0]  # noqa: E731
-    for explain in ("EXPLAIN", "EXPLAIN EXTENDED", "EXPLAIN FORMATTED", "EXPLAIN PRUNING"):
+    for explain in ("EXPLAIN", "EXPLAIN EXTENDED", "EXPLAIN FORMATTED"):
         _rows(client, f"{explain} DELETE FROM local.once.t WHERE n = 1")
     assert snapshots() == 0
     _rows(client, "CREATE TEMPORARY VIEW seen AS SELECT n + 1 AS m FROM local.once.t")
