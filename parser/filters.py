@@ -10,8 +10,8 @@ from typing import Any, NoReturn
 
 from icesql.expr.patterns import pattern_parts, with_backslashes
 from icesql.expr.tree import FALSE, TRUE, Expression, Op, Predicate, Reference, and_, or_
+from icesql.parser.clauses.filter_tree import And, Between, Comparison, In, IsNan, IsNull, IsTruth, Like, Node, Not, Or, Truth
 from icesql.parser.constants import Constant
-from icesql.parser.dialect.filter_tree import And, Between, Comparison, In, IsNan, IsNull, IsTruth, Like, Node, Not, Or, Truth
 from icesql.parser.text.names import Span
 from icesql.parser.text.places import sql_error
 
@@ -26,7 +26,7 @@ def parse_filter(text: str, *, patterns: bool = True) -> Expression:
     Dates and times are literals as ISO text. ``patterns``: whether LIKE may have other patterns than prefixes (``'x%'``), as only filters
     of rows may. Raises SqlError that points at what is not understood.
     """
-    from icesql.parser.dialect.filter_rules import Filters  # sqlglot is loaded when it is first needed
+    from icesql.parser.clauses.filter_rules import Filters  # sqlglot is loaded when it is first needed
 
     reader = Filters.of(text)
     node = reader.disjunction()

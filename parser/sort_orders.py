@@ -22,7 +22,7 @@ def parse_sort_order(text: str) -> ParsedSortOrder:
 
     Raises SqlError ``Unable to parse sortOrder: ...`` or ``Cannot mix identity sort columns and a Zorder sort expression: ...``.
     """
-    from icesql.parser.dialect.sort_order_rules import read_sort_order  # sqlglot is loaded when it is first needed
+    from icesql.parser.clauses.sort_order_rules import read_sort_order  # sqlglot is loaded when it is first needed
 
     try:
         terms, zorders = read_sort_order(text)

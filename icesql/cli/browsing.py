@@ -74,6 +74,8 @@ def _fields(type_: t.Type, prefix: str) -> Iterator[tuple[int, str, t.Type, bool
             yield from _fields(element, f"{prefix}element.")
         case t.MapType(value=value):
             yield from _fields(value, f"{prefix}value.")
+        case _:
+            pass
 
 
 def describe(table: Table) -> Description:

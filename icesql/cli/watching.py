@@ -48,7 +48,7 @@ class Drawing:
     """Draws what ``watch`` sees below what is on the screen, from a thread of its own."""
 
     def __init__(self, session: Session, log: TextIO) -> None:
-        self.watch = Watch(session)
+        self.watch = Watch(session.spark)
         self.thread = threading.Thread(target=self._run, name="icesql-progress", daemon=True)
         self._bars = _TerminalBars(log)
         self._stopped, self._lock = threading.Event(), threading.Lock()

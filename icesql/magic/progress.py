@@ -17,7 +17,7 @@ _FIRST_AFTER_SECONDS = 0.5
 @contextmanager
 def shown_progress(session: Session, display: Any) -> Iterator[None]:
     """``display``: makes and updates one output (``update(text)``, ``clear()``). Cells that are done at once show nothing."""
-    watch = Watch(session)
+    watch = Watch(session.spark)
     stopped = threading.Event()
 
     def draw() -> None:

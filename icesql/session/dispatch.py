@@ -1,4 +1,4 @@
-"""A statement goes to the one ``run_*`` that knows it."""
+"""Which runner runs a statement: one match over all frozen statements."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 from icesql.parser import statements as s
 from icesql.parser.statements.families import AnyStatement
 from icesql.session.run import other as run_other
+from icesql.session.run import queries as run_query
 from icesql.session.run import set as run_set
 from icesql.session.run.ddl import namespaces as run_namespaces
 from icesql.session.run.ddl import tables as run_ddl
 from icesql.session.run.ddl import views as run_views
 from icesql.session.run.dml import changes as run_dml
 from icesql.session.run.query import explain as run_explain
-from icesql.session.run.query import query as run_query
 from icesql.session.run.show import tables as run_show
 from icesql.session.run.transactions import check_can_wait, run_transaction
 

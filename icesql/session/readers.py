@@ -1,4 +1,4 @@
-"""Which reader a location's tables have, for those above the session."""
+"""Which reader (Spark's own or Arrow in tasks) tables at a location get. For the command line, which does not import ``icesql.spark``."""
 
 from __future__ import annotations
 

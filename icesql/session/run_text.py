@@ -1,4 +1,4 @@
-"""The text of one statement: its variables, quotes, parameters and name clauses filled in, parsed, and run."""
+"""Runs the text of one statement: fills in variables, double quotes, parameters and IDENTIFIER clauses, parses, and dispatches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scripts: statements in order, stopped at the first error, which knows its number and place."""
+"""Runs a script's statements in order and stops at the first error, which says the statement's number and its place in the script."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ class Session:
         return run_text(self.state, text, args)
 
     def _query(self, text: str, references: References) -> DataFrame:
-        from icesql.session.run.query.query import run_query
+        from icesql.session.run.queries import run_query
 
         frame: DataFrame = run_query(self.state, text, references)
         return frame

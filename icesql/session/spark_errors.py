@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import SqlError
 from icesql.io.lru import LruCache
+from icesql.parser.text.edits import Rewritten
+from icesql.parser.text.places import line_and_column, offset_of
 from icesql.parser.text.tokens import Kind, tokenize
-from icesql.session.rewrite.places import Rewritten, line_and_column, offset_of
 from icesql.table.scan.metadata_columns import NAMES as METADATA_COLUMNS
 
 if TYPE_CHECKING:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, SqlError, UnsupportedError, ValidationError, nearest
+from icesql.parser.text.edits import quote
 from icesql.parser.text.names import Span
-from icesql.session.rewrite.places import line_and_column, quote
+from icesql.parser.text.places import line_and_column
 from icesql.spark_errors import spark_message
 
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from icesql.table.changes.update_schema import UpdateSchema
     from icesql.table.changes.update_spec import UpdatePartitionSpec
     from icesql.table.commit import Stage
-    from icesql.table.metadata_tables.inspect import Inspect
+    from icesql.table.inspect import Inspect
     from icesql.table.scan.table_scan import TableScan
     from icesql.table.snapshot.produce import ProduceSnapshot
     from icesql.table.transaction import Transaction
@@ -200,7 +200,7 @@ class Table:
     @property
     def inspect(self) -> Inspect:
         """The metadata tables as Arrow data: ``table.inspect.files()``."""
-        from icesql.table.metadata_tables.inspect import Inspect
+        from icesql.table.inspect import Inspect
 
         return Inspect(self)
 

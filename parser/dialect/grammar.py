@@ -11,12 +11,12 @@ from icesql.parser.dialect.alter_rules import AlterTable
 from icesql.parser.dialect.catalog_rules import NAMESPACE_WORDS, Catalog
 from icesql.parser.dialect.create_rules import CreateTable
 from icesql.parser.dialect.reader import OWN_FAILURES
+from icesql.parser.dialect.relation_tokens import put_tables_back
 from icesql.parser.dialect.row_rules import RowChanges
 from icesql.parser.dialect.session_rules import EXPLAIN_MODES, SessionStatements
 from icesql.parser.dialect.sqlglot_source import ParseError, exp
 from icesql.parser.dialect.tokens import for_sqlglot
 from icesql.parser.text.names import Span
-from icesql.parser.text.relation_tokens import put_tables_back
 
 Rule = Callable[["Parser"], Any]
 

@@ -20,7 +20,7 @@ class Iceberg(Spark):
     Generator = generator.Generator
 
     def parse(self, sql: str, **options: Any) -> list[Any]:
-        from icesql.parser.dialect.other_engines import (
+        from icesql.parser.other_engines import (
             teach_other_engines,  # their generators are loaded for trees that may be printed by them
         )
 

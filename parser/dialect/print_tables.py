@@ -39,7 +39,8 @@ class PrintTables(PrintPieces):
                 return self.pairs("TBLPROPERTIES", clause.expressions)
             case exp.FileFormatProperty():
                 return f"USING {self.sql(clause, 'this')}"
-        return str(self.sql(clause))
+            case _:
+                return str(self.sql(clause))
 
     def externalproperty_sql(self, node: Any) -> str:
         return "EXTERNAL"

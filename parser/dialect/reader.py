@@ -8,12 +8,12 @@ from typing import Any
 
 from icesql.errors import SqlError
 from icesql.parser.dialect.nodes import place
+from icesql.parser.dialect.relation_tokens import Tables, hide_tables, put_tables_back, tables_of
 from icesql.parser.dialect.sqlglot_source import ParseError, exp
 from icesql.parser.dialect.token_reader import TokenReader
 from icesql.parser.dialect.tokens import dialect_tokens, for_sqlglot
 from icesql.parser.text import tokens as lexer
 from icesql.parser.text.names import Span
-from icesql.parser.text.relation_tokens import Tables, hide_tables, put_tables_back, tables_of
 from icesql.parser.text.tokens import Kind
 from icesql.spark_errors import spark_message
 

@@ -252,7 +252,7 @@ class RowChanges(Reader):
             self.no_alternative()
         reference = None
         if not self.at("("):
-            relation = read_relation(self.sql, (*(token.lexeme for token in self.tokens), self._end()), self.position, place=Place.FROM)
+            relation = read_relation((*(token.lexeme for token in self.tokens), self._end()), self.position, place=Place.FROM)
             self.position, reference = relation.position, relation.reference
         if reference is None:
             self.skip_balanced()

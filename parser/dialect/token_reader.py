@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from icesql.errors import SqlError
 from icesql.parser.dialect.nodes import Verbatim, place
+from icesql.parser.dialect.relation_tokens import Tables
 from icesql.parser.dialect.sqlglot_source import Spark, exp
 from icesql.parser.dialect.tokens import dialect_tokens
 from icesql.parser.text import tokens as lexer
 from icesql.parser.text.names import NameParts, Span
 from icesql.parser.text.places import sql_error
-from icesql.parser.text.relation_tokens import Tables
 from icesql.parser.text.tokens import Kind, Token
 
 if TYPE_CHECKING:

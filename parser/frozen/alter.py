@@ -7,7 +7,6 @@ from typing import Any
 
 from icesql.parser.dialect import nodes
 from icesql.parser.dialect.sqlglot_source import exp
-from icesql.parser.folding import fold
 from icesql.parser.frozen.columns import (
     ColumnValues,
     keys_of,
@@ -19,6 +18,7 @@ from icesql.parser.frozen.columns import (
     table_name,
     text_of,
 )
+from icesql.parser.frozen.folding import fold
 from icesql.parser.statements import alter as s
 
 _LARGEST_LONG = 2**63 - 1

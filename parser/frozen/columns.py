@@ -10,7 +10,7 @@ from typing import Any
 from icesql.parser.dialect import nodes
 from icesql.parser.dialect.columns import SRIDS
 from icesql.parser.dialect.sqlglot_source import exp
-from icesql.parser.folding import fold
+from icesql.parser.frozen.folding import fold
 from icesql.parser.statements.ddl import ColumnDefinition, Position, Properties, SortTerm, TransformTerm
 from icesql.parser.text.names import NameParts, References, Span, TableName
 from icesql.parser.text.references import references_between

@@ -8,7 +8,6 @@ from typing import Any
 
 from icesql.parser.dialect import nodes
 from icesql.parser.dialect.sqlglot_source import exp
-from icesql.parser.folding import fold
 from icesql.parser.frozen.columns import (
     ColumnValues,
     maybe_span,
@@ -20,6 +19,7 @@ from icesql.parser.frozen.columns import (
     table_name,
     text_of,
 )
+from icesql.parser.frozen.folding import fold
 from icesql.parser.statements import utility as s
 from icesql.parser.statements.base import Statement
 

@@ -63,3 +63,8 @@ def rewrite(text: str, edits: Iterable[Edit], spans: Iterable[Span] | None = Non
 def quote(*parts: str) -> str:
     """A name in back-ticks, its parts joined by dots."""
     return ".".join("`" + part.replace("`", "``") + "`" for part in parts)
+
+
+def padded(replacement: str, width: int) -> str:
+    """Blanks behind a replacement shorter than what it replaces, so that places behind it stay what they were."""
+    return replacement + " " * max(0, width - len(replacement))

@@ -101,7 +101,8 @@ def sql_literal(value: object) -> str:
             return f"array({', '.join(sql_literal(item) for item in value)})"
         case dict():
             return f"map({', '.join(sql_literal(part) for pair in value.items() for part in pair)})"
-    raise InvalidArgumentError(f"Cannot bind parameter: no SQL literal for a {type(value).__name__}: {value!r}", value=value)
+        case _:
+            raise InvalidArgumentError(f"Cannot bind parameter: no SQL literal for a {type(value).__name__}: {value!r}", value=value)
 
 
 def quoted_string(value: str) -> str:

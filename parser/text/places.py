@@ -15,6 +15,17 @@ def line_and_column(text: str, offset: int) -> tuple[int, int]:
     return len(before), len(before[-1]) + 1
 
 
+def offset_of(text: str, line: int, column: int) -> int:
+    """The place of a 1-based line and a 0-based column (Spark's ``line 1 pos 7``)."""
+    at = 0
+    for _ in range(line - 1):
+        line_break = text.find("\n", at)
+        if line_break < 0:
+            break
+        at = line_break + 1
+    return min(len(text), at + column)
+
+
 def sql_error(message: str, text: str, start: int, end: int | None = None) -> SqlError:
     """A SqlError that underlines ``text[start:end]``; at the end of the text it points behind the last visible character."""
     if start >= len(text):

@@ -236,7 +236,7 @@ class _Scan:
         self.i += 1
         self.skip_words()
         if self.tokens[self.i].is_identifier and self.tokens[self.i].key not in ("TABLE", "VIEW", "AS", "DIRECTORY"):
-            relation = read_relation(self.text, self.tokens, self.i, place=Place.TARGET)
+            relation = read_relation(self.tokens, self.i, place=Place.TARGET)
             self.i = relation.position
             if relation.reference is not None:
                 self.add(relation.reference)
@@ -255,7 +255,7 @@ class _Scan:
         """``TABLE t`` as a query or a function's argument."""
         if previous in _VERBS_BEFORE_TABLE or not following.is_identifier:
             return False
-        relation = read_relation(self.text, self.tokens, self.i + 1, place=Place.TABLE)
+        relation = read_relation(self.tokens, self.i + 1, place=Place.TABLE)
         self.i = relation.position
         if relation.reference is not None and not self.is_cte(relation.reference.parts):
             self.add(relation.reference)
@@ -267,7 +267,7 @@ class _Scan:
         at = self.i + 1 + bracketed
         if not self.tokens[at].is_identifier or self.query_begins_at(at):
             return False
-        relation = read_relation(self.text, self.tokens, at, place=Place.TABLE)
+        relation = read_relation(self.tokens, at, place=Place.TABLE)
         if relation.reference is None or (bracketed and self.tokens[relation.position].key != ")"):
             return False
         self.i = relation.position + bracketed
@@ -293,7 +293,7 @@ class _Scan:
             return
         if not token.is_identifier:
             return
-        read = read_relation(self.text, self.tokens, self.i, place=Place.FROM)
+        read = read_relation(self.tokens, self.i, place=Place.FROM)
         self.i = read.position
         if read.reference is not None and not self.is_cte(read.reference.parts):
             self.add(read.reference)

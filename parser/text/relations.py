@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from icesql.errors import SqlError
 from icesql.parser.text.names import NameParts, Place, Span, TableReference, TimeTravel
-from icesql.parser.text.token_groups import behind_brackets, name_at
+from icesql.parser.text.token_groups import behind_brackets, items, name_at
 from icesql.parser.text.tokens import Kind, Token, tokenize
 
 _NEVER_AN_ALIAS = frozenset(
@@ -40,7 +40,7 @@ class FoundRelation:
     position: int
 
 
-def read_relation(text: str, tokens: tuple[Token, ...], position: int, *, place: Place) -> FoundRelation:
+def read_relation(tokens: tuple[Token, ...], position: int, *, place: Place) -> FoundRelation:
     """Read the relation whose name begins at token ``position`` (an identifier).
 
     A name followed by ``(`` is a function, except as a target.
@@ -58,7 +58,7 @@ def read_relation(text: str, tokens: tuple[Token, ...], position: int, *, place:
         reference = TableReference(parts=parts, start=start, end=end, place=place, clause_end=end, identifier_clause=identifier_clause)
         return FoundRelation(reference, position)
     travel, position = _time_travel(tokens, position)
-    options, position = _options(text, tokens, position)
+    options, position = _options(tokens, position)
     clause_end = tokens[position - 1].end
     position = _sample_and_watermark(tokens, position)
     alias_at = tokens[position - 1].end
@@ -191,19 +191,31 @@ def _case(tokens: tuple[Token, ...], at: int) -> int:
     return at
 
 
-def _options(text: str, tokens: tuple[Token, ...], position: int) -> tuple[tuple[tuple[str, str], ...], int]:
+def _options(tokens: tuple[Token, ...], position: int) -> tuple[tuple[tuple[str, str], ...], int]:
     """``WITH ('k' = 'v', ...)``; a list that Spark will refuse is left where it is."""
     if tokens[position].key != "WITH" or tokens[position + 1].key != "(":
         return (), position
-    from icesql.parser.dialect.reader import Reader  # sqlglot is loaded when it is first needed
+    behind = behind_brackets(tokens, position + 1)
+    pairs = [_option(group) for group in items(tokens, position + 2)]
+    options = dict(pair for pair in pairs if pair is not None)
+    return (tuple(options.items()), behind) if tokens[behind - 1].key == ")" and len(options) == len(pairs) else ((), position)
 
-    reader = Reader.of(text)
-    reader.position = position + 1
-    try:
-        properties = reader.properties()
-    except SqlError:
-        return (), position
-    return tuple((pair.name, pair.args["value"].name) for pair in properties), reader.position
+
+def _option(pair: list[Token]) -> tuple[str, str] | None:
+    """``'k' = 'v'``, ``a.b = 5`` or ``c true``; ``None`` for what is no such pair."""
+    if not pair:
+        return None
+    end = Token(Kind.END, "", pair[-1].end, pair[-1].end, "")
+    parts, at = ((pair[0].string,), 1) if pair[0].kind is Kind.STRING else name_at([*pair, end], 0)
+    value = pair[at + 1 :] if at < len(pair) and pair[at].key in ("=", "==") else pair[at:]
+    if not value or not parts or ("" in parts and pair[0].kind is not Kind.STRING):
+        return None
+    if all(token.kind is Kind.STRING for token in value):
+        return ".".join(parts), "".join(token.string for token in value)
+    first = value[0]
+    if len(value) > 1 or not (first.key in ("TRUE", "FALSE") or (first.kind is Kind.NUMBER and first.text.replace(".", "", 1).isdigit())):
+        return None
+    return ".".join(parts), first.key.lower() or first.text
 
 
 def _sample_and_watermark(tokens: tuple[Token, ...], position: int) -> int:

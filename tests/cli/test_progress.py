@@ -62,7 +62,7 @@ def test_what_is_written_counts_from_the_statements_beginning(session: Any) -> N
     counts = written_so_far.written_counts(session.spark)
     files = [SimpleNamespace(record_count=10, file_size_in_bytes=500)] * 2
     counts.add(files)  # type: ignore[arg-type]
-    watch = Watch(session)
+    watch = Watch(session.spark)
     assert not [line for line in watch.lines() if line.key == "written"]
     counts.add(files[:1])  # type: ignore[arg-type]
     assert watch.lines()[-1] == Line("written", "written: 1 file, 500 B and 10 rows")
@@ -72,7 +72,7 @@ def test_what_is_written_counts_from_the_statements_beginning(session: Any) -> N
 
 
 def test_calls_that_are_not_done_come_first(session: Any) -> None:
-    watch = Watch(session)
+    watch = Watch(session.spark)
     watch.told(Progress("file groups rewritten", 3, 12, 100, 400))
     watch.told(Progress("snapshots expired", 5, 5))
     assert [line.key for line in watch.lines()] == ["file groups rewritten", "stage 3", "stage 4"]

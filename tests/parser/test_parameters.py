@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from icesql.errors import InvalidArgumentError, SqlError
 from icesql.parser.dialect.reader import Reader
-from icesql.parser.folding import fold
+from icesql.parser.frozen.folding import fold
 from icesql.parser.sort_orders import parse_sort_order
 from icesql.parser.text.parameters import bind_parameters, parameter_markers, quoted_pairs, sql_literal, substitute_variables
 from tests.effort import examples

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs
 
-from tests.rest.proxy import FaultProxy
+from tests.rest.proxy import Call, FaultProxy
 
 CLIENT, SECRET = "the-client", "s3cr3t-of-the-client"
 
@@ -25,6 +25,8 @@ class Guard(FaultProxy):
     known: dict[str, float] = field(default_factory=dict)
     requests: list[dict[str, str]] = field(default_factory=list)
     refused: int = 0
+    shown: list[Call] = field(default_factory=list)
+    """The requests that were let in, with their header ``authorization``."""
 
     def answer(self, verb: str, path: str, headers: Mapping[str, str], body: bytes) -> tuple[int, dict[str, str], bytes] | None:
         given = next((value for key, value in headers.items() if key.lower() == "authorization"), "")
@@ -34,6 +36,7 @@ class Guard(FaultProxy):
             self.refused += 1
             error = {"error": {"message": f"not authorised: {given}", "type": "NotAuthorizedException", "code": 401}}
             return 401, {"Content-Type": "application/json"}, json.dumps(error).encode()
+        self.shown.append(Call(verb, path, {key.lower(): value for key, value in headers.items()}, body, lambda: (0, {}, b"")))
         return super().answer(verb, path, {k: v for k, v in headers.items() if k.lower() != "authorization"}, body)
 
     def _lets_in(self, given: str) -> bool:

@@ -31,6 +31,7 @@ class ReferenceServer:
     warehouse: Path
     folder: Path
     port: int
+    settings: dict[str, str]
 
     def emptied(self) -> Path:
         """The warehouse, once every name is gone from the catalog and every file from the warehouse."""
@@ -53,7 +54,7 @@ class ReferenceServer:
         """Killed, and started again on the same address over the same database."""
         self.process.kill()
         self.process.wait(10)
-        self.process = _started(self.folder, self.port)
+        self.process = _started(self.folder, self.port, self.settings)
         _wait_until_it_answers(self.process, self.uri, self.folder)
 
 
@@ -63,18 +64,19 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def start_server(folder: Path) -> ReferenceServer:
-    """A server with an empty catalog below ``folder``."""
+def start_server(folder: Path, settings: dict[str, str] | None = None) -> ReferenceServer:
+    """A server with an empty catalog below ``folder``. ``settings``: further ones of its catalog, by Iceberg's keys."""
     if not JAR.exists():
         raise FileNotFoundError(f"Cannot start Iceberg's REST server: run scripts/fetch_rest_server.sh first: {JAR}")
     (folder / "warehouse").mkdir(parents=True)
     port = free_port()
-    server = ReferenceServer(_started(folder, port), f"http://127.0.0.1:{port}", folder / "warehouse", folder, port)
+    given = settings or {}
+    server = ReferenceServer(_started(folder, port, given), f"http://127.0.0.1:{port}", folder / "warehouse", folder, port, given)
     _wait_until_it_answers(server.process, server.uri, folder)
     return server
 
 
-def _started(folder: Path, port: int) -> subprocess.Popen[bytes]:
+def _started(folder: Path, port: int, settings: dict[str, str]) -> subprocess.Popen[bytes]:
     environment = {
         **os.environ,
         "CATALOG_WAREHOUSE": str(folder / "warehouse"),
@@ -82,6 +84,7 @@ def _started(folder: Path, port: int) -> subprocess.Popen[bytes]:
         "CATALOG_CATALOG__IMPL": "org.apache.iceberg.jdbc.JdbcCatalog",
         "CATALOG_JDBC_SCHEMA__VERSION": "V1",
         "CATALOG_REST_PORT": str(port),
+        **{f"CATALOG_{key.upper().replace('-', '__').replace('.', '_')}": value for key, value in settings.items()},
     }
     log = (folder / "server.log").open("ab")
     return subprocess.Popen(

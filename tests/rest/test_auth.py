@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from icesql.catalog.rest import oauth2
+from icesql.catalog.rest.credentials import Credential, Renewal
 from icesql.catalog.rest.keys import unknown_keys
 from icesql.catalog.rest.secrets import Secrets
 from icesql.errors import InvalidArgumentError, ServiceError, UnsupportedError
@@ -168,6 +169,37 @@ def test_nothing_that_can_be_read_shows_a_secret(guard: Guard, caplog: pytest.Lo
         assert not [secret for secret in secrets if secret in text]
     shipped = pickle.dumps(table.io)
     assert not [secret for secret in (SECRET, "the-api-key", *guard.known) if secret.encode() in shipped], "tasks get no key to the catalog"
+
+
+def test_a_task_that_renews_has_the_token_and_not_the_credential(guard: Guard, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    catalog = open_catalog(guard.uri, credential=CREDENTIAL)
+    catalog.create_table("db.t", SCHEMA)
+    shipped = pickle.dumps(Renewal.of(catalog.server, ("db", "t")))
+    token = next(iter(guard.known))
+    assert token.encode() in shipped and SECRET.encode() not in shipped
+    there: Renewal = pickle.loads(shipped)
+    held = (Credential("s3://x", {"s3.session-token": "old"}),)
+    assert there.renewed(held) == held, "the server has none to give"
+    guard.known.clear()
+    with pytest.raises(ServiceError, match="does not accept the credentials") as caught:
+        there.renewed(held)
+    told = repr(there) + repr(there._auth()) + caplog.text + "".join(traceback.format_exception(caught.value))
+    assert token not in told and SECRET not in told
+
+
+def test_the_token_of_a_table_serves_for_that_table(guard: Guard) -> None:
+    """Spec: ``token`` in the ``config`` of a table."""
+    catalog = open_catalog(guard.uri, credential=CREDENTIAL)
+    table = catalog.create_table("db.t", SCHEMA)
+    guard.known["of-the-table"] = time.time() + 3600
+    catalog.server.know_token(("db", "t"), {"token": "of-the-table"})
+    table.append(rows(1))
+    shown = {call.path.rpartition("/")[2]: call for call in guard.shown if call.verb == "POST"}
+    assert shown["t"].headers["authorization"] == "Bearer of-the-table"
+    assert catalog.load_table("db.t").to_arrow().num_rows == 1
+    catalog.server.know_token(("db", "t"), {})
+    assert catalog.server.auth_of(("db", "t")) is catalog.server._auth
 
 
 def test_settings_that_cannot_be_meant_are_named() -> None:

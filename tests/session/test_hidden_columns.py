@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from icesql.parser.text.edits import rewrite
 from icesql.session.rewrite.hidden_columns import Hidden, named_for, named_metadata_columns, star_edits
-from icesql.session.rewrite.places import rewrite
 
 
 def starred(text: str, alias: str = "t") -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from icesql.session.output.patterns import matches
 from icesql.session.resolve.resolved import Selector, parse_selector
-from icesql.session.run.show.patterns import matches
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from icesql.parser.text.edits import Edit, padded, rewrite
 from icesql.parser.text.names import Span
-from icesql.session.rewrite.places import Edit, line_and_column, offset_of, padded, rewrite
+from icesql.parser.text.places import line_and_column, offset_of
 from tests.effort import examples
 
 

@@ -13,11 +13,11 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType
 
 from icesql.expr.tree import Op, Predicate, Reference
+from icesql.spark.functions.transforms import day_as_date, transform_column
 from icesql.spark.jvm.local_rows import local_frame
 from icesql.spark.jvm.types import to_spark_type
 from icesql.spark.read.columns import arrow_value
 from icesql.spark.read.filters import catalyst_expression
-from icesql.spark.write.transforms import day_as_date, transform_column
 from icesql.spec import types as I
 from icesql.spec.transforms import DAY, HOUR, IDENTITY, MONTH, VOID, YEAR, Transform, bucket, can_transform, transform_function, truncate
 from icesql.spec.values.decimals import from_unscaled

@@ -10,9 +10,9 @@ from icesql.errors import InvalidArgumentError, ValidationError
 from icesql.spec import properties as p
 from icesql.spec.schema import Schema
 from icesql.spec.views import VERSION_HISTORY_SIZE, ViewMetadata, ViewVersion, expire_versions
-from icesql.table.changes.update_properties import check_commit_properties
 from icesql.table.maintenance.rewrite_options import _Reader
 from icesql.table.metadata.create import _format_version
+from icesql.table.metadata.property_checks import check_commit_properties
 from icesql.table.scan.read_numbers import check_batch_size, check_splits
 from icesql.table.scan.snapshot_ranges import append_range
 

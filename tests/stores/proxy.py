@@ -35,6 +35,10 @@ class Proxy(ThreadingHTTPServer):
         self.requests: list[tuple[str, str]] = []
         self.faults: list[tuple[str, str, str]] = []
         self.latency_s = 0.0
+        self.admits: Callable[[str], bool] = lambda token: True
+        """Whether a session token is still good. Where there are some, requests are signed anew for the store, which knows none."""
+        self.resigns = False
+        self.expired = 0
         self._lock = threading.Lock()
 
     @property
@@ -62,6 +66,10 @@ class _Handler(BaseHTTPRequestHandler):
         fault = self.server.seen(self.command, self.path)
         if self.server.latency_s:
             time.sleep(self.server.latency_s)
+        if not self.server.admits(self.headers.get("x-amz-security-token", "")):
+            self.server.expired += 1
+            self._refuse(403, b"ExpiredToken")
+            return
         if fault in (SLOW_DOWN, INTERNAL):
             self._refuse(int(fault), b"SlowDown" if fault == SLOW_DOWN else b"InternalError")
             return
@@ -98,13 +106,26 @@ class _Handler(BaseHTTPRequestHandler):
     def _forward(self, body: bytes) -> tuple[http.client.HTTPResponse, bytes]:
         connection = http.client.HTTPConnection("127.0.0.1", self.server.target, timeout=60)
         connection.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
-        for name, value in self.headers.items():
+        for name, value in (self._signed_anew() if self.server.resigns else self.headers).items():
             connection.putheader(name, value)
         connection.endheaders(body)
         answer = connection.getresponse()
         data = answer.read()
         connection.close()
         return answer, data
+
+    def _signed_anew(self) -> Any:
+        from botocore.awsrequest import AWSRequest
+        from botocore.credentials import Credentials
+
+        from tests.stores.s3_server import ACCESS_KEY, REGION, SECRET_KEY
+        from tests.stores.signer import HeaderSigner
+
+        dropped = ("authorization", "x-amz-security-token", "x-amz-date", "x-amz-content-sha256", "connection", "accept-encoding")
+        kept = {name: value for name, value in self.headers.items() if name.lower() not in dropped}
+        request = AWSRequest(self.command, f"{self.server.endpoint}{self.path}", headers=kept)
+        HeaderSigner(Credentials(ACCESS_KEY, SECRET_KEY), "s3", REGION).add_auth(request)
+        return request.headers
 
     def _refuse(self, status: int, code: bytes) -> None:
         data = _BODY % code

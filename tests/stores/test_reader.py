@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -11,6 +12,7 @@ import pytest
 import icesql
 from icesql.errors import InvalidArgumentError, UnsupportedError
 from icesql.io.deletes.files import write_equality_deletes
+from icesql.table.scan import never_null
 from tests.stores.s3_server import S3Server
 
 pytestmark = pytest.mark.spark
@@ -104,6 +106,46 @@ def read_columns(frame: Any) -> list[list[str]]:
 )
 def test_only_the_columns_that_are_needed(session: Any, arrow: Any, query: str, columns: list[str]) -> None:
     assert read_columns(session.sql(query)) == [columns]
+
+
+@pytest.fixture
+def counted(session: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A table of columns that the manifests count no null in, and of decimals that are sent as numbers."""
+    monkeypatch.setattr(never_null, "FEWEST_ROWS", 1)
+    session.sql(
+        """CREATE TABLE w.db.counted AS
+           SELECT id, 'n' || id AS name, double(id) AS score, id % 2 = 0 AS even, date_add(date'2020-01-01', int(id)) AS day,
+                  binary('b') AS raw, IF(id % 7 = 0, NULL, cast(id / 100 AS decimal(9, 2))) AS small,
+                  cast(-1 * id / 10000 AS decimal(18, 4)) AS most, IF(id % 3 = 0, NULL, cast(id AS decimal(38, 6))) AS wide,
+                  named_struct('d', cast(id AS decimal(10, 1))) AS inner
+           FROM range(1000)"""
+    ).collect()
+    yield
+    session.sql("DROP TABLE w.db.counted PURGE").collect()
+
+
+COUNTED = [
+    "SELECT count(name), count(score), count(even), count(day), count(raw), count(small), max(id) FROM w.db.counted",
+    "SELECT count(*) FROM w.db.counted WHERE name IS NULL OR most IS NULL",
+    "SELECT count(name) FROM w.db.counted WHERE id > 990",
+    "SELECT * FROM w.db.counted WHERE small BETWEEN 1.5 AND 1.55 ORDER BY id",
+    "SELECT * FROM w.db.counted WHERE most = -0.0042",
+    "SELECT sum(small), sum(most), avg(wide), sum(inner.d), min(most), max(small) FROM w.db.counted",
+    "SELECT count(*) FROM w.db.counted WHERE small IS NULL AND wide > 500",
+    "SELECT a.id FROM w.db.counted a LEFT JOIN w.db.counted b ON a.small = b.most + 1 WHERE b.name IS NULL ORDER BY 1 LIMIT 5",
+]
+
+
+@pytest.mark.parametrize("query", COUNTED)
+def test_columns_that_are_never_null_and_decimals(session: Any, spark: Any, counted: None, query: str) -> None:
+    expected = session.sql(query)
+    spark.conf.set(READER, "arrow")
+    try:
+        found = session.sql(query)
+        assert found.schema == expected.schema
+        assert found.collect() == expected.collect()
+    finally:
+        spark.conf.unset(READER)
 
 
 def test_an_unknown_reader(session: Any, spark: Any) -> None:

@@ -88,7 +88,7 @@ def test_values_that_cannot_be(properties: dict[str, str], words: str) -> None:
 
 
 def test_what_is_not_served() -> None:
-    with pytest.raises(UnsupportedError, match="vended-credentials"):
+    with pytest.raises(UnsupportedError, match="needs a catalog of type rest"):
         settings_of("s3", "lake", {"s3.remote-signing-enabled": "true"})
     with pytest.raises(UnsupportedError, match=r"unknown client.credentials-provider: com.example.Own"):
         settings_of("s3", "lake", {"client.credentials-provider": "com.example.Own"})

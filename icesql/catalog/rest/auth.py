@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
 from icesql.catalog.rest import keys
+from icesql.catalog.rest.secrets import Secrets
 from icesql.errors import InvalidArgumentError, UnsupportedError, nearest
 
 if TYPE_CHECKING:
@@ -33,43 +34,76 @@ class Auth(Protocol):
     def renew(self) -> bool:
         """The server refused what ``sign`` added; whether there may be something better now."""
 
+    def for_tasks(self) -> Auth:
+        """What shows a task, far from here, to be let in: a token that is good now, never what new ones are got with where that differs.
+
+        Raises UnsupportedError where nothing can be handed on.
+        """
+
 
 class NoAuth:
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, NoAuth)
+
+    def __hash__(self) -> int:
+        return 0
+
     def sign(self, request: httpx.Request) -> None:
         pass
 
     def renew(self) -> bool:
         return False
 
+    def for_tasks(self) -> Auth:
+        return self
 
-class BasicAuth:
-    def __init__(self, username: str, password: str) -> None:
-        self._value = "Basic " + base64.b64encode(f"{username}:{password}".encode()).decode()
+
+class _FixedAuth:
+    """One header that never changes."""
+
+    _value: str
 
     def __repr__(self) -> str:
-        return "BasicAuth()"
+        return f"{type(self).__name__}()"
 
-    def sign(self, request: httpx.Request) -> None:
-        request.headers.setdefault("Authorization", self._value)
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and getattr(other, "_value", None) == self._value
+
+    def __hash__(self) -> int:
+        return hash(self._value)
 
     def renew(self) -> bool:
         return False
 
+    def for_tasks(self) -> Auth:
+        return self  # type: ignore[return-value]
 
-class BearerAuth:
+
+class BasicAuth(_FixedAuth):
+    def __init__(self, username: str, password: str) -> None:
+        self._value = "Basic " + base64.b64encode(f"{username}:{password}".encode()).decode()
+
+    def sign(self, request: httpx.Request) -> None:
+        request.headers.setdefault("Authorization", self._value)
+
+
+class BearerAuth(_FixedAuth):
     """A token that nobody renews."""
 
     def __init__(self, token: str) -> None:
         self._value = f"Bearer {token}"
 
-    def __repr__(self) -> str:
-        return "BearerAuth()"
-
     def sign(self, request: httpx.Request) -> None:
         request.headers["Authorization"] = self._value
 
-    def renew(self) -> bool:
-        return False
+
+def secrets_of(auth: Auth, headers: Mapping[str, str]) -> Secrets:
+    """What must not be seen of requests with these headers, in a process that knows nothing else."""
+    secrets = Secrets()
+    secrets.add_all(headers)
+    if isinstance(auth, _FixedAuth):
+        secrets.add(auth._value.partition(" ")[2])
+    return secrets
 
 
 def auth_type(properties: Mapping[str, str]) -> str:

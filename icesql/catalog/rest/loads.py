@@ -21,6 +21,7 @@ from icesql.catalog.rest.credentials import Credential, credentials_of, table_io
 from icesql.catalog.rest.partial import with_lazy_snapshots
 from icesql.catalog.rest.replies import BadReplyError, Reply
 from icesql.catalog.rest.routes import Route
+from icesql.catalog.rest.scan_plans import ServerPlanner, planning_mode
 from icesql.catalog.rest.server import Server
 from icesql.errors import CorruptMetadataError, NotFoundError
 from icesql.io.garbage import collector_paused
@@ -116,15 +117,21 @@ class Loads:
         wire = self._decoded(reply, doing)
         config = {key: str(value) for key, value in (wire.config or {}).items() if value is not None}
         self.server.secrets.add_all(config)
+        self.server.know_token(identifier, config)
         held = self.held(identifier)
         credentials = credentials_of(wire.storage_credentials or (), self.server.secrets)
         metadata = self._metadata(identifier, wire, held, refs_only=refs_only)
         if held is not None and held.config == config and held.credentials == credentials:
             io = held.io
         else:
-            io = table_io(self._base_io(), self.server, identifier, config, credentials)
+            io = table_io(self._base_io(), self.server, identifier, config, credentials, self._planner(identifier, config))
         version = TableVersion(metadata, wire.metadata_location)
         return Loaded(version, io, config, credentials, reply.headers.get("etag"), refs_only)
+
+    def _planner(self, identifier: Identifier, config: Mapping[str, str]) -> ServerPlanner | None:
+        """Where the table's configuration, else the catalog's, wants the server to plan. Raises InvalidArgumentError."""
+        mode = planning_mode({**self.server.offer.properties, **config}, dotted(identifier))
+        return ServerPlanner(self, identifier) if mode == "server" else None
 
     def _decoded(self, reply: Reply, doing: str) -> _LoadWire:
         try:

@@ -121,6 +121,10 @@ class OAuth2:
     def sign(self, request: httpx.Request) -> None:
         request.headers["Authorization"] = f"Bearer {self._current().token}"
 
+    def for_tasks(self) -> Auth:
+        """The token of now, without the credential."""
+        return BearerAuth(self._current().token)
+
     def renew(self) -> bool:
         """The token was refused before its time."""
         refused = self._held

@@ -16,16 +16,24 @@ import msgspec
 
 from icesql.catalog.names import Identifier, Namespace
 from icesql.catalog.rest import keys
-from icesql.catalog.rest.auth import load_auth
+from icesql.catalog.rest.auth import Auth, auth_type, load_auth
 from icesql.catalog.rest.http import Http, HttpSettings, Request
+from icesql.catalog.rest.oauth2 import TOKEN_TYPES
 from icesql.catalog.rest.replies import BadReplyError, Reply, error_for, fault_of
 from icesql.catalog.rest.routes import SEPARATOR, Addresses, Route, offered
 from icesql.catalog.rest.secrets import Secrets
 from icesql.errors import IcesqlError, UnsupportedError
 from icesql.io.garbage import collector_paused
+from icesql.io.lru import LruCache
 
+_MOST_TABLES = 1_000
 _READS = frozenset({"GET", "HEAD"})
 _NO_KEY = frozenset({Route.CREATE_VIEW, Route.REPORT_METRICS, Route.SIGN})
+_TABLE_ROUTES = frozenset({
+    Route.COMMIT_TABLE, Route.REPORT_METRICS, Route.LOAD_CREDENTIALS, Route.SIGN, Route.PLAN, Route.FETCH_PLAN, Route.CANCEL_PLAN,
+    Route.FETCH_TASKS,
+})  # fmt: skip
+"""Routes for which the token of a table serves, where the server gave one with it."""
 
 
 class Page(msgspec.Struct, rename="kebab", gc=False):
@@ -62,6 +70,7 @@ class Server:
         self._auth = load_auth(given, self._http)
         self._lock = threading.Lock()
         self._offer: Offer | None = None
+        self._table_auths: LruCache[Identifier, tuple[dict[str, str], Auth]] = LruCache(_MOST_TABLES)
 
     def __repr__(self) -> str:
         return f"Server({self.name!r})"
@@ -76,6 +85,38 @@ class Server:
 
     def close(self) -> None:
         self._http.close()
+
+    @property
+    def http(self) -> Http:
+        return self._http
+
+    @property
+    def http_settings(self) -> HttpSettings:
+        return self._http.settings
+
+    @property
+    def http_headers(self) -> dict[str, str]:
+        """Of every request."""
+        return self._headers(self.offer.properties)
+
+    # -- who asks ----------------------------------------------------------------------------------------------------
+    def auth_of(self, identifier: Identifier) -> Auth:
+        """For requests about one table: by a token of its own where the server gave one, else the catalog's."""
+        kept = self._table_auths.find(identifier)
+        return self._auth if kept is None else kept[1]
+
+    def know_token(self, identifier: Identifier, config: Mapping[str, str]) -> None:
+        """A table's ``config`` may bring a token (or one to exchange) for the requests about it. Spec: ``LoadTableResult``."""
+        own = {key: config[key] for key in (keys.TOKEN, *TOKEN_TYPES) if key in config}
+        kept = self._table_auths.find(identifier)
+        if kept is not None and kept[0] == own:
+            return
+        if not own or auth_type(self.offer.properties) not in ("none", "oauth2"):
+            self._table_auths.drop(identifier)
+            return
+        shared = {key: value for key, value in self.offer.properties.items() if key not in (keys.TOKEN, keys.CREDENTIAL, *TOKEN_TYPES)}
+        auth = load_auth({**shared, keys.URI: self.uri, **own}, self._http, "oauth2")
+        self._table_auths.put(identifier, (own, auth))
 
     # -- what it offers --------------------------------------------------------------------------------------------
     @property
@@ -151,7 +192,9 @@ class Server:
             body=None if body is None else msgspec.json.encode(body),
             is_repeatable=has_key or route.verb in _READS,
         )
-        return self._http.send(request, self._auth)
+        table = (names or {}).get("table")
+        auth = self.auth_of((*namespace, table)) if table is not None and route in _TABLE_ROUTES else self._auth
+        return self._http.send(request, auth)
 
     def ask(self, route: Route, doing: str, **parts: Any) -> Reply:
         """As ``send``, for an answer that must be a success. Raises what the answer says, as ``replies.error_for``."""

@@ -78,3 +78,6 @@ class SigV4:
 
     def renew(self) -> bool:
         return self._delegate.renew()
+
+    def for_tasks(self) -> Auth:
+        raise UnsupportedError("Cannot ask the catalog from a task: requests to it are signed with keys of AWS, which stay here")

@@ -18,6 +18,7 @@ from icesql.expr.metrics import inclusive_metrics
 from icesql.expr.tree import Expression
 from icesql.io.arrow.projection import project, wanted_leaves, with_mapped_ids, with_ordinal_ids
 from icesql.io.arrow.types import has_ids, to_arrow_schema
+from icesql.io.avro.container import corrupt, read_records
 from icesql.io.data.writer import DataFileWriter, conform, default_format, write_data_file
 from icesql.io.metrics.column_metrics import FULL, MetricsConfig, metrics_config, with_metrics
 from icesql.io.parquet.files import ParquetSource, open_parquet, parquet_batches, starts_within
@@ -123,7 +124,6 @@ def _orc(io: FileIO, location: str, schema: Schema, mapping: NameMapping | None)
 def _avro(
     io: FileIO, location: str, wanted: Schema, mapping: NameMapping | None, batch_rows: int
 ) -> Iterator[tuple[int, pa.RecordBatch, pa.Schema]]:
-    from icesql.io.avro.container import corrupt, read_records
     from icesql.io.avro.data import avro_batches, with_ids
 
     records = read_records(io.read(location), location, data_file_bytes)
@@ -211,8 +211,6 @@ def data_file_of(
             with io.open_input(location) as stream:
                 return replace(file, record_count=open_orc(stream, location).nrows)
         case "avro":
-            from icesql.io.avro.container import read_records
-
             return replace(file, record_count=read_records(io.read(location), location, data_file_bytes).record_count)
         case _:
             raise InvalidArgumentError(f"Cannot add file: unknown file format: {file_format}", file_format=file_format)

@@ -11,6 +11,7 @@ from icesql.io.storage.locations import delete_each, local_path, scheme_of
 from icesql.io.storage.routed_files import RoutedFileIO
 from icesql.io.storage.store_files import HADOOP_SCHEMES, StoreFileIO, open_store
 from icesql.io.stores.object_files import OBJECT_SCHEMES, ObjectFileIO
+from icesql.io.stores.signing import RequestSigner
 
 __all__ = ["ArrowFileIO", "LocalFileIO", "StoreFileIO", "load_file_io", "local_path", "require_file_system", "scheme_of"]
 
@@ -18,13 +19,18 @@ __all__ = ["ArrowFileIO", "LocalFileIO", "StoreFileIO", "load_file_io", "local_p
 class ArrowFileIO(RoutedFileIO):
     """The FileIO of a catalog: each location goes to the files of its scheme."""
 
-    def __init__(self, properties: Mapping[str, str] | None = None) -> None:
-        self.properties = dict(properties or {})
+    def __init__(self, properties: Mapping[str, str] | None = None, signer: RequestSigner | None = None) -> None:
+        self.properties, self.signer = dict(properties or {}), signer
         self._local, self._store = LocalFileIO(), StoreFileIO(self.properties)
-        self.objects = ObjectFileIO(self.properties)
+        self.objects = ObjectFileIO(self.properties, signer)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (ArrowFileIO, (self.properties,))
+        return (ArrowFileIO, (self.properties, self.signer))
+
+    @property
+    def only_here(self) -> str:
+        """Why nobody else can open the files, the JVM for one; empty where others can."""
+        return "" if self.signer is None else "the catalog signs the requests"
 
     def _for(self, location: str) -> LocalFileIO | StoreFileIO | ObjectFileIO:
         scheme = scheme_of(location)
@@ -38,11 +44,14 @@ class ArrowFileIO(RoutedFileIO):
         return [*self.objects.delete_many(objects), *delete_each(self, others)] if objects else delete_each(self, others)
 
 
-def load_file_io(properties: Mapping[str, str] | None = None, location: str | None = None) -> FileIO:
-    """The FileIO for a catalog's or table's properties. ``location`` is checked to be one it can open; a Java ``io-impl`` is ignored."""
+def load_file_io(properties: Mapping[str, str] | None = None, location: str | None = None, signer: RequestSigner | None = None) -> FileIO:
+    """The FileIO for a catalog's or table's properties. ``location`` is checked to be one it can open; a Java ``io-impl`` is ignored.
+
+    ``signer`` signs requests to S3 in place of keys.
+    """
     if location is not None:
         scheme_of(location)
-    return ArrowFileIO(properties)
+    return ArrowFileIO(properties, signer)
 
 
 def require_file_system(io: FileIO, location: str) -> None:

@@ -17,7 +17,9 @@ from typing import Any, TypeVar
 from icesql.errors import InvalidArgumentError, UnsupportedError
 from icesql.io.lru import LruCache
 from icesql.io.stores.failures import StoreDeniedError, code_of, failure, status_of
+from icesql.io.stores.requests import ObstoreRequests, StoreRequests
 from icesql.io.stores.settings import Retries, StoreSettings
+from icesql.io.stores.signed_requests import SignedRequestError, SignedRequests
 
 T = TypeVar("T")
 
@@ -42,17 +44,17 @@ class ObjectClient:
         """Whether of several conditional puts one wins; ``None`` until it was tried."""
 
     @cached_property
-    def _patient(self) -> Any:
-        return _store(self.settings)
+    def _patient(self) -> StoreRequests:
+        return _requests(self.settings)
 
     @cached_property
-    def _hasty(self) -> Any:
+    def _hasty(self) -> StoreRequests:
         client = tuple((key, _FIRST_READ_TIMEOUT if key == "read_timeout" else value) for key, value in self.settings.client)
         given = self.settings.retries
         retries = replace(_FIRST_CONTACT, count=min(given.count, _FIRST_CONTACT.count))
-        return _store(replace(self.settings, client=client, retries=retries))
+        return _requests(replace(self.settings, client=client, retries=retries))
 
-    def call(self, operation: str, location: str, request: Callable[[Any], T], *, is_repeatable: bool = True) -> T:
+    def call(self, operation: str, location: str, request: Callable[[StoreRequests], T], *, is_repeatable: bool = True) -> T:
         """What ``request(store)`` gives; ``operation`` is a verb for the message. Raises NotFoundError, StoreError, UnsupportedError.
 
         The client library repeats what it knows to be safe. Here what got no answer is repeated, too, unless what it sends is gone: to do
@@ -86,14 +88,15 @@ class ObjectClient:
         if type(error).__name__ == "NotSupportedError":
             return UnsupportedError(f"Cannot {operation} {location}: {_line(error)}", location=location)
         tried = f"{tries} tries in {seconds:.1f} s" if tries > 1 else ""
-        return failure(error, self.settings.kind, operation, location, self.settings.container, tried)
+        kind = self.settings.kind if self.settings.signer is None else "signed"
+        return failure(error, kind, operation, location, self.settings.container, tried)
 
 
 def is_of_store(error: BaseException) -> bool:
     """Whether an error is the client library's."""
     from obstore.exceptions import BaseError
 
-    if isinstance(error, BaseError):
+    if isinstance(error, BaseError | SignedRequestError):
         return True
     return isinstance(error, FileNotFoundError | ValueError) and type(error) in (FileNotFoundError, ValueError)
 
@@ -125,6 +128,12 @@ def client_of(settings: StoreSettings) -> ObjectClient:
 
 
 # -- the client library's stores -----------------------------------------------------------------------------------------
+
+
+def _requests(settings: StoreSettings) -> StoreRequests:
+    if settings.signer is not None:
+        return SignedRequests(settings, settings.signer)
+    return ObstoreRequests(_store(settings), settings)
 
 
 def _store(settings: StoreSettings) -> Any:

@@ -39,7 +39,8 @@ _KEYS = {
     "gcs": "gcs.oauth2.token, or GOOGLE_APPLICATION_CREDENTIALS in the environment",
     "azure": "adls.auth.shared-key.account.name and .key, adls.sas-token.<account>, or adls.connection-string.<account>",
 }
-_ENDPOINTS = {"s3": "s3.endpoint", "gcs": "gcs.service.host", "azure": "adls.connection-string.<account>"}
+_SIGNED = "the catalog signs the requests: see what it grants"
+_ENDPOINTS = {"s3": "s3.endpoint", "signed": "s3.endpoint", "gcs": "gcs.service.host", "azure": "adls.connection-string.<account>"}
 _WRONG_KEYS = {
     "SignatureDoesNotMatch": "the secret key is wrong",
     "InvalidAccessKeyId": "the access key is unknown",
@@ -75,13 +76,14 @@ def is_missing(error: BaseException) -> bool:
 
 
 def failure(error: BaseException, kind: str, operation: str, location: str, container: str, tried: str = "") -> NotFoundError | StoreError:
-    """The error to raise for one of the client library's. ``operation`` is a verb; ``kind``: ``s3``, ``gcs`` or ``azure``."""
+    """The error to raise for one of the client library's. ``operation`` is a verb; ``kind``: ``s3``, ``gcs``, ``azure``, or
+    ``signed`` for S3 by another's signatures."""
     start = f"Cannot {operation} {location}"
     if is_missing(error):
         return NotFoundError(f"{start}: File does not exist: {location}", location=location)
     text, code, status = str(error), code_of(error), status_of(error)
     context: dict[str, object] = {"location": location, "operation": operation, "code": code, "status": status}
-    credentials = f"set {_KEYS[kind]}"
+    credentials = _SIGNED if kind == "signed" else f"set {_KEYS[kind]}"
     if code in _WRONG_KEYS:
         return StoreDeniedError(f"{start}: {_WRONG_KEYS[code]} ({code}); {credentials}", **context)
     if code in _EXPIRED:

@@ -14,6 +14,7 @@ _SERVED = frozenset(
         "s3.sse.type", "s3.sse.key", "s3.sse.md5", "s3.acl", "s3.checksum-enabled", "s3.delete-enabled", "s3.delete.batch-size",
         "s3.multipart.part-size-bytes", "s3.multipart.num-threads", "s3.retry.num-retries", "s3.retry.min-wait-ms", "s3.retry.max-wait-ms",
         "s3.write.storage-class", "s3.proxy-uri", "s3.connect-timeout", "s3.request-timeout", "s3.remote-signing-enabled",
+        "s3.signer.uri", "s3.signer.endpoint",
         "client.region", "client.access-key-id", "client.secret-access-key", "client.session-token", "client.profile-name",
         "client.role-arn", "client.role-session-name", "client.credentials-provider", "client.factory", "client.assume-role.arn",
         "client.assume-role.external-id", "client.assume-role.session-name", "client.assume-role.timeout-sec", "client.assume-role.region",

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property, partial
+from functools import cached_property
+from operator import methodcaller
 from typing import Any, BinaryIO, cast
 
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnsupportedError
 from icesql.io.storage.files import FileInfo
-from icesql.io.storage.locations import missing
+from icesql.io.storage.locations import delete_each, missing
 from icesql.io.stores.azure_settings import azure_settings
 from icesql.io.stores.clients import ObjectClient, client_of
 from icesql.io.stores.failures import StoreError
@@ -23,8 +24,10 @@ from icesql.io.stores.gcs_settings import gcs_settings
 from icesql.io.stores.inputs import ObjectInput
 from icesql.io.stores.known_keys import tell_of_unserved
 from icesql.io.stores.outputs import ObjectOutput
+from icesql.io.stores.requests import Level, Listed, TakenError
 from icesql.io.stores.s3_settings import s3_settings
 from icesql.io.stores.settings import StoreSettings
+from icesql.io.stores.signing import RequestSigner
 
 S3_SCHEMES = frozenset({"s3", "s3a", "s3n"})
 GCS_SCHEMES = frozenset({"gs", "gcs"})
@@ -33,18 +36,17 @@ OBJECT_SCHEMES = S3_SCHEMES | GCS_SCHEMES | AZURE_SCHEMES
 
 _WRITE_TOKEN = "icesqlwrite"  # Azure takes letters and digits only
 _LIST_THREADS = 8
-_PAGE = 1000
 
 
 class ObjectFileIO:
-    """``properties``: Iceberg's FileIO keys."""
+    """``properties``: Iceberg's FileIO keys. ``signer``: who signs requests to S3 where no keys are to be had."""
 
-    def __init__(self, properties: Mapping[str, str] | None = None) -> None:
-        self.properties = dict(properties or {})
+    def __init__(self, properties: Mapping[str, str] | None = None, signer: RequestSigner | None = None) -> None:
+        self.properties, self.signer = dict(properties or {}), signer
         tell_of_unserved(self.properties)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (ObjectFileIO, (self.properties,))
+        return (ObjectFileIO, (self.properties, self.signer))
 
     # -- clients -----------------------------------------------------------------------------------------------------
     @cached_property
@@ -60,32 +62,19 @@ class ObjectFileIO:
         key = (scheme.lower(), authority)
         settings = self._settings.get(key)
         if settings is None:
-            settings = self._settings[key] = settings_of(scheme.lower(), authority, self.properties)
+            settings = self._settings[key] = settings_of(scheme.lower(), authority, self.properties, self.signer)
         return client_of(settings), path
 
     # -- reading -----------------------------------------------------------------------------------------------------
     def read(self, location: str) -> bytes:
         client, path = self.client(location)
-        return client.call("read", location, lambda store: bytes(_get(store, path, None).bytes()))
+        return client.call("read", location, lambda store: store.read(path).data)
 
     def open_input(self, location: str) -> BinaryIO:
-        client, path = self.client(location)
-
-        def tail(length: int) -> tuple[int, Any]:
-            return client.call("read", location, lambda store: _tail(store, path, length, client.settings.kind))
-
-        def fetch(start: int, end: int) -> Any:
-            data = client.call("read", location, lambda store: _range(store, path, start, end))
-            if len(data) != end - start:
-                raise StoreError(f"Cannot read {location}: the store gave {len(data)} of {end - start} bytes at {start}", location=location)
-            return data
-
-        stream = ObjectInput(tail, fetch)
-        stream.size()  # a missing file is told here
-        return cast(BinaryIO, stream)
+        return object_input(lambda: self, location)
 
     def size(self, location: str) -> int:
-        return int(self._head(location)["size"])
+        return self._head(location)
 
     def exists(self, location: str) -> bool:
         try:
@@ -94,12 +83,12 @@ class ObjectFileIO:
             return False
         return True
 
-    def _head(self, location: str) -> Any:
+    def _head(self, location: str) -> int:
         client, path = self.client(location)
         if not path.rstrip("/"):
             raise missing(location)
         try:
-            return client.call("read", location, lambda store: _obstore().head(store, path))
+            return client.call("read", location, lambda store: store.size(path))
         except NotFoundError:
             if not client.has_served:
                 self._ask_why(client, path, location)
@@ -111,41 +100,34 @@ class ObjectFileIO:
 
     def _ask_why(self, client: ObjectClient, path: str, location: str) -> None:
         """An answer to HEAD has no text: ask again in a way that says what is wrong, the object, the bucket or the keys."""
-        client.call("read", location, lambda store: _get(store, path, {"range": (0, 1)}))
+        client.call("read", location, lambda store: store.read_start(path))
 
     # -- writing -----------------------------------------------------------------------------------------------------
     def open_output(self, location: str) -> BinaryIO:
         client, path = self._writable(location)
-        options = _put_options(client.settings)
-        threads, part = client.settings.upload_threads, client.settings.part_bytes
 
         def put(data: Any) -> None:
-            client.call("write", location, lambda store: _obstore().put(store, path, data, use_multipart=False, **options))
+            client.call("write", location, lambda store: store.put(path, data))
 
         def put_parts(parts: Any) -> None:
-            def upload(store: Any) -> Any:
-                return _obstore().put(store, path, parts, use_multipart=True, chunk_size=part, max_concurrency=threads, **options)
+            client.call("write", location, lambda store: store.put_parts(path, parts), is_repeatable=False)  # they come from an iterator
 
-            client.call("write", location, upload, is_repeatable=False)  # the parts come from an iterator
-
-        return cast(BinaryIO, ObjectOutput(put, put_parts, part))
+        return cast(BinaryIO, ObjectOutput(put, put_parts, client.settings.part_bytes))
 
     def write(self, location: str, data: bytes, *, overwrite: bool = True) -> None:
         client, path = self._writable(location)
-        options = _put_options(client.settings)
         if overwrite:
-            client.call("write", location, lambda store: _obstore().put(store, path, data, use_multipart=False, **options))
+            client.call("write", location, lambda store: store.put(path, data))
             return
-        self._create(client, path, location, data, options)
+        self._create(client, path, location, data)
 
-    def _create(self, client: ObjectClient, path: str, location: str, data: bytes, options: dict[str, Any]) -> None:
+    def _create(self, client: ObjectClient, path: str, location: str, data: bytes) -> None:
         """A conditional put. A retry may find what the try before it made, so each write leaves a token of its own in the object."""
         token = uuid.uuid4().hex
-        attributes = {**options.pop("attributes", {}), _WRITE_TOKEN: token}
         try:
-            client.call("create", location, lambda store: _create(store, path, data, attributes, options))
-        except _TakenError:
-            held = client.call("read", location, lambda store: _get(store, path, None))
+            client.call("create", location, lambda store: store.create(path, data, {_WRITE_TOKEN: token}))
+        except TakenError:
+            held = client.call("read", location, lambda store: store.read(path))
             if held.attributes.get(_WRITE_TOKEN) != token:
                 raise AlreadyExistsError(f"Cannot create file: it already exists: {location}", location=location) from None
 
@@ -185,11 +167,9 @@ class ObjectFileIO:
         if not client.settings.deletes:
             return
         with contextlib.suppress(NotFoundError):
-            client.call("delete", location, lambda store: _obstore().delete(store, path))
+            client.call("delete", location, lambda store: store.delete([path]))
 
     def delete_many(self, locations: Iterable[str]) -> list[tuple[str, str]]:
-        from icesql.io.storage.locations import delete_each
-
         single: list[str] = []
         batches: dict[ObjectClient, list[tuple[str, str]]] = {}
         failures: list[tuple[str, str]] = []
@@ -207,9 +187,8 @@ class ObjectFileIO:
             size = client.settings.delete_batch
             for start in range(0, len(members), size):
                 batch = members[start : start + size]
-                paths = [path for _, path in batch]
                 try:
-                    client.call("delete", batch[0][0], partial(_delete, paths=paths))
+                    client.call("delete", batch[0][0], methodcaller("delete", [path for _, path in batch]))
                 except Exception:  # one by one, to know which
                     single += [location for location, _ in batch]
         return [*failures, *delete_each(self, single)]
@@ -245,118 +224,62 @@ class ObjectFileIO:
         root = path.strip("/")
         shown = prefix.rstrip("/")[: len(prefix.rstrip("/")) - len(path.rstrip("/"))].rstrip("/")  # what stands before an object's name
 
-        def info(meta: Mapping[str, Any]) -> FileInfo:
-            return FileInfo(f"{shown}/{meta['path']}", int(meta["size"]), int(meta["last_modified"].timestamp() * 1000))
+        def info(listed: Listed) -> FileInfo:
+            return FileInfo(f"{shown}/{listed.path}", listed.size, listed.modified_ms)
 
         if not recursive:
-            yield from map(info, self._level(client, prefix, root)["objects"])
+            yield from map(info, self._level(client, prefix, root).objects)
             return
-        page, is_all = client.call("list", prefix, lambda store: _first_page(store, root))
-        for meta in page if is_all else self._side_by_side(client, prefix, root):
-            yield info(meta)
+        page, is_all = client.call("list", prefix, lambda store: store.first_page(root))
+        yield from map(info, page if is_all else self._side_by_side(client, prefix, root))
 
-    def _side_by_side(self, client: ObjectClient, location: str, root: str) -> Iterator[Mapping[str, Any]]:
+    def _side_by_side(self, client: ObjectClient, location: str, root: str) -> Iterator[Listed]:
         """All objects below a prefix of more than a page: its folders are listed in parallel."""
-        objects: list[Mapping[str, Any]] = []
+        objects: list[Listed] = []
         folders = [root]
         for _ in range(3):
             levels = [self._level(client, location, folder) for folder in folders]
-            objects += [meta for level in levels for meta in level["objects"]]
-            folders = [folder for level in levels for folder in level["common_prefixes"]]
+            objects += [listed for level in levels for listed in level.objects]
+            folders = [folder for level in levels for folder in level.folders]
             if not folders or len(folders) >= _LIST_THREADS:
                 break
         yield from objects
         with ThreadPoolExecutor(_LIST_THREADS, "icesql-list") as pool:
-            for listed in pool.map(lambda folder: client.call("list", location, lambda store: _all_below(store, folder)), folders):
+            for listed in pool.map(lambda folder: client.call("list", location, lambda store: store.all_below(folder)), folders):
                 yield from listed
 
-    def _level(self, client: ObjectClient, location: str, root: str) -> Any:
-        return client.call("list", location, lambda store: _obstore().list_with_delimiter(store, root or None))
+    def _level(self, client: ObjectClient, location: str, root: str) -> Level:
+        return client.call("list", location, lambda store: store.level(root))
 
     def list_folders(self, location: str) -> list[str]:
         client, path = self.client(location)
         level = self._level(client, location, path.strip("/"))
-        return sorted(folder.rstrip("/").rpartition("/")[2] for folder in level["common_prefixes"])
+        return sorted(folder.rstrip("/").rpartition("/")[2] for folder in level.folders)
 
 
-def settings_of(scheme: str, authority: str, properties: Mapping[str, str]) -> StoreSettings:
+def object_input(files: Callable[[], ObjectFileIO], location: str) -> BinaryIO:
+    """A stream over an object; ``files`` is asked before each request, for keys may change while it is read. Raises NotFoundError."""
+
+    def tail(length: int) -> tuple[int, Any]:
+        client, path = files().client(location)
+        return client.call("read", location, lambda store: store.tail(path, length))
+
+    def fetch(start: int, end: int) -> Any:
+        client, path = files().client(location)
+        data = client.call("read", location, lambda store: store.range(path, start, end))
+        if len(data) != end - start:
+            raise StoreError(f"Cannot read {location}: the store gave {len(data)} of {end - start} bytes at {start}", location=location)
+        return data
+
+    stream = ObjectInput(tail, fetch)
+    stream.size()  # a missing file is told here
+    return cast(BinaryIO, stream)
+
+
+def settings_of(scheme: str, authority: str, properties: Mapping[str, str], signer: RequestSigner | None = None) -> StoreSettings:
     """Raises InvalidArgumentError, UnsupportedError for properties that cannot be served."""
     if scheme in S3_SCHEMES:
-        return s3_settings(authority, properties)
+        return s3_settings(authority, properties, signer)
     if scheme in GCS_SCHEMES:
         return gcs_settings(authority, properties)
     return azure_settings(authority, properties)
-
-
-# -- requests ----------------------------------------------------------------------------------------------------------
-
-
-class _TakenError(Exception):
-    """The name has an object."""
-
-
-def _obstore() -> Any:
-    import obstore
-
-    return obstore
-
-
-def _delete(store: Any, paths: list[str]) -> None:
-    _obstore().delete(store, paths)
-
-
-def _get(store: Any, path: str, options: Any) -> Any:
-    return _obstore().get(store, path, options=options)
-
-
-def _tail(store: Any, path: str, length: int, kind: str) -> tuple[int, Any]:
-    """(size, last bytes). Azure has no ranges that count from the end, and none has one of an empty object."""
-    if kind != "azure":
-        try:
-            result = _get(store, path, {"range": {"suffix": length}})
-            return int(result.meta["size"]), memoryview(result.bytes())
-        except FileNotFoundError:
-            raise
-        except Exception as error:
-            if "non-partial" not in str(error) and "416" not in str(error):
-                raise
-    size = int(_obstore().head(store, path)["size"])
-    if size == 0:
-        return 0, b""
-    start = max(0, size - length)
-    return size, memoryview(_range(store, path, start, size))
-
-
-def _range(store: Any, path: str, start: int, end: int) -> Any:
-    return _obstore().get_range(store, path, start=start, end=end)
-
-
-def _create(store: Any, path: str, data: bytes, attributes: Mapping[str, str], options: Mapping[str, Any]) -> None:
-    from obstore.exceptions import AlreadyExistsError as Taken
-    from obstore.exceptions import PreconditionError
-
-    try:
-        _obstore().put(store, path, data, mode="create", attributes=attributes, **options)
-    except (Taken, PreconditionError) as error:
-        raise _TakenError from error
-
-
-def _put_options(settings: StoreSettings) -> dict[str, Any]:
-    options: dict[str, Any] = {}
-    if settings.storage_class is not None:
-        options["attributes"] = {"Storage-Class": settings.storage_class}
-    if settings.tags:
-        options["tags"] = dict(settings.tags)
-    return options
-
-
-def _first_page(store: Any, root: str) -> tuple[Sequence[Mapping[str, Any]], bool]:
-    """(objects, whether they are all)."""
-    stream = _obstore().list(store, root or None, chunk_size=_PAGE)
-    page: Sequence[Mapping[str, Any]] = next(iter(stream), [])
-    return page, len(page) < _PAGE
-
-
-def _all_below(store: Any, root: str) -> Sequence[Mapping[str, Any]]:
-    entries: Sequence[Mapping[str, Any]] = _obstore().list(store, root, chunk_size=_PAGE).collect()
-    return entries

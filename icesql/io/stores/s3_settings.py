@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from icesql.errors import InvalidArgumentError, UnsupportedError
 from icesql.io.stores.aws_profiles import profile_of, profile_region
 from icesql.io.stores.settings import MIB, Retries, StoreSettings, both, first, flag, sorted_items, whole
+from icesql.io.stores.signing import RequestSigner
 
 _PROVIDERS = {
     "DefaultCredentialsProvider": None,
@@ -24,9 +25,9 @@ _PROVIDERS = {
 _SSE = {"none": None, "s3": "AES256", "kms": "aws:kms", "dsse-kms": "aws:kms:dsse", "custom": "sse-c"}
 
 
-def s3_settings(bucket: str, properties: Mapping[str, str]) -> StoreSettings:
+def s3_settings(bucket: str, properties: Mapping[str, str], signer: RequestSigner | None = None) -> StoreSettings:
     """Raises InvalidArgumentError and UnsupportedError, before any request, for values that cannot be served."""
-    credentials, config, role = _credentials(properties)
+    credentials, config, role = _credentials(properties) if signer is None else ("catalog", {}, ())
     config |= _address(bucket, properties, credentials)
     config |= _encryption(properties)
     if flag(properties, "s3.checksum-enabled", False):
@@ -47,6 +48,7 @@ def s3_settings(bucket: str, properties: Mapping[str, str]) -> StoreSettings:
         tags=tuple(sorted((key[14:], value) for key, value in properties.items() if key.startswith("s3.write.tags."))),
         deletes=flag(properties, "s3.delete-enabled", True),
         refused_writes=None if acl in (None, "private") else f"s3.acl={acl} cannot be set on objects here; remove s3.acl",
+        signer=signer,
     )
 
 
@@ -63,8 +65,8 @@ def _credentials(properties: Mapping[str, str]) -> tuple[str, dict[str, Any], tu
         return (f"role {dict(role)['arn']}" if role else "given"), config, role
     if flag(properties, "s3.remote-signing-enabled", False):
         raise UnsupportedError(
-            "Cannot open store: requests signed by the catalog (s3.remote-signing-enabled) are not supported; "
-            "ask the catalog for credentials instead: header.X-Iceberg-Access-Delegation=vended-credentials"
+            "Cannot open store: s3.remote-signing-enabled needs a catalog of type rest, which signs the requests; "
+            "set s3.access-key-id and s3.secret-access-key, or remove the setting"
         )
     provider = properties.get("client.credentials-provider")
     chosen = None

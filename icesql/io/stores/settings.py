@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from icesql.errors import InvalidArgumentError
+from icesql.io.stores.signing import RequestSigner
 
 MIB = 1 << 20
 
@@ -25,7 +26,8 @@ class Retries:
 class StoreSettings:
     """``kind``: ``s3``, ``gcs`` or ``azure``. ``config`` and ``client`` are the client library's own keys, sorted.
 
-    ``credentials`` says where they come from: ``given``, ``anonymous``, ``environment``, ``profile <name>``, ``role <arn>``.
+    ``credentials`` says where they come from: ``given``, ``anonymous``, ``environment``, ``profile <name>``, ``role <arn>``,
+    ``catalog`` (which signs).
     """
 
     kind: str
@@ -42,6 +44,7 @@ class StoreSettings:
     tags: tuple[tuple[str, str], ...] = ()
     deletes: bool = True
     refused_writes: str | None = None
+    signer: RequestSigner | None = field(default=None, repr=False)
 
 
 def whole(properties: Mapping[str, str], key: str, default: int, *, least: int = 0) -> int:

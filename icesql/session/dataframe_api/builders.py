@@ -8,12 +8,12 @@ from pyspark.sql import DataFrame, DataFrameReader, DataFrameWriter
 
 from icesql.errors import InvalidArgumentError, SqlError, UnsupportedError
 from icesql.parser import statements as s
+from icesql.parser.text.edits import quote
 from icesql.parser.text.identifiers import parse_name
 from icesql.session.dispatch import run_statement
 from icesql.session.resolve.path_tables import is_path, require_named
 from icesql.session.resolve.resolved import MetadataTable, Missing, ResolvedTable, SparkOwned, StoredView, TemporaryView
 from icesql.session.resolve.resolver import not_found, place, readable, resolve
-from icesql.session.rewrite.places import quote
 from icesql.session.run.ddl.table_properties import is_iceberg
 from icesql.session.run.show import describing
 from icesql.spark.read.relation_plan import RelationPlan

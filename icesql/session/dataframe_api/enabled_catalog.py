@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.catalog import Catalog, CatalogMetadata, Column, Database, Function, Table
 
-from icesql.parser import folding
 from icesql.parser import statements as s
+from icesql.parser.frozen import folding
 from icesql.parser.statements.families import AnyStatement
+from icesql.parser.text.edits import quote
 from icesql.parser.text.identifiers import parse_name
 from icesql.session.dataframe_api.builders import is_table, leads_to_ours, read_table
 from icesql.session.dispatch import run_statement
 from icesql.session.resolve.resolved import MetadataTable, Missing, ResolvedTable, SparkOwned, StoredView, TemporaryView
 from icesql.session.resolve.resolver import not_found, readable, required, resolve
 from icesql.session.resolve.time_travel import current
-from icesql.session.rewrite.places import quote
 from icesql.session.rewrite.system_functions import SYSTEM
 from icesql.session.run.ddl.table_properties import is_iceberg
 from icesql.session.run.show import describing

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import SqlError
 from icesql.parser import statements as s
 from icesql.parser.statements import MergeAction, MergeKind
+from icesql.parser.text.edits import quote
 from icesql.parser.text.identifiers import parse_name
 from icesql.session.dispatch import run_statement
 from icesql.session.resolve.resolved import MetadataTable, Missing, ResolvedTable, SparkOwned, StoredView, TemporaryView
 from icesql.session.resolve.resolver import not_found, readable, resolve
-from icesql.session.rewrite.places import quote
 from icesql.session.run.dml.merge import subquery_in_condition
 from icesql.spark.functions.column_functions import ColumnFunctions
 from icesql.spark_errors import spark_message

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from icesql.expr.tree import Expression
 from icesql.session.resolve.resolved import Readable
 from icesql.session.resolve.time_travel import read_point
-from icesql.session.run.dml.write_target import target_of
+from icesql.session.resolve.write_target import target_of
 from icesql.spec.snapshots import MAIN
 from icesql.table.arguments import checked
 from icesql.table.other_names import OverwriteNames, WriteNames, also_named

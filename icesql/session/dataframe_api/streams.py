@@ -11,13 +11,18 @@ from pyspark.sql.streaming.readwriter import DataStreamReader, DataStreamWriter
 
 from icesql.catalog.config import catalog_type
 from icesql.errors import InvalidArgumentError, SqlError, UnsupportedError
+from icesql.parser import statements as s
+from icesql.parser.partition_terms import parse_partition_terms
+from icesql.parser.text.edits import quote
 from icesql.parser.text.identifiers import parse_name
 from icesql.session.dataframe_api.builders import is_ours, leads_to_ours
+from icesql.session.dispatch import run_statement
 from icesql.session.resolve.path_tables import is_path, require_named
 from icesql.session.resolve.resolver import readable
-from icesql.session.rewrite.places import quote
+from icesql.session.run.ddl.create_as import as_nullable
 from icesql.session.run.ddl.table_properties import is_iceberg
 from icesql.session.run.dml.micro_batch import write_micro_batch
+from icesql.spark.jvm.types import from_spark
 from icesql.table.scan.micro_batches import stream_options
 
 if TYPE_CHECKING:
@@ -176,10 +181,19 @@ class EnabledStreamWriter(DataStreamWriter):  # type: ignore[misc]
             super().partitionBy(*self._columns)
 
     def _make(self, name: str) -> None:
-        partitioning = f" PARTITIONED BY ({', '.join(map(quote, self._columns))})" if self._columns else ""
-        columns = ", ".join(f"{quote(field.name)} {field.dataType.simpleString()}" for field in self._frame.schema.fields)
-        using = f" USING {self._source}" if self._source else ""
-        self._session.sql(f"CREATE TABLE {quote(*parse_name(name))} ({columns}){using}{partitioning}")
+        columns = [
+            s.ColumnDefinition(path=(field.name,), type=field.type, type_text=str(field.type))
+            for field in from_spark(as_nullable(self._frame.schema)).fields
+        ]
+        statement = s.CreateTable(
+            text="",
+            table=s.TableName(parts=parse_name(name), start=0, end=0),
+            columns=tuple(columns),
+            partitioning=parse_partition_terms([quote(column) for column in self._columns]),
+            provider=self._source or None,
+        )
+        with self._session.statement() as state:
+            run_statement(state, statement)
 
     def _started(self, name: str) -> StreamingQuery:
         self._check(name)

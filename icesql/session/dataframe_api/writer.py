@@ -14,11 +14,11 @@ from icesql.session.resolve.file_filters import file_filter
 from icesql.session.resolve.path_tables import require_named
 from icesql.session.resolve.resolved import Readable
 from icesql.session.resolve.resolver import is_table
+from icesql.session.resolve.write_target import SessionSettings, WriteTarget, asks_dynamic, target_of
 from icesql.session.run.ddl.create_as import create_from_frame
 from icesql.session.run.dml import row_commits
 from icesql.session.run.dml.insert import write
 from icesql.session.run.dml.schema_merge import evolved, filled
-from icesql.session.run.dml.write_target import SessionSettings, WriteTarget, asks_dynamic, target_of
 from icesql.session.sql_errors import table_exists, table_not_found
 from icesql.session.state.names import Address
 from icesql.spark.jvm.queries import column_text

@@ -11,7 +11,8 @@ from icesql.procedures.progress import Progress
 from icesql.session.output.pruning_line import progress_line
 
 if TYPE_CHECKING:
-    from icesql.session.session import Session
+    from pyspark.sql import SparkSession
+
     from icesql.spark.jobs.running_jobs import RunningStage
     from icesql.spark.jobs.written_so_far import Written
 
@@ -30,7 +31,7 @@ class Watch:
     """One statement, watched from the start of it. ``lines`` asks Spark and may be called from any thread; ``told`` is for
     ``Session.watched_by``."""
 
-    session: Session
+    spark: SparkSession
     _calls: dict[str, Progress] = field(default_factory=dict)
     _before: Written | None = None
 
@@ -45,7 +46,7 @@ class Watch:
     def _written(self) -> Written:
         from icesql.spark.jobs.written_so_far import written_counts
 
-        return written_counts(self.session.spark).so_far
+        return written_counts(self.spark).so_far
 
     def told(self, progress: Progress) -> None:
         self._calls[progress.what] = progress
@@ -57,7 +58,7 @@ class Watch:
         calls = [Line(progress.what, progress_line(progress), progress.share) for progress in list(self._calls.values())]
         shown = [line for line in calls if line.share is not None and line.share < 1]
         try:
-            stages = running_stages(self.session.spark)
+            stages = running_stages(self.spark)
         except Exception:  # Spark is being stopped, or its connection is in use by nobody any more: there is nothing to show then
             stages = []
         shown += [Line(f"stage {stage.number}", stage_line(stage), stage.done_tasks / stage.total_tasks) for stage in stages]

@@ -1,4 +1,4 @@
-"""Scans as Spark plans, kept by what they read: the same version of a table is handed to Spark as the same plan."""
+"""Relation plans of scans, cached by what they read: Spark gets the same plan for the same version of a table."""
 
 from __future__ import annotations
 

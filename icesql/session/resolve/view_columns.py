@@ -1,4 +1,4 @@
-"""A view's columns once the tables below it have changed: those that it was made with, taken by name and cast to the types they had.
+"""A view keeps the columns it was created with when its tables change: each is looked up by name and cast to its old type.
 
 As Spark binds the views that it keeps (``GetViewColumnByNameAndOrdinal``, ``UpCast``).
 """

@@ -1,4 +1,4 @@
-"""Write-audit-publish: the branch or the id under which a session's writes wait, where a table takes part."""
+"""Write-audit-publish: a session's writes are staged on ``spark.wap.branch`` or under ``spark.wap.id`` if the table allows it."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from icesql.parser.text.edits import Edit, Rewritten, padded, quote, rewrite
 from icesql.parser.text.names import Place, References, Span, TableName, TableReference
 from icesql.parser.text.substitute import Aliases, Replacement
 from icesql.session.plans.relation_plans import INCREMENTAL
@@ -33,11 +34,10 @@ from icesql.session.resolve.time_travel import ReadPoint, optioned_point, read_p
 from icesql.session.resolve.write_audit_publish import wap_of
 from icesql.session.rewrite.hidden_columns import Hidden, named_for, named_metadata_columns, shown_columns
 from icesql.session.rewrite.named_columns import needed_columns
-from icesql.session.rewrite.places import Edit, Rewritten, padded, quote, rewrite
 from icesql.session.rewrite.rules import Bindings, edits
 from icesql.session.spark_errors import UserText, in_the_users_words, sent
 from icesql.spark.jvm import short_views
-from icesql.spark.read.fallback_filters import Need
+from icesql.spark.read.fallback_filters import Need, needs_above
 from icesql.spark.read.relation_plan import RelationPlan
 from icesql.table.metadata_tables.registry import metadata_table_schema
 from icesql.table.own_changes import changes_so_far
@@ -92,17 +92,13 @@ class BoundText:
         """Give views whose files Catalyst cannot prune frames that know the query's filters; True if there were any."""
         if not self.fallback_reads:
             return False
-        from icesql.spark.read.fallback_filters import needs_above
-
-        needs, narrowed = needs_above(self.session.spark, frame), False
+        needs = needs_above(self.session.spark, frame)
         for view, keys, made_with in self.fallback_reads:
             each_need = [needs.get(key, Need()) for key in keys]
             need = reduce(operator.or_, each_need)
-            if not need.is_all:
-                narrower = made_with(need)
-                short_views.show_plan(narrower.bridge, narrower.plan, view)
-                narrowed = True
-        return narrowed
+            narrower = made_with(need)
+            short_views.show_plan(narrower.bridge, narrower.plan, view)
+        return True
 
 
 @contextmanager

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from icesql.parser.text.edits import Edit, quote
 from icesql.parser.text.parameters import quoted_string
 from icesql.parser.text.tokens import Kind, Token, tokenize
-from icesql.session.rewrite.places import Edit, quote
-from icesql.session.run.show.describing import quoted_if_needed
+from icesql.session.output.table_text import quoted_if_needed
 
 if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState

@@ -3,33 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
 
 from icesql.parser import statements as s
+from icesql.parser.text.edits import Edit
 from icesql.parser.text.token_groups import behind_brackets, items
 from icesql.parser.text.tokens import Kind, Token, tokenize
-from icesql.session.rewrite.bound_text import BoundText
-from icesql.session.rewrite.places import Edit
-from icesql.session.run.query.query import from_metadata
-from icesql.spark.write.defaults import sql_literal
+from icesql.spark.functions.literals import sql_literal
 from icesql.spec.case_folding import fold
 from icesql.spec.schema import Schema
 from icesql.spec.types import NestedField
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
-    from icesql.session.state.session_state import SessionState
-
-
-def with_defaults(session: SessionState, statement: s.Insert, schema: Schema, text: BoundText, args: Any) -> DataFrame:
-    """The query's frame, ``DEFAULT`` in VALUES and in a select list filled in. Raises SqlError for one inside an expression."""
-    edits = list(_edits(statement, schema, case_sensitive=session.is_case_sensitive)) if "default" in statement.text.lower() else []
-    text.edits.extend(edits)
-    return from_metadata(session, text, text.frame(*statement.query, args=args))
-
-
-def _edits(statement: s.Insert, schema: Schema, *, case_sensitive: bool) -> Iterator[Edit]:
+def default_edits(statement: s.Insert, schema: Schema, *, case_sensitive: bool) -> Iterator[Edit]:
+    """``DEFAULT`` in VALUES and in a select list, filled in."""
+    if "default" not in statement.text.lower():
+        return
     tokens = [token for token in tokenize(statement.text) if any(span.start <= token.start < span.end for span in statement.query)]
     columns = _columns(statement, schema, case_sensitive=case_sensitive)
     for group in _lists(tokens):

@@ -1,9 +1,9 @@
-"""``"name"`` as an identifier (``spark.sql.ansi.doubleQuotedIdentifiers``): written with back-ticks, which mean the same to everybody."""
+"""``"name"`` as an identifier (``spark.sql.ansi.doubleQuotedIdentifiers``): written with back-ticks, which quote names in every mode."""
 
 from __future__ import annotations
 
+from icesql.parser.text.edits import Edit, quote, rewrite
 from icesql.parser.text.tokens import Kind, tokenize
-from icesql.session.rewrite.places import Edit, quote, rewrite
 
 
 def with_back_ticks(text: str) -> str:

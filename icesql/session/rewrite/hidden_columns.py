@@ -1,8 +1,8 @@
 """Metadata columns (``_file``, ``_pos``, ...) in queries: there when named, hidden from ``SELECT *``.
 
 A view has no hidden columns, so a view over a table whose metadata columns the text names shows them, and stars in the same SELECT
-leave them out. PIVOT and UNPIVOT group by every column that they do not name, and show none of what they took: views that go through
-one show what it names only, and stars behind it are left alone.
+leave them out. PIVOT and UNPIVOT group by every column that they do not name, so the view below one has only the metadata columns that it
+names; the output of one has no metadata columns, so stars over it stay as they are.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from icesql.parser.text.edits import Edit, quote
 from icesql.parser.text.token_groups import behind_brackets
 from icesql.parser.text.tokens import Kind, Token, tokenize
-from icesql.session.rewrite.places import Edit, quote
 from icesql.spec.case_folding import fold
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.metadata_columns import LINEAGE

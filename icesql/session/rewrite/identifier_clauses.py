@@ -1,15 +1,15 @@
-"""``IDENTIFIER(expression)``: the names of tables must be known before a statement runs, so Spark is asked what the expression is."""
+"""``IDENTIFIER(expression)``: Spark evaluates the expression before the statement is parsed, since table names must be known then."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from icesql.errors import SqlError
+from icesql.parser.text.edits import Edit, quote, rewrite
 from icesql.parser.text.identifiers import parse_name
 from icesql.parser.text.parameters import quoted_string
 from icesql.parser.text.token_groups import QUERY_WORDS, behind_brackets
 from icesql.parser.text.tokens import Kind, Token, tokenize
-from icesql.session.rewrite.places import Edit, quote, rewrite
 
 if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from icesql.parser.text.edits import Edit, quote, rewrite
 from icesql.parser.text.tokens import Kind, Token, tokenize
-from icesql.session.rewrite.places import Edit, quote, rewrite
 from icesql.spec.case_folding import fold
 
 _QUERY = frozenset({"SELECT", "WITH", "VALUES", "FROM", "TABLE"})

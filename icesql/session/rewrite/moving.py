@@ -1,4 +1,4 @@
-"""References counted from another place: of a query cut out of its statement."""
+"""Table references of a query that is cut out of its statement: offsets are counted from the query's start."""
 
 from __future__ import annotations
 

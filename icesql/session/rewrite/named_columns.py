@@ -1,4 +1,4 @@
-"""Which columns of a metadata table a statement can need: those it names, unless it may mean more than it names.
+"""Which columns of a metadata table a statement needs: those it names; all of them where it has a star, NATURAL, PIVOT or the like.
 
 Columns that are not needed are not computed: ``count(*)`` over ``files`` decodes no metrics.
 """

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from icesql.parser.text.edits import Edit
 from icesql.parser.text.names import NameParts, References
 from icesql.parser.text.substitute import Aliases, Replacement, view_edits
 from icesql.session.rewrite.current_names import current_name_edits
 from icesql.session.rewrite.hidden_columns import Hidden, star_edits
-from icesql.session.rewrite.places import Edit
 from icesql.session.rewrite.system_functions import function_edits
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from icesql.parser.text.edits import Edit, padded
 from icesql.parser.text.token_groups import name_at
 from icesql.parser.text.tokens import Kind, tokenize
-from icesql.session.rewrite.places import Edit, padded
 from icesql.session.sql_errors import function_not_found
 from icesql.spark.functions.system_functions import FUNCTIONS, registered_name
 from icesql.spec.case_folding import fold, folded

@@ -7,25 +7,46 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from icesql.errors import InvalidArgumentError, UnsupportedError
+from icesql.errors import InvalidArgumentError, NotFoundError, UnsupportedError
 from icesql.parser import statements as s
 from icesql.parser.text.identifiers import parse_name
 from icesql.parser.text.parameters import sql_literal
 from icesql.procedures.arguments import UNKNOWN, Argument, bind
 from icesql.procedures.base import Procedure
 from icesql.procedures.context import ProcedureContext
+from icesql.procedures.registry import NAMES
+from icesql.procedures.registry import procedure as procedure_named
 from icesql.session.output.results import ResultColumns
 from icesql.session.rewrite.bound_text import bound
 from icesql.session.rewrite.system_functions import SYSTEM
 from icesql.session.run.calling_session import CallingSession
-from icesql.session.run.show.show_procedures import find_procedure
+from icesql.session.sql_errors import no_procedures, routine_not_found
 from icesql.spark.jvm.plans import is_deterministic
+from icesql.spec.case_folding import fold
 from icesql.table.after_commit import after_commit
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from icesql.session.state.session_state import SessionState
+
+
+def find_procedure(session: SessionState, parts: tuple[str, ...]) -> tuple[str, Procedure]:
+    """The catalog's name and the procedure. Raises UnsupportedError for a catalog without procedures, NotFoundError with the nearest
+    name."""
+    if len(parts) > 1 and parts[0] in session.catalogs:
+        catalog, rest = parts[0], parts[1:]
+    elif session.names.is_ours:
+        catalog, rest = session.names.current_catalog, parts if len(parts) > 1 else (*session.names.current_namespace, *parts)
+    else:
+        raise no_procedures(session.names.current_catalog)
+    full = (catalog, *rest)
+    if len(rest) != 2 or fold(rest[0]) != SYSTEM:
+        raise routine_not_found(full, NAMES)
+    try:
+        return catalog, procedure_named(rest[1])
+    except NotFoundError:
+        raise routine_not_found(full, NAMES) from None
 
 
 def run_call(session: SessionState, statement: s.Call, args: Any = None) -> Any:

@@ -1,4 +1,4 @@
-"""The session as procedures see it."""
+"""What procedures may use of a session: implements the Protocol of ``icesql.procedures.session``."""
 
 from __future__ import annotations
 

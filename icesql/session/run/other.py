@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import UnsupportedError
 from icesql.parser import statements as s
 from icesql.parser.statements.families import SparksStatement
+from icesql.parser.text.edits import quote
 from icesql.parser.text.names import Place, References
 from icesql.parser.text.parameters import quoted_pairs
 from icesql.parser.text.tokens import tokenize
@@ -15,8 +16,7 @@ from icesql.session.resolve.resolver import not_found, place, readable, required
 from icesql.session.resolve.stored_views import view_frame
 from icesql.session.resolve.time_travel import current, read_point
 from icesql.session.rewrite.moving import moved
-from icesql.session.rewrite.places import quote
-from icesql.session.run.query.query import run_query
+from icesql.session.run.queries import run_query
 from icesql.session.spark_errors import within
 from icesql.session.sql_errors import not_for_v2
 from icesql.spark.jvm.queries import persist

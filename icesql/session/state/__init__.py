@@ -1,1 +1,1 @@
-"""What a session holds between statements: catalogs, current names, transaction, frames. Knows no statement."""
+"""What a session holds between statements: catalogs, current names, settings, the transaction. Knows no statement."""

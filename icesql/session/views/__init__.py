@@ -1,1 +1,1 @@
-"""Views and functions of the session over our tables: kept by their text, made again when a table below has changed; views as targets."""
+"""Temporary views and functions over our tables, kept as text and created anew when a table changes; views as targets of statements."""

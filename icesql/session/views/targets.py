@@ -1,5 +1,5 @@
-"""Views where a statement changes rows: Spark takes only a DELETE of whole files through a view that shows a table as it is, be it
-through other views."""
+"""Views as targets of DELETE, UPDATE, MERGE and INSERT. As in Spark, only a DELETE that removes whole files is allowed, and only through
+a view that selects a table unchanged, directly or through other views."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import InvalidArgumentError, SqlError, UnsupportedError
 from icesql.parser import statements as s
+from icesql.parser.text.edits import quote
 from icesql.parser.text.names import References, TableReference
+from icesql.parser.text.places import line_and_column
 from icesql.session.resolve.path_tables import require_named
 from icesql.session.resolve.resolved import Readable, Selector, StoredView
 from icesql.session.resolve.resolver import resolve
 from icesql.session.resolve.stored_views import SPARK_DIALECT, view_frame, view_references, written_in
+from icesql.session.resolve.write_target import WriteTarget, target_of
 from icesql.session.rewrite.bound_text import source_of, source_relation
-from icesql.session.rewrite.places import line_and_column, quote
-from icesql.session.run.dml.write_target import WriteTarget, target_of
 from icesql.session.sql_errors import quoted
 from icesql.session.views.temporary_views import KeptView
 from icesql.spark.jvm.plans import shows_whole

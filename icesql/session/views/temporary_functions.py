@@ -1,6 +1,7 @@
 """SQL functions of the session over our tables (``CREATE TEMPORARY FUNCTION f() RETURN SELECT ...``): Spark keeps their text.
 
-In that text a table of ours stands for a temporary view that stays as long as the function, and shows the present when it is called.
+In that text a temporary view takes the place of each table of ours. It lives as long
+as the function, and each call reads the newest version.
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from icesql.parser import statements as s
+from icesql.parser.text.edits import padded, quote
 from icesql.parser.text.references import references
 from icesql.parser.text.substitute import Replacement, substitute
 from icesql.parser.text.token_groups import behind_words, name_at
 from icesql.parser.text.tokens import Kind, tokenize
-from icesql.session.rewrite.places import padded, quote
 from icesql.spec.case_folding import fold
 
 if TYPE_CHECKING:

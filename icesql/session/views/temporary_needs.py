@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from icesql.errors import UnsupportedError
 from icesql.parser import statements as s
+from icesql.parser.text.edits import quote
 from icesql.parser.text.token_groups import name_at
 from icesql.parser.text.tokens import Kind, tokenize
-from icesql.session.rewrite.places import quote
 from icesql.session.state.names import Address
 from icesql.spark.jvm.spark_session import has_table, has_temporary_function
 from icesql.spec.case_folding import fold

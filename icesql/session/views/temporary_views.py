@@ -1,6 +1,6 @@
-"""Temporary views over our tables. Spark would keep their text and not find our tables in it; so we keep the text, and hand Spark a plan.
+"""Temporary views over our tables. Spark cannot find our tables in a view's text, so icesql keeps the text and gives Spark a plan.
 
-When a table below a view has changed, the view is made again before a statement reads it: as in Spark, a view shows the present.
+When a table below a view has changed, the view is created anew before the next statement that reads it, so it shows current rows.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from icesql.errors import IcesqlError
+from icesql.parser.text.edits import quote
 from icesql.parser.text.identifiers import parse_name
 from icesql.parser.text.names import Place, References, TableReference
 from icesql.parser.text.parameters import quoted_pairs, quoted_string
 from icesql.parser.text.references import references as find_references
+from icesql.session.resolve.ambiguous_columns import refuse_doubled
 from icesql.session.resolve.path_tables import is_path, require_named
 from icesql.session.resolve.resolved import MetadataTable, Missing, ResolvedTable, SparkOwned, StoredView, TemporaryView
 from icesql.session.resolve.resolver import resolve
 from icesql.session.resolve.stored_views import view_references, written_in
 from icesql.session.resolve.view_columns import as_made
 from icesql.session.rewrite.bound_text import bound
-from icesql.session.rewrite.places import quote
-from icesql.session.run.ddl.schemas import refuse_doubled
 from icesql.session.views.named_reads import read_named
 from icesql.spec.case_folding import fold
 

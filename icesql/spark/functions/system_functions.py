@@ -14,12 +14,12 @@ from pyspark.sql import functions as F
 
 from icesql import __version__
 from icesql.errors import InvalidArgumentError, UnsupportedError
+from icesql.spark.functions.transforms import day_as_date, transform_column
 from icesql.spark.jvm.bridge import Bridge, bridge_of
 from icesql.spark.jvm.callback_errors import guarded
 from icesql.spark.jvm.expressions import integer_constant
 from icesql.spark.jvm.handles import JavaObject
 from icesql.spark.jvm.session_catalog import register_function
-from icesql.spark.write.transforms import day_as_date, transform_column
 from icesql.spec import types as I
 from icesql.spec.case_folding import fold
 from icesql.spec.transforms import DAY, HOUR, MONTH, YEAR, Transform, bucket, truncate

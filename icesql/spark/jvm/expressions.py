@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pyspark.sql import Column
+from pyspark.sql.types import DataType
 
 from icesql.spark.jvm import classes
 from icesql.spark.jvm.bridge import Bridge
@@ -27,6 +28,19 @@ def known_nullable(bridge: Bridge, column: Column) -> Column:
 def unscaled_decimal(bridge: Bridge, decimal: JavaObject) -> Column:
     """The unscaled value, a long, of an expression that is a decimal of at most 18 digits."""
     return bridge.column(bridge.java_class(classes.UNSCALED_VALUE)(decimal))
+
+
+def default_value(bridge: Bridge, type_: DataType) -> Column:
+    """Some value of a type, not null."""
+    return bridge.column(bridge.module(classes.LITERALS).default(bridge.jvm_type(type_)))
+
+
+MOST_DIGITS_OF_A_LONG = 18
+
+
+def decimal_of(bridge: Bridge, unscaled: Column, precision: int, scale: int) -> Column:
+    """The decimal of an unscaled value, a long; of at most 18 digits."""
+    return bridge.column(bridge.java_class(classes.MAKE_DECIMAL)(bridge.expression(unscaled), precision, scale, False))
 
 
 def internal_long(bridge: Bridge, column: Column, type_: JavaObject) -> Column:

@@ -1,4 +1,4 @@
-"""The type of what Py4J gives."""
+"""The type of Java objects as Py4J gives them."""
 
 from __future__ import annotations
 

@@ -87,10 +87,11 @@ def to_spark_type(type_: I.Type) -> T.DataType:
             return T.DecimalType(precision, scale)
         case I.TimeType():
             return T.StringType() if _TIME_TYPE is None else _TIME_TYPE(6)
-    spark_type = _TO_SPARK.get(type(type_))
-    if spark_type is None:
-        raise UnsupportedError(f"Cannot read column in Spark: not a supported type: {type_}", type=str(type_))
-    return spark_type
+        case _:
+            spark_type = _TO_SPARK.get(type(type_))
+            if spark_type is None:
+                raise UnsupportedError(f"Cannot read column in Spark: not a supported type: {type_}", type=str(type_))
+            return spark_type
 
 
 def sql_type(type_: I.Type) -> str:
@@ -131,9 +132,10 @@ def _from_type(type_: T.DataType, ids: Iterator[int]) -> I.Type:
             )
         case T.DecimalType():
             return I.DecimalType(type_.precision, type_.scale)
-    if _TIME_TYPE is not None and isinstance(type_, _TIME_TYPE):
-        return I.TimeType()
-    iceberg_type = _FROM_SPARK.get(type(type_))
-    if iceberg_type is None:
-        raise InvalidArgumentError(f"Not a supported type: {type_.simpleString()}", type=type_.simpleString())
-    return iceberg_type
+        case _:
+            if _TIME_TYPE is not None and isinstance(type_, _TIME_TYPE):
+                return I.TimeType()
+            iceberg_type = _FROM_SPARK.get(type(type_))
+            if iceberg_type is None:
+                raise InvalidArgumentError(f"Not a supported type: {type_.simpleString()}", type=type_.simpleString())
+            return iceberg_type

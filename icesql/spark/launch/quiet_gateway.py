@@ -1,4 +1,4 @@
-"""Spark's JVM started so that what it prints is told apart: known noise is dropped, and why it did not start becomes an error's message."""
+"""Starts Spark's JVM and reads what it prints: known noise is dropped, and the reason of a failed start becomes the error's message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a table is still the one, with the columns, that a DataFrame was made of, and Spark's own errors where it is not."""
+"""Checks that a table and its columns are still those a DataFrame was made from, and raises Spark's own errors where they are not."""
 
 from __future__ import annotations
 

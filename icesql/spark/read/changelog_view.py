@@ -1,4 +1,4 @@
-"""What create_changelog_view makes of a table's raw changes: without rows that were only carried over, netted, or with update images.
+"""The views of create_changelog_view over a table's raw changes: carry-over rows removed, net changes, or update pre- and post-images.
 
 Copy-on-write deletes and inserts again the rows that it only carries along. As values such a pair cancels out; what is left is the change.
 """
@@ -89,7 +89,8 @@ def _holds_variant(type_: DataType) -> bool:
             return _holds_variant(type_.elementType)
         case MapType():
             return _holds_variant(type_.valueType)
-    return isinstance(type_, VariantType)
+        case _:
+            return isinstance(type_, VariantType)
 
 
 def _repeated(frame: DataFrame, columns: Sequence[str]) -> DataFrame:

@@ -1,4 +1,4 @@
-"""What one read of a table shows: its columns under names safe to push filters by, metadata columns, and constants of each file.
+"""The columns of one read of a table: data columns under names that filters can be pushed by, metadata columns, and file constants.
 
 A scan's relation has the *physical* columns and constants; one projection (SQL text, so one call to the JVM) makes the
 shown columns of them.
@@ -16,9 +16,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import BinaryType, IntegerType, LongType, StringType, StructField, StructType
 
 from icesql.errors import NotFoundError, nearest
+from icesql.spark.functions.literals import quoted_string, sql_literal
 from icesql.spark.jvm.arrow_schema import to_arrow_type
 from icesql.spark.jvm.types import FIELD_ID, to_spark_field, to_spark_type
-from icesql.spark.write.defaults import quoted_string, sql_literal
 from icesql.spec import metadata_columns
 from icesql.spec import types as I
 from icesql.spec.case_folding import fold
@@ -169,7 +169,8 @@ def _may_hold_nan(type_: I.Type) -> bool:
             return True
         case I.StructType(fields=fields):
             return any(_may_hold_nan(field.type) for field in fields)
-    return False  # Spark pushes no filters on lists and maps
+        case _:
+            return False  # Spark pushes no filters on lists and maps
 
 
 # -- metadata columns ---------------------------------------------------------------------------------------------------
@@ -205,7 +206,8 @@ def _metadata_column(metadata: TableMetadata, name: str) -> tuple[list[StructFie
             return [stored], [_sequence_number()], "coalesce(__last_updated, __sequence_number)"
         case DELETED.name:
             return [], [], DELETED.name
-    raise NotFoundError(f"Cannot find metadata column: {name}.{nearest(name, NAMES)}")
+        case _:
+            raise NotFoundError(f"Cannot find metadata column: {name}.{nearest(name, NAMES)}")
 
 
 def _sequence_number() -> FileConstant:

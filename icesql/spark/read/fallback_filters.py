@@ -48,10 +48,6 @@ class Need:
     where: Expression = TRUE
     columns: frozenset[str] | None = None
 
-    @property
-    def is_all(self) -> bool:
-        return self.where == TRUE and self.columns is None
-
     def __or__(self, other: Need) -> Need:
         columns = None if self.columns is None or other.columns is None else self.columns | other.columns
         return Need(or_(self.where, other.where), columns)

@@ -7,11 +7,11 @@ through ``mapInArrow``: ``fallback_filters`` finds those of a statement, and a c
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, DataFrame, functions
-from pyspark.sql.types import BinaryType, BooleanType, StructField, StructType
+from pyspark.sql.types import BinaryType, BooleanType, DataType, DecimalType, LongType, StructField, StructType
 
 from icesql.expr.tree import Expression
 from icesql.io.arrow.types import field_ids
@@ -20,6 +20,7 @@ from icesql.io.parquet.files import open_parquet
 from icesql.io.storage.files import FileIO
 from icesql.spark.jvm.arrow_schema import to_arrow_schema
 from icesql.spark.jvm.bridge import bridge_of
+from icesql.spark.jvm.expressions import MOST_DIGITS_OF_A_LONG, decimal_of, default_value
 from icesql.spark.jvm.paths import split_bytes
 from icesql.spark.jvm.plans import relation_frame
 from icesql.spark.jvm.relations import named_files
@@ -71,6 +72,11 @@ def fallback_frame(read: Read, belongs: Callable[[ScannedFile], bool]) -> DataFr
     fields = pruned_fields(schema.fields, None if _has_times(schema) else read.settings.needed)
     names = {field.name for field in fields} | {field.name for field in shown.fields[len(schema.fields) :]}
     given = StructType([field for field in shown.fields if field.name in names] or [_ROW])
+    full = {schema.field(i).name for i in read.settings.never_null}
+    given = StructType([StructField(f.name, f.dataType, f.nullable and f.name not in full, f.metadata) for f in given.fields])
+    # Catalyst finds a statement's filters above the columns themselves, so that numbers stand for decimals once they are known.
+    decimals = {field.name: field.dataType for field in given.fields if read.settings.is_for_rows and _fits_a_long(field.dataType)}
+    sent = StructType([StructField(f.name, LongType(), f.nullable) if f.name in decimals else f for f in given.fields])
     job = ReadJob(
         io=read.io,
         schema=schema,
@@ -79,7 +85,7 @@ def fallback_frame(read: Read, belongs: Callable[[ScannedFile], bool]) -> DataFr
         metadata=metadata,
         metadata_columns=wanted,
         name_mapping=name_mapping_of(metadata),
-        arrow_schema=to_arrow_schema(given),
+        arrow_schema=to_arrow_schema(sent),
         filters_rows=read.settings.is_for_rows,
     )
     ship(read.spark)
@@ -87,10 +93,20 @@ def fallback_frame(read: Read, belongs: Callable[[ScannedFile], bool]) -> DataFr
     def task(batches):  # type: ignore[no-untyped-def]
         yield from read_tasks(job, batches)
 
-    frame = _tasks_frame(read, belongs).mapInArrow(task, given)
-    if given.names == shown.names:
+    frame = _tasks_frame(read, belongs).mapInArrow(task, sent)
+    if given.names == shown.names and not decimals:
         return frame
-    return frame.select(*(_column(field, field.name in names) for field in shown.fields))
+    return frame.select(
+        *(
+            _unused(read, field, is_null=field.name not in full) if field.name not in names else _column(read, field, decimals)
+            for field in shown.fields
+        )
+    )
+
+
+def _fits_a_long(type_: DataType) -> bool:
+    """Whether a column is sent as unscaled numbers: of an Arrow decimal, Spark makes a ``BigDecimal`` for each value."""
+    return isinstance(type_, DecimalType) and type_.precision <= MOST_DIGITS_OF_A_LONG
 
 
 def _has_times(schema: Schema) -> bool:
@@ -101,8 +117,18 @@ def _has_times(schema: Schema) -> bool:
 _ROW = StructField(ROW_COLUMN, BooleanType())  # where no column is needed, rows are only counted
 
 
-def _column(field: StructField, is_given: bool) -> Column:
-    return functions.col(quoted(field.name)) if is_given else functions.lit(None).cast(field.dataType).alias(field.name)
+def _unused(read: Read, field: StructField, *, is_null: bool) -> Column:
+    """A column whose values nothing asks for; whether they are null, something may have asked."""
+    if is_null:
+        return functions.lit(None).cast(field.dataType).alias(field.name)
+    return default_value(bridge_of(read.spark), field.dataType).alias(field.name)
+
+
+def _column(read: Read, field: StructField, decimals: Mapping[str, DataType]) -> Column:
+    type_, column = decimals.get(field.name), functions.col(quoted(field.name))
+    if not isinstance(type_, DecimalType):
+        return column
+    return decimal_of(bridge_of(read.spark), column, type_.precision, type_.scale).alias(field.name, metadata=field.metadata)
 
 
 def known_columns(metadata: TableMetadata, schema: Schema) -> Schema:

@@ -35,6 +35,7 @@ from icesql.spec.metadata_columns import DELETED, FILE, LINEAGE, PARTITION, POS,
 from icesql.spec.name_mapping import NameMapping
 from icesql.spec.schema import Schema
 from icesql.spec.types import (
+    DecimalType,
     ListType,
     MapType,
     NestedField,
@@ -230,7 +231,8 @@ def _partition(metadata: TableMetadata, task: FileScanTask, rows: int, target: p
 
 
 def spark_array(array: pa.Array, type_: Type, target: pa.DataType) -> pa.Array:
-    """A table array as Spark takes it: uuids as text, fixed as binary, nanosecond timestamps cut to microseconds, times as nanoseconds."""
+    """A table array as Spark takes it: uuids as text, fixed as binary, nanosecond timestamps cut to microseconds, times as nanoseconds,
+    decimals as they are or as unscaled numbers."""
     if array.type == target:
         return array
     match type_:
@@ -247,9 +249,19 @@ def spark_array(array: pa.Array, type_: Type, target: pa.DataType) -> pa.Array:
             keys = spark_array(array.keys, key, target.key_type)
             items = spark_array(array.items, value, target.item_type)
             return _rebuilt(array, target, pa.StructArray.from_arrays([keys, items], fields=[target.key_field, target.item_field]))
+        case DecimalType() if pa.types.is_int64(target):
+            return _unscaled(array)
         case TimestampNanoType() | TimestamptzNanoType():
             return _micros(array).cast(target)
-    return array.cast(target)
+        case _:
+            return array.cast(target)
+
+
+def _unscaled(array: pa.Decimal128Array) -> pa.Array:
+    """The unscaled values of decimals of at most 18 digits: the lower half of each."""
+    validity, values = array.buffers()
+    numbers = np.frombuffer(values, "<i8", 2 * (array.offset + len(array)))[::2]
+    return pa.Array.from_buffers(pa.int64(), len(array), [validity, pa.py_buffer(np.ascontiguousarray(numbers))], offset=array.offset)
 
 
 def _micros(array: pa.Array) -> pa.Array:

@@ -1,8 +1,7 @@
-"""What Catalyst pushes to a scan, as a predicate of ours.
+"""Filters that Catalyst pushes to a scan, translated to an ``icesql.expr`` predicate.
 
-Only what cannot lose rows is translated: the result is
-true for every row for which the pushed filters are true. Values whose JSON text is ambiguous (dates, timestamps,
-binary, large IN sets) are read from the JVM node itself.
+The predicate is true for every row for which the pushed filters are true; what cannot be translated so is left out. Values whose JSON
+text is ambiguous (dates, timestamps, binary, large IN sets) are read from the JVM node itself.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from icesql.errors import IcesqlError
 from icesql.expr.binding import bind
 from icesql.expr.rewrite import map_leaves
 from icesql.expr.tree import FALSE, TRUE, And, Expression, Op, Or, Predicate, Reference, and_, not_, or_
+from icesql.spark.functions.transforms import recognise
 from icesql.spark.jvm.catalyst_tree import Node, catalyst_tree, column_name, type_of
 from icesql.spark.jvm.handles import JavaObject
 from icesql.spark.jvm.plans import filter_condition, optimised_plan
 from icesql.spark.read.columns import VERSION
-from icesql.spark.write.transforms import recognise
 from icesql.spec.schema import Schema
 from icesql.spec.transforms import DAY, YEAR
 from icesql.spec.types import UUIDType
@@ -173,9 +172,10 @@ class _Translation:
                 return self._in_set(node)
             case "EqualNullSafe":
                 return self._null_safe(node)
-        if node.kind in _COMPARISONS:
-            return self._comparison(node)
-        raise _Unknown
+            case _:
+                if node.kind in _COMPARISONS:
+                    return self._comparison(node)
+                raise _Unknown
 
     def _under_not(self, node: Node) -> Expression:
         outer, self._negated = self._negated, True

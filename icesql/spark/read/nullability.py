@@ -1,4 +1,4 @@
-"""Columns known to hold no null: Catalyst is told, but the schema the user sees does not depend on the rows there are."""
+"""Columns that hold no null by the files' counts: Catalyst plans with that, while the schema that users see stays nullable."""
 
 from __future__ import annotations
 

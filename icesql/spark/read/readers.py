@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import SparkSession
 
 from icesql.errors import InvalidArgumentError, UnsupportedError
+from icesql.io.storage.files import FileIO
 from icesql.io.storage.locations import scheme_of
 from icesql.spark.jvm.bridge import bridge_of
 from icesql.spark.jvm.paths import jvm_serves
@@ -24,8 +25,9 @@ def chosen_reader(spark: SparkSession) -> str:
     return value
 
 
-def why_arrow(spark: SparkSession, metadata: TableMetadata) -> str:
-    """Why tasks read the table with Arrow: the setting says so, or the JVM has no file system for where its files lie. Else empty.
+def why_arrow(spark: SparkSession, metadata: TableMetadata, io: FileIO) -> str:
+    """Why tasks read the table with Arrow: the setting says so, or the JVM has no file system for where its files lie, or not what opens
+    them. Else empty.
 
     Raises UnsupportedError if Spark's reader is asked for and cannot reach them.
     """
@@ -38,7 +40,9 @@ def why_arrow(spark: SparkSession, metadata: TableMetadata) -> str:
         )
     if unserved is not None:
         return f"the JVM has no file system for {unserved}"
-    return f"{READER} is {ARROW}" if reader == ARROW else ""
+    if reader == ARROW:
+        return f"{READER} is {ARROW}"
+    return str(getattr(io, "only_here", "")) if reader == AUTO and not metadata.location.startswith(("/", "file:")) else ""
 
 
 def unserved_scheme(spark: SparkSession, metadata: TableMetadata) -> str | None:

@@ -1,4 +1,4 @@
-"""The plan that a mention of a table in a query stands for."""
+"""The Spark plan that takes the place of a table in a query."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def scan_dataframe(
     if snapshot is None and tasks is None:
         return local_frame(spark, [], shown_schema(metadata, settings.schema or metadata.schema, settings.metadata_columns))
     read = Read(spark, table.io, metadata, table.name, snapshot, settings)
-    if tasks is None and not read.is_foreign and not read.is_mixed:
+    if tasks is None and (read.is_foreign or not read.is_mixed):
         ids = never_null(table.io, metadata, snapshot, read.schema)
         if ids:
             read = Read(spark, table.io, metadata, table.name, snapshot, replace(settings, never_null=ids))
@@ -169,10 +169,8 @@ class Read:
 
     def frame(self) -> DataFrame:
         """The union of the sides that the snapshot needs."""
-        if self.is_foreign:
-            return fallback_reader.fallback_frame(self, lambda task: True)
-        frames = self._native_frames()
-        if self.is_mixed:
+        frames = [fallback_reader.fallback_frame(self, lambda task: True)] if self.is_foreign else self._native_frames()
+        if self.is_mixed and not self.is_foreign:
             frames.append(fallback_reader.fallback_frame(self, lambda task: not self.is_native(task)))
         union = frames[0]
         for other in frames[1:]:
@@ -207,7 +205,7 @@ class Read:
     @cached_property
     def foreign_because(self) -> str:
         """Why tasks read the table with Arrow; empty where Spark's own reader does."""
-        why = why_arrow(self.spark, self.metadata)
+        why = why_arrow(self.spark, self.metadata, self.io)
         if why:
             return why
         if fallback_reader.foreign_schema(self.schema):
@@ -383,7 +381,8 @@ def _leaves(type_: DataType) -> int:
             return _leaves(type_.elementType)
         case MapType():
             return _leaves(type_.keyType) + _leaves(type_.valueType)
-    return 1
+        case _:
+            return 1
 
 
 def _with_extra(columns: ReadColumns, extra: tuple[FileConstant, ...]) -> ReadColumns:

@@ -1,1 +1,1 @@
-"""DELETE, UPDATE and MERGE: what they find is turned into one commit, copy-on-write or merge-on-read."""
+"""DELETE, UPDATE and MERGE: the affected rows become one commit, copy-on-write or merge-on-read."""

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from icesql.errors import NotFoundError, ValidationError, nearest
+from icesql.spark.functions.literals import sql_literal
 from icesql.spark.read.columns import quoted
-from icesql.spark.write.defaults import sql_literal
 from icesql.spark_errors import spark_message
 from icesql.spec.case_folding import NameKey, fold
 from icesql.spec.schema import Schema

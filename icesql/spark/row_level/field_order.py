@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
+from icesql.spark.functions.literals import quoted_string
 from icesql.spark.read.columns import quoted
-from icesql.spark.write.defaults import quoted_string
 from icesql.spec.case_folding import fold
 
 NULL = "NULL"
@@ -29,7 +29,8 @@ def in_order_of(text: str, given: DataType, wanted: DataType, depth: int = 0, *,
             return text if ordered == item else f"transform({text}, {item} -> {ordered})"
         case MapType(), MapType():
             return _map(text, given, wanted, depth, instead and NULL)
-    return text
+        case _:
+            return text
 
 
 def _struct(text: str, given: StructType, wanted: StructType, depth: int, instead: str | None) -> str:

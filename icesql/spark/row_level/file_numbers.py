@@ -1,4 +1,4 @@
-"""Data files by number: what stands for a file's path in each row that a row-level statement joins, shuffles and collects."""
+"""Data files by number: rows that a row-level statement joins, shuffles and collects carry a number instead of a long path."""
 
 from __future__ import annotations
 

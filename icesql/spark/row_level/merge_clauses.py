@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from enum import Enum
 
 from icesql.errors import ValidationError
+from icesql.spark.functions.literals import sql_literal
 from icesql.spark.row_level.assignments import Assignment, assigned_columns, below_table
 from icesql.spark.row_level.target import Target
-from icesql.spark.write.defaults import sql_literal
 
 
 class ClauseKind(str, Enum):

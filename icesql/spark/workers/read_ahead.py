@@ -1,4 +1,4 @@
-"""Files that are read one after another, the next ones begun before they are needed: while a store is waited for, rows are worked on."""
+"""Reads files in order and begins the next ones ahead of need, so that tasks work on rows while a store answers."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""A DataFrame's rows into data files: distribution, order, transforms, and the tasks that write."""
+"""A DataFrame's rows into data files: distribution, order, and the tasks that write."""

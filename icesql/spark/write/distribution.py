@@ -13,8 +13,8 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from icesql.errors import InvalidArgumentError
+from icesql.spark.functions.transforms import transform_column
 from icesql.spark.jvm.plans import range_partitioned, rebalanced
-from icesql.spark.write.transforms import transform_column
 from icesql.spec import properties as P
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import PartitionSpec

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructField, StructType
 
+from icesql.spark.functions.literals import sql_literal
 from icesql.spark.jvm.bridge import bridge_of
 from icesql.spark.jvm.store_assignment import require_strict_policy, with_output, wrong_arity
 from icesql.spark.jvm.types import to_spark_field
-from icesql.spark.write.defaults import sql_literal
 from icesql.spec.metadata_columns import LINEAGE
 from icesql.spec.schema import Schema
 from icesql.spec.types import LongType, NestedField

@@ -1,4 +1,4 @@
-"""CherryPick: apply what a snapshot changed on top of the current state; the way staged (write-audit-publish) snapshots are published."""
+"""CherryPick: apply a snapshot's changes on top of the current state. Publishes staged (write-audit-publish) snapshots."""
 
 from __future__ import annotations
 

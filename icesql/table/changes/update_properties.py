@@ -5,22 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from icesql.errors import InvalidArgumentError, ValidationError
-from icesql.io.metrics.column_metrics import max_inferred_columns
+from icesql.errors import InvalidArgumentError
 from icesql.spec.metadata import TableMetadata
-from icesql.spec.properties import (
-    COMMIT_RETRY_PREFIX,
-    COMMIT_STATUS_CHECK_PREFIX,
-    FORMAT_VERSION,
-    METRICS_MODE_COLUMN_PREFIX,
-    RESERVED,
-    column_properties,
-    whole_number,
-)
-from icesql.spec.schema import Schema
+from icesql.spec.properties import FORMAT_VERSION, RESERVED, whole_number
 from icesql.table.arguments import checked
 from icesql.table.commit import commit
 from icesql.table.metadata import update_values as u
+from icesql.table.metadata.property_checks import check_commit_properties, check_metrics
 from icesql.table.operations import ChangeSet, MetadataChange, TableOperations, TableVersion
 
 
@@ -75,30 +66,6 @@ class UpdateProperties(MetadataChange):
         if self.operations is None:
             raise InvalidArgumentError("Cannot commit property update: it belongs to no table")
         return commit(self.operations, [self], base=self.base)
-
-
-def check_commit_properties(properties: Mapping[str, str]) -> None:
-    """Raises InvalidArgumentError for a ``commit.retry.*`` or ``commit.status-check.*`` value that later commits could not read."""
-    for key, value in properties.items():
-        if key.startswith((COMMIT_RETRY_PREFIX, COMMIT_STATUS_CHECK_PREFIX)):
-            try:
-                number = whole_number(value)
-            except ValueError:
-                raise InvalidArgumentError(f"Cannot set table property {key}: it must have integer value: {value}", key=key) from None
-            if number < 0:
-                raise InvalidArgumentError(f"Cannot set table property {key}: it must have non negative integer value: {value}", key=key)
-
-
-def check_metrics(properties: Mapping[str, str], schema: Schema) -> None:
-    """Raises ValidationError for a metrics mode of a column that the table does not have, and for a column limit that is no number."""
-    max_inferred_columns(properties)
-    for column in column_properties(properties, METRICS_MODE_COLUMN_PREFIX):
-        if schema.find(column) is None:
-            raise ValidationError(
-                f"Invalid metrics config, could not find column {column} from table prop {METRICS_MODE_COLUMN_PREFIX}{column} in schema "
-                f"{schema.as_struct()}",
-                column=column,
-            )
 
 
 def _version(value: str) -> int:

@@ -16,9 +16,9 @@ from icesql.spec.schema import Schema
 from icesql.spec.snapshots import MAIN
 from icesql.spec.sorting import UNSORTED, SortField, SortOrder
 from icesql.spec.transforms import Transform
-from icesql.table.changes.update_properties import check_commit_properties, check_metrics
 from icesql.table.metadata import update_values as u
 from icesql.table.metadata.compatibility import check_partition_name, check_schema_supported, check_sort_order, check_spec, describe
+from icesql.table.metadata.property_checks import check_commit_properties, check_metrics
 
 _TIME_TRANSFORMS = frozenset({"year", "month", "day", "hour"})
 

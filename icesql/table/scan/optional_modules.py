@@ -1,4 +1,4 @@
-"""Libraries that a user may have: imported when they are asked for."""
+"""Optional libraries (pandas, Polars, DuckDB ...), imported on demand with an error that says what to install."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who hears of scans that were planned: a catalog that passes reports on."""
+"""Scan reports are handed to whoever listens: a catalog that sends them on (REST metrics)."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
@@ -107,6 +108,13 @@ class PlannedFiles:
     manifests: tuple[PlannedManifest, ...]
     deletes: DeleteIndex
     report: ScanReport
+
+
+class ScanPlanner(Protocol):
+    """Someone who plans in our place: a ``FileIO`` may have one, as ``scan_planner``."""
+
+    def plan(self, context: PlanContext, snapshot: Snapshot) -> PlannedFiles | None:
+        """``None`` leaves it to us."""
 
 
 RowChoice = Callable[[ManifestColumns], Rows]
@@ -250,6 +258,9 @@ def plan_snapshot(context: PlanContext, snapshot: Snapshot | None) -> PlannedFil
 
     Raises CorruptMetadataError for a manifest that is newer than the table.
     """
+    planner: ScanPlanner | None = getattr(context.io, "scan_planner", None)
+    if planner is not None and snapshot is not None and (answered := planner.plan(context, snapshot)) is not None:
+        return answered
     started = time.perf_counter()
     manifests = manifests_of(context.io, snapshot)
     _check_numbers(context.metadata, snapshot, manifests)

@@ -26,6 +26,7 @@ class ScanReport:
     schema_id: int | None = None
     filter: str = "true"
     reader: str = ""  # who reads the files where it is not Spark's own reader, and why
+    planner: str = ""  # who planned where it was not this process
     planning_ms: float = 0.0
     manifests_total: int = 0
     manifests_scanned: int = 0
@@ -65,6 +66,17 @@ class ScanReport:
         shown = [
             f"table: {self.table_name}, snapshot: {self.snapshot_id}, schema: {self.schema_id}",
             f"filter: {self.filter}",
+            *self._read(total),
+        ]
+        by = f", by {self.planner}" if self.planner else ""
+        return [*shown, f"planned in {self.planning_ms:.1f} ms{by}"]
+
+    def _read(self, total: str) -> list[str]:
+        """What was read and skipped, as far as it is known: whoever plans elsewhere tells of the outcome only."""
+        if self.planner:
+            shown = [f"files: {self.files_planned:,} of {total} planned ({_size(self.bytes_planned)})"]
+            return [*shown, f"deletes: {self._delete_files()}"] if self.delete_files_planned else shown
+        shown = [
             f"manifests: {self.manifests_scanned:,} of {self.manifests_total:,} read, {self.manifests_skipped_count:,} skipped",
             *(f"  skipped by {skip.predicate}: {skip.count:,} manifests" for skip in self.manifests_skipped),
             f"files: {self.files_planned:,} of {total} planned ({_size(self.bytes_planned)}), {self.files_skipped_count:,} skipped "
@@ -73,12 +85,15 @@ class ScanReport:
             *(f"  skipped by column metrics, {skip.predicate}: {skip.count:,} files" for skip in self.files_skipped_by_metrics),
         ]
         if self.delete_manifests_total:
-            shown.append(
-                f"deletes: {self.delete_manifests_scanned:,} of {self.delete_manifests_total:,} manifests read, "
-                f"{self.position_delete_files:,} position delete files, {self.equality_delete_files:,} equality delete files, "
-                f"{self.deletion_vectors:,} deletion vectors"
-            )
-        return [*shown, f"planned in {self.planning_ms:.1f} ms"]
+            read = f"{self.delete_manifests_scanned:,} of {self.delete_manifests_total:,} manifests read"
+            shown.append(f"deletes: {read}, {self._delete_files()}")
+        return shown
+
+    def _delete_files(self) -> str:
+        return (
+            f"{self.position_delete_files:,} position delete files, {self.equality_delete_files:,} equality delete files, "
+            f"{self.deletion_vectors:,} deletion vectors"
+        )
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import AlreadyExistsError, SqlError
 from icesql.expr.tree import TRUE
 from icesql.parser import statements as s
+from icesql.session.resolve.ambiguous_columns import refuse_doubled
 from icesql.session.resolve.resolver import is_table
 from icesql.session.resolve.write_audit_publish import wap_of
+from icesql.session.resolve.write_target import SessionSettings, asks_dynamic, given_summary
 from icesql.session.rewrite.bound_text import bound
-from icesql.session.run.ddl.schemas import partition_spec, refuse_doubled
+from icesql.session.run.ddl.schemas import partition_spec
 from icesql.session.run.ddl.table_properties import table_properties
-from icesql.session.run.dml.write_target import SessionSettings, asks_dynamic, given_summary
-from icesql.session.run.query.query import from_metadata
+from icesql.session.run.queries import from_metadata
 from icesql.session.run.transactions import make_table
 from icesql.session.sql_errors import table_exists, table_not_found
 from icesql.session.state.names import Address
+from icesql.spark.jvm.types import from_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -56,8 +58,6 @@ def create_from_frame(
 ) -> None:
     """Make or replace the table with the frame's columns and rows. ``properties``: of the table, beside the statement's; ``options``: of
     the write. Raises AlreadyExistsError."""
-    from icesql.spark.jvm.types import from_spark
-
     stored = {**table_properties(session, statement), **(properties or {})}
     schema = from_spark(stored_schema(session, address, frame.schema))
     spec = partition_spec(statement.partitioning, schema, case_sensitive=session.is_case_sensitive)
@@ -128,17 +128,17 @@ def stored_schema(session: SessionState, address: Address, schema: Any) -> Any:
     refuse_doubled((field.name for field in schema.fields), session.name_key)
     if "" in schema.names:
         raise SqlError("Cannot create table: the name of a column is empty: ``")
-    return _as_nullable(schema) if nullable else schema
+    return as_nullable(schema) if nullable else schema
 
 
-def _as_nullable(type_: Any) -> Any:
+def as_nullable(type_: Any) -> Any:
     """The Spark type with nothing required at any depth."""
     from pyspark.sql.types import ArrayType, MapType, StructField, StructType
 
     if isinstance(type_, StructType):
-        return StructType([StructField(f.name, _as_nullable(f.dataType), True, f.metadata) for f in type_.fields])
+        return StructType([StructField(f.name, as_nullable(f.dataType), True, f.metadata) for f in type_.fields])
     if isinstance(type_, ArrayType):
-        return ArrayType(_as_nullable(type_.elementType), True)
+        return ArrayType(as_nullable(type_.elementType), True)
     if isinstance(type_, MapType):
-        return MapType(_as_nullable(type_.keyType), _as_nullable(type_.valueType), True)
+        return MapType(as_nullable(type_.keyType), as_nullable(type_.valueType), True)
     return type_

@@ -11,10 +11,10 @@ from icesql.catalog.hadoop import HadoopCatalog
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnsupportedError
 from icesql.parser import statements as s
 from icesql.parser.statements.families import NamespaceChange, NamespaceStatement
+from icesql.session.output.patterns import matches
 from icesql.session.output.results import ResultColumns
+from icesql.session.output.table_text import quoted_if_needed
 from icesql.session.run.ddl.table_properties import owner
-from icesql.session.run.show.describing import quoted_if_needed
-from icesql.session.run.show.patterns import matches
 from icesql.session.sql_errors import schema_exists, schema_not_found
 from icesql.session.state.catalogs import SPARK_CATALOG
 from icesql.spark.jvm.spark_session import qualified_path

@@ -8,14 +8,14 @@ from itertools import pairwise
 from icesql.errors import NotFoundError, SqlError, UnsupportedError, ValidationError, nearest
 from icesql.parser.statements.ddl import ColumnDefinition, SortTerm, TransformTerm
 from icesql.parser.text.tokens import tokenize
-from icesql.session.sql_errors import column_exists
+from icesql.session.resolve.ambiguous_columns import refuse_doubled, refuse_doubled_within
 from icesql.spark_errors import spark_message
-from icesql.spec.case_folding import NameKey, fold, name_key
+from icesql.spec.case_folding import fold, name_key
 from icesql.spec.partitioning import PARTITION_FIELD_ID_START, PartitionField, PartitionSpec
 from icesql.spec.schema import Schema
 from icesql.spec.sorting import SortField, SortOrder
 from icesql.spec.transforms import Transform
-from icesql.spec.types import NestedField, StructType, Type, children
+from icesql.spec.types import NestedField, children
 
 _SPARKS_TRANSFORMS = ("bucket", "years", "months", "days", "hours")  # as its parser spells them
 _SUFFIXES = {"bucket": "bucket", "truncate": "trunc", "year": "year", "month": "month", "day": "day", "hour": "hour", "void": "null"}
@@ -27,7 +27,7 @@ def table_schema(columns: Sequence[ColumnDefinition], *, case_sensitive: bool = 
     key = name_key(case_sensitive=case_sensitive)
     refuse_doubled((column.name for column in columns), key)
     for column in columns:
-        _refuse_doubled_fields(column.name, column.type, key)
+        refuse_doubled_within(column.name, column.type, key)
         if column.generated_text is not None:
             raise UnsupportedError(
                 spark_message(
@@ -43,30 +43,6 @@ def table_schema(columns: Sequence[ColumnDefinition], *, case_sensitive: bool = 
 def _is_identity(generated: str) -> bool:
     keys = [token.key for token in tokenize(generated)]
     return ("AS", "IDENTITY") in pairwise(keys)
-
-
-def refuse_doubled(names: Iterable[str], key: NameKey, parents: tuple[str, ...] = ()) -> None:
-    """Raises SqlError for two names of one key."""
-    seen: set[str] = set()
-    for name in map(key, names):
-        if name in seen:
-            raise column_exists([*parents, name])
-        seen.add(name)
-
-
-def refuse_doubled_fields(schema: Schema, key: NameKey) -> None:
-    """As ``refuse_doubled``, for the columns of a schema and the fields of their structs."""
-    refuse_doubled((field.name for field in schema.fields), key)
-    for field in schema.fields:
-        _refuse_doubled_fields(field.name, field.type, key)
-
-
-def _refuse_doubled_fields(name: str, type_: Type, key: NameKey, parents: tuple[str, ...] = ()) -> None:
-    path = (*parents, name)
-    if isinstance(type_, StructType):
-        refuse_doubled((field.name for field in type_.fields), key, path)
-    for field in children(type_):
-        _refuse_doubled_fields(field.name, field.type, key, path)
 
 
 def _highest_id(column: ColumnDefinition) -> int:
@@ -141,7 +117,7 @@ def _refuse_repeated_terms(terms: Sequence[TransformTerm]) -> None:
         column = ".".join(term.column)
         key = (term.transform.name, fold(column))
         if key in seen:
-            raise SqlError(f"Readable duplicate column(s) in the partitioning: {column}")
+            raise SqlError(f"Found duplicate column(s) in the partitioning: {column}")
         seen.add(key)
 
 

@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import AlreadyExistsError, NotFoundError, UnsupportedError
 from icesql.parser import statements as s
 from icesql.parser.statements.families import Alteration, TableStatement
+from icesql.parser.text.edits import quote
 from icesql.session.resolve.resolved import MetadataTable, Missing, Readable, ResolvedTable, SparkOwned, StoredView, TemporaryView
 from icesql.session.resolve.resolver import is_table, not_found, place, readable, required, resolve, table_at
-from icesql.session.rewrite.places import quote
 from icesql.session.run.ddl.alter import run_alter
 from icesql.session.run.ddl.column_defaults import refuse_defaults
 from icesql.session.run.ddl.create_as import create_as_select
 from icesql.session.run.ddl.schemas import partition_spec, table_schema
 from icesql.session.run.ddl.table_properties import table_properties
 from icesql.session.run.ddl.views import alter_as_view
-from icesql.session.run.query.query import run_query
+from icesql.session.run.queries import run_query
 from icesql.session.run.transactions import make_table
 from icesql.session.sql_errors import not_iceberg, table_exists, table_not_found
 from icesql.session.state.catalogs import SPARK_CATALOG
 from icesql.session.state.names import Address
+from icesql.spark.jvm.types import from_spark
 from icesql.spec.schema import Schema
 
 if TYPE_CHECKING:
@@ -118,8 +119,6 @@ def _create_like(session: SessionState, statement: s.CreateTableLike) -> DataFra
 
 
 def _spark_schema(session: SessionState, statement: s.CreateTableLike) -> Schema:
-    from icesql.spark.jvm.types import from_spark
-
     return from_spark(session.spark_sql(f"SELECT * FROM {quote(*statement.source.parts)}").schema)
 
 

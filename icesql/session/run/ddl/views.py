@@ -11,19 +11,20 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import AlreadyExistsError, InvalidArgumentError, SqlError, UnsupportedError, ValidationError
 from icesql.parser import statements as s
 from icesql.parser.statements.families import ViewStatement
+from icesql.session.output.patterns import matches
 from icesql.session.output.results import ResultColumns
+from icesql.session.resolve.ambiguous_columns import refuse_doubled
 from icesql.session.resolve.resolved import MetadataTable, ResolvedTable, StoredView
 from icesql.session.resolve.resolver import find_view, not_found, place, resolve
 from icesql.session.resolve.stored_views import QUERY_COLUMNS, SPARK_DIALECT, run_view_query
 from icesql.session.rewrite.moving import moved
-from icesql.session.run.ddl.schemas import refuse_doubled
 from icesql.session.run.ddl.table_properties import file_format, is_iceberg, refuse_reserved
-from icesql.session.run.show.patterns import matches
 from icesql.session.spark_errors import within
 from icesql.session.sql_errors import quoted, schema_not_found, view_not_found
 from icesql.session.state.names import Address
 from icesql.session.views.temporary_needs import refuse_temporary
 from icesql.session.views.temporary_views import OverTable
+from icesql.spark.jvm.types import from_spark
 from icesql.spark_errors import spark_message
 from icesql.spec.assign_ids import assign_view_ids
 from icesql.spec.properties import DEFAULT_FILE_FORMAT
@@ -157,8 +158,6 @@ def _refuse_cycle(session: SessionState, address: Address, text: str) -> None:
 
 def _schema(session: SessionState, statement: s.CreateView, schema: Any) -> Schema:
     from pyspark.sql.types import StructField, StructType
-
-    from icesql.spark.jvm.types import from_spark
 
     given = statement.columns
     if given and len(given) != len(schema.fields):

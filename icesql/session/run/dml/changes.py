@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from icesql.expr.tree import TRUE
 from icesql.parser import statements as s
 from icesql.parser.statements.families import RowStatement
+from icesql.session.resolve.write_target import write_target
 from icesql.session.run.dml.insert import run_insert, run_multi_insert
-from icesql.session.run.dml.write_target import write_target
 from icesql.session.run.transactions import commit
 from icesql.session.sql_errors import no_partition_management
 

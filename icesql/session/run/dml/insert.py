@@ -11,19 +11,20 @@ from icesql.expr.tree import TRUE, Expression, Op, Predicate, Reference, and_
 from icesql.parser import statements as s
 from icesql.parser.text.token_groups import name_place
 from icesql.parser.text.tokens import tokenize
+from icesql.session.resolve.ambiguous_columns import refuse_doubled
 from icesql.session.resolve.file_filters import file_filter
+from icesql.session.resolve.write_target import SessionSettings, WriteTarget, asks_dynamic, write_target
 from icesql.session.rewrite.bound_text import BoundText, bound
-from icesql.session.run.ddl.schemas import refuse_doubled
+from icesql.session.rewrite.default_keyword import default_edits
 from icesql.session.run.dml import row_commits
 from icesql.session.run.dml.row_commits import RowCommit, commit_rows, isolation_level
 from icesql.session.run.dml.schema_merge import accepts_any_schema, evolved, filled
-from icesql.session.run.dml.write_target import SessionSettings, WriteTarget, asks_dynamic, write_target
-from icesql.session.run.query.query import run_query
+from icesql.session.run.queries import from_metadata, run_query
 from icesql.session.sql_errors import quoted, unresolved_column
 from icesql.session.views.targets import insert_target
+from icesql.spark.functions.literals import sql_literal
 from icesql.spark.jvm.types import sql_type, to_spark_type
 from icesql.spark.write.data_files import WriteSettings, write_frame
-from icesql.spark.write.defaults import sql_literal
 from icesql.spark.write.store_assignment import assigned_frame
 from icesql.spark_errors import spark_message
 from icesql.spec.files import DataFile
@@ -88,9 +89,8 @@ def write(session: SessionState, target: WriteTarget, frame: DataFrame, **settin
 
 # -- the rows ----------------------------------------------------------------------------------------------------------
 def _query_frame(session: SessionState, statement: s.Insert, target: WriteTarget, text: BoundText, args: Any) -> Any:
-    from icesql.session.rewrite.default_keyword import with_defaults
-
-    return with_defaults(session, statement, target.table.metadata.schema, text, args)
+    text.edits.extend(default_edits(statement, target.table.metadata.schema, case_sensitive=session.is_case_sensitive))
+    return from_metadata(session, text, text.frame(*statement.query, args=args))
 
 
 def _static_partition(session: SessionState, statement: s.Insert, target: WriteTarget) -> dict[str, s.Span]:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import SqlError, ValidationError, nearest
 from icesql.parser import statements as s
+from icesql.parser.text.edits import quote
 from icesql.parser.text.tokens import tokenize
+from icesql.session.resolve.write_target import WriteTarget
 from icesql.session.rewrite.bound_text import BoundText
 from icesql.session.rewrite.merge_scope import qualified
-from icesql.session.rewrite.places import quote
-from icesql.session.run.dml.row_level import Qualifiers, assignment_of
-from icesql.session.run.dml.write_target import WriteTarget
+from icesql.session.run.dml.assignments import Qualifiers, assignment_of
 from icesql.session.sql_errors import table_not_found
 from icesql.spark.jvm.types import from_spark, to_spark_type
 from icesql.spark.row_level.assignments import Assignment

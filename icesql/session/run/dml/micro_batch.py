@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from icesql.expr.tree import TRUE
 from icesql.session.resolve.path_tables import require_named
+from icesql.session.resolve.write_target import WriteTarget, target_of
 from icesql.session.run.dml.insert import write
 from icesql.session.run.dml.schema_merge import evolved, filled
-from icesql.session.run.dml.write_target import WriteTarget, target_of
 from icesql.session.run.transactions import commit
 from icesql.spark.write.store_assignment import assigned_frame
 from icesql.table.changes.append import AppendFiles

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from icesql.errors import InvalidArgumentError, SqlError
 from icesql.expr.tree import Expression
-from icesql.session.run.dml.write_target import WriteTarget
+from icesql.session.resolve.write_target import WriteTarget
 from icesql.session.run.transactions import commit
 from icesql.spec.files import DataFile
 from icesql.spec.properties import whole_number

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,16 +10,16 @@ from icesql.io.deletes.files import check_delete_format
 from icesql.parser import statements as s
 from icesql.parser.statements.families import RowLevelStatement
 from icesql.parser.text.token_groups import is_null
+from icesql.session.resolve.write_target import SessionSettings, WriteTarget, target_of, write_target
 from icesql.session.rewrite.bound_text import BoundText, bound
 from icesql.session.rewrite.refused_expressions import refuse_expressions
-from icesql.session.run.dml.write_target import SessionSettings, WriteTarget, target_of, write_target
+from icesql.session.run.dml.assignments import Qualifiers, assignment_of
+from icesql.session.run.dml.merge import merge
 from icesql.session.run.transactions import commit
-from icesql.session.sql_errors import MissingTableError, field_not_found, unresolved_column
+from icesql.session.sql_errors import MissingTableError
 from icesql.session.views.targets import stored_target, temporary_target
 from icesql.spark.row_level.target import Target
-from icesql.spark.write.defaults import sql_literal
 from icesql.spec.properties import ROW_LEVEL_MODES
-from icesql.spec.types import StructType, Type
 from icesql.table.scan.planning_modes import check_modes
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ def run_row_level(session: SessionState, statement: RowLevelStatement, args: Any
     name = statement.target
     target, is_view = _target(session, statement)
     if target is None:
-        from icesql.session.run.query.query import run_query
+        from icesql.session.run.queries import run_query
 
         return run_query(session, statement.text, statement.references, args)
     properties = target.table.metadata.properties
@@ -106,8 +105,6 @@ def _changed(
             assignments = [assignment_of(names, assignment, text) for assignment in statement.assignments]
             return update_rows(row_target, assignments, None if statement.condition is None else _truth(text.sql(statement.condition)))
         case s.Merge():
-            from icesql.session.run.dml.merge import merge
-
             return merge(session, statement, target, row_target, text)
 
 
@@ -122,48 +119,3 @@ def _check_rows(session: SessionState, target: WriteTarget, statement: s.Delete,
 def _truth(condition: str) -> str:
     """A bare ``NULL`` is of no type, which Spark does not take for a condition; it is never true."""
     return "CAST(NULL AS BOOLEAN)" if is_null(condition) else condition
-
-
-class Qualifiers:
-    """The names by which assignment keys may call the target."""
-
-    def __init__(self, target: WriteTarget, alias: str, *, is_alias: bool, rows: Target) -> None:
-        self.schema, self.key = target.table.metadata.schema, rows.key
-        self.is_case_sensitive = rows.is_case_sensitive
-        full = tuple(self.key(part) for part in target.resolved.address.parts)
-        self._known = {(self.key(alias),)} | (set() if is_alias else {full[start:] for start in range(len(full))})
-
-    def require(self, column: Sequence[str], text: str, place: s.Span) -> None:
-        """Raises MissingColumnError for a path that leads to no column or field. ``place``: of the assignment's key in ``text``."""
-        holder: Type = self.schema.as_struct()
-        for depth, part in enumerate(column):
-            if not isinstance(holder, StructType):
-                return  # what is no struct has no fields to be assigned: the assignments are refused as a whole
-            field = next((each for each in holder.fields if self.key(each.name) == self.key(part)), None)
-            if field is None:
-                known = [each.name for each in holder.fields]
-                raise (
-                    field_not_found(part, known, text=text, place=place)
-                    if depth
-                    else unresolved_column(column, known, text=text, place=place)
-                )
-            holder = field.type
-
-    def column(self, parts: Sequence[str]) -> tuple[str, ...]:
-        """The path below the table, its qualifier taken off. Longer qualifiers are tried first."""
-        lowered = tuple(self.key(part) for part in parts)
-        for length in range(len(parts) - 1, 0, -1):
-            if lowered[:length] in self._known:
-                return tuple(parts[length:])
-        return tuple(parts)
-
-
-def assignment_of(names: Qualifiers, assignment: s.Assignment, text: BoundText) -> Any:
-    from icesql.spark.row_level.assignments import Assignment
-
-    column = names.column(assignment.column)
-    names.require(column, text.text, assignment.key)
-    if not assignment.is_default:
-        return Assignment(column=column, value=text.sql(assignment.value))
-    field = names.schema.find(".".join(column), case_sensitive=names.is_case_sensitive)
-    return Assignment(column=column, value="NULL" if field is None else sql_literal(field.type, field.write_default))

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from icesql.errors import InvalidArgumentError
-from icesql.session.run.dml.write_target import WriteTarget
+from icesql.session.resolve.write_target import WriteTarget
 from icesql.spec import types as I
 from icesql.spec.case_folding import fold
 from icesql.spec.promotion import can_promote

@@ -1,4 +1,4 @@
-"""BEGIN ... END scripts: Spark's own interpreter walks through them, and each statement in them is run as any other is run here.
+"""BEGIN ... END scripts: Spark's own interpreter steps through them; icesql runs each statement as it runs any other.
 
 What Spark asks itself (conditions, the queries of FOR, values of variables) reads our tables through temporary views, made again whenever
 a table has changed.

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import InvalidArgumentError, NotFoundError, ValidationError
 from icesql.parser import statements as s
+from icesql.parser.text.edits import Edit, rewrite
 from icesql.parser.text.names import References
 from icesql.session.output.results import ResultColumns
 from icesql.session.resolve.resolver import find_view, place, required
 from icesql.session.resolve.time_travel import current
 from icesql.session.rewrite.bound_text import bound
-from icesql.session.rewrite.places import Edit, rewrite
 from icesql.session.spark_errors import within
 
 if TYPE_CHECKING:

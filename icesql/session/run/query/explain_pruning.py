@@ -8,7 +8,7 @@ from icesql.errors import UnsupportedError
 from icesql.parser import statements as s
 from icesql.session.output.pruning_rows import pruning_rows
 from icesql.session.output.results import ResultColumns
-from icesql.session.run.query.query import run_query
+from icesql.session.run.queries import run_query
 from icesql.spark.jvm.queries import plan_physically
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from icesql.errors import CorruptMetadataError, IcesqlError
+from icesql.parser.text.edits import Edit, quote, rewrite
 from icesql.parser.text.names import Place, TableReference
 from icesql.parser.text.references import references
 from icesql.parser.text.substitute import Aliases, Replacement
@@ -21,7 +22,6 @@ from icesql.session.resolve.resolver import readable
 from icesql.session.resolve.time_travel import read_point
 from icesql.session.rewrite.bound_text import source_of, source_relation
 from icesql.session.rewrite.hidden_columns import Hidden, named_for, named_metadata_columns, shown_columns
-from icesql.session.rewrite.places import Edit, quote, rewrite
 from icesql.session.rewrite.rules import Bindings, edits
 from icesql.session.spark_errors import moved
 from icesql.session.sql_errors import quoted

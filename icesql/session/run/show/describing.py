@@ -8,7 +8,9 @@ from icesql.session.output.table_text import partitioning as partitioning
 from icesql.session.output.table_text import quoted_if_needed as quoted_if_needed
 from icesql.session.output.table_text import sort_order_text
 from icesql.session.resolve.resolved import CHANGES, Readable
+from icesql.session.resolve.time_travel import read_point
 from icesql.spark.jvm.spark_session import redacted
+from icesql.spark.jvm.types import to_spark_schema
 from icesql.spec import types as t
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.properties import CURRENT_SNAPSHOT_ID, DEFAULT_FILE_FORMAT
@@ -20,6 +22,14 @@ if TYPE_CHECKING:
 
 MAX_FIELDS = 25  # spark.sql.debug.maxToStringFields
 HIDDEN_PROPERTIES = ("comment", "collation", "location", "provider", "owner")
+
+
+def spark_fields(session: SessionState, resolved: Readable) -> list[Any]:
+    """The columns a query of ``resolved`` would have."""
+    if resolved.metadata_table is not None:
+        return list(session.plans.scan(resolved, read_point(resolved, None, "", session.microseconds), {}).frame.schema.fields)
+    point = read_point(resolved, None, "", session.microseconds)
+    return list(to_spark_schema(point.schema).fields)
 
 
 def partition_struct_names(metadata: TableMetadata) -> list[str]:

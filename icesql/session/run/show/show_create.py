@@ -19,10 +19,8 @@ _OPTION = "option."
 
 def create_table_text(session: SessionState, resolved: Readable) -> str:
     """A statement that would make the table again. Column types are spelled by Spark itself."""
-    from icesql.session.run.show.tables import spark_fields
-
     metadata = resolved.table.metadata
-    columns = ",\n  ".join(_column_ddl(session, field) for field in spark_fields(session, resolved))
+    columns = ",\n  ".join(_column_ddl(session, field) for field in describing.spark_fields(session, resolved))
     text = f"CREATE TABLE {describing.quoted_if_needed(*resolved.parts)} (\n  {columns})\n"
     if resolved.metadata_table == CHANGES:
         return text

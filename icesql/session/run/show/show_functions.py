@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from icesql.errors import UnsupportedError
 from icesql.parser import statements as s
+from icesql.session.output.patterns import matches
 from icesql.session.output.results import ResultColumns
 from icesql.session.rewrite.system_functions import SYSTEM
-from icesql.session.run.show.patterns import matches
 from icesql.session.sql_errors import schema_not_found
 from icesql.spark.functions.system_functions import FUNCTIONS
 from icesql.spark_errors import spark_message

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from icesql.errors import NotFoundError
 from icesql.parser import statements as s
-from icesql.procedures.base import Procedure
-from icesql.procedures.registry import NAMES, procedure, procedures
+from icesql.procedures.registry import procedures
+from icesql.session.output.patterns import matches
 from icesql.session.output.results import ResultColumns
 from icesql.session.rewrite.system_functions import SYSTEM
-from icesql.session.run.show.patterns import matches
-from icesql.session.sql_errors import no_procedures, routine_not_found
+from icesql.session.run.call import find_procedure
+from icesql.session.sql_errors import no_procedures
 from icesql.spec.case_folding import fold
 
 if TYPE_CHECKING:
@@ -30,24 +29,6 @@ _CLASS_NAMES = {
     "publish_changes": "ApplyWapChangesProcedure",
     "snapshot": "SnapshotTableProcedure",
 }  # those that are not named after their procedures
-
-
-def find_procedure(session: SessionState, parts: tuple[str, ...]) -> tuple[str, Procedure]:
-    """The catalog's name and the procedure. Raises UnsupportedError for a catalog without procedures, NotFoundError with the nearest
-    name."""
-    if len(parts) > 1 and parts[0] in session.catalogs:
-        catalog, rest = parts[0], parts[1:]
-    elif session.names.is_ours:
-        catalog, rest = session.names.current_catalog, parts if len(parts) > 1 else (*session.names.current_namespace, *parts)
-    else:
-        raise no_procedures(session.names.current_catalog)
-    full = (catalog, *rest)
-    if len(rest) != 2 or fold(rest[0]) != SYSTEM:
-        raise routine_not_found(full, NAMES)
-    try:
-        return catalog, procedure(rest[1])
-    except NotFoundError:
-        raise routine_not_found(full, NAMES) from None
 
 
 def show_procedures(session: SessionState, statement: s.ShowProcedures) -> DataFrame:

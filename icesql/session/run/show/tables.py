@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from icesql.errors import NotFoundError, SqlError, UnsupportedError, ValidationError
 from icesql.parser import statements as s
 from icesql.parser.statements.families import ShowStatement, TableDescription
+from icesql.session.output.patterns import matches
 from icesql.session.output.results import ResultColumns
 from icesql.session.resolve.resolved import (
     CHANGES,
@@ -21,12 +22,12 @@ from icesql.session.resolve.resolved import (
 )
 from icesql.session.resolve.resolver import not_found, readable, resolve
 from icesql.session.resolve.time_travel import read_point
-from icesql.session.run.query.query import run_query
+from icesql.session.run.queries import run_query
 from icesql.session.run.show import describing
-from icesql.session.run.show.patterns import matches
 from icesql.session.run.show.show_create import create_table_text
 from icesql.session.sql_errors import no_partition_management, not_for_v2, quoted, unresolved_column
 from icesql.spark.jvm.queries import default_size
+from icesql.spark.jvm.types import to_spark_schema, to_spark_struct
 from icesql.spark_errors import spark_message
 from icesql.spec.case_folding import fold
 from icesql.spec.metadata_columns import DELETED, FILE, LINEAGE, PARTITION, POS, SPEC_ID
@@ -87,7 +88,7 @@ def _of_table(session: SessionState, statement: TableDescription, parts: Sequenc
 def _of_ours(session: SessionState, statement: TableDescription, resolved: Readable) -> DataFrame:
     match statement:
         case s.ShowColumns():
-            return COLUMN_NAMES.frame(session.spark, [(field.name,) for field in spark_fields(session, resolved)])
+            return COLUMN_NAMES.frame(session.spark, [(field.name,) for field in describing.spark_fields(session, resolved)])
         case s.ShowTableProperties():
             return _show_properties(session, statement, resolved)
         case s.ShowCreateTable():
@@ -98,16 +99,6 @@ def _of_ours(session: SessionState, statement: TableDescription, resolved: Reada
             return _show_partitions(session, resolved)
         case s.DescribeTable():
             return _describe(session, statement, resolved)
-
-
-def spark_fields(session: SessionState, resolved: Readable) -> list[Any]:
-    """The columns a query of ``resolved`` would have."""
-    if resolved.metadata_table is not None:
-        return list(session.plans.scan(resolved, read_point(resolved, None, "", session.microseconds), {}).frame.schema.fields)
-    from icesql.spark.jvm.types import to_spark_schema
-
-    point = read_point(resolved, None, "", session.microseconds)
-    return list(to_spark_schema(point.schema).fields)
 
 
 # -- SHOW --------------------------------------------------------------------------------------------------------------
@@ -138,8 +129,6 @@ def _show_tables(session: SessionState, statement: s.ShowTables) -> DataFrame:
 
 def _information(session: SessionState, resolved: Readable) -> str:
     """The ``information`` column. Spark puts commas between the characters of the properties' text, and so does this."""
-    from icesql.spark.jvm.types import to_spark_schema
-
     metadata = resolved.table.metadata
     lines = [
         f"Catalog: {resolved.address.catalog.name}",
@@ -203,7 +192,7 @@ def _describe(session: SessionState, statement: s.DescribeTable, resolved: Reada
         raise not_for_v2("DESCRIBE TABLE AS JSON")
     if statement.partition is not None:
         raise no_partition_management(resolved.address.parts)
-    fields = spark_fields(session, resolved)
+    fields = describing.spark_fields(session, resolved)
     if statement.column is not None:
         return describe_column(session, statement.column, resolved.parts, fields)
     rows: list[tuple[str, str, str | None]] = [_field_row(field) for field in fields]
@@ -307,8 +296,6 @@ def _statistics(session: SessionState, resolved: Readable, fields: Sequence[Any]
 
 
 def _metadata_columns(resolved: Readable) -> list[tuple[str, str]]:
-    from icesql.spark.jvm.types import to_spark_struct
-
     metadata = resolved.table.metadata
     union = union_partition_type(metadata) if resolved.metadata_table in (None, "position_deletes", CHANGES) else StructType(())
     partition = describing.type_text(to_spark_struct(union))

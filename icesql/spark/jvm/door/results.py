@@ -1,4 +1,4 @@
-"""What a statement of ours gives Spark's parser to hand on: a query's plan, or the rows of a command that has run."""
+"""A statement's result as a plan that Spark's parser returns: a query's own plan, or the rows of a command that has run."""
 
 from __future__ import annotations
 

@@ -145,9 +145,11 @@ class _Trino(_Engine):
                 return f"ARRAY({self.type_name(type_.element)})"
             case t.MapType():
                 return f"MAP({self.type_name(type_.key)}, {self.type_name(type_.value)})"
-        if any(field.required for field in type_.fields):
-            self.refuse("NOT NULL within a type")
-        return f"ROW({', '.join(f'{self.sql(exp.to_identifier(field.name))} {self.type_name(field.type)}' for field in type_.fields)})"
+            case t.StructType(fields=fields):
+                if any(field.required for field in fields):
+                    self.refuse("NOT NULL within a type")
+                parts = [f"{self.sql(exp.to_identifier(field.name))} {self.type_name(field.type)}" for field in fields]
+                return f"ROW({', '.join(parts)})"
 
 
 class _Athena(_Engine):
@@ -185,9 +187,11 @@ class _Athena(_Engine):
                 return f"ARRAY<{self.type_name(type_.element)}>"
             case t.MapType():
                 return f"MAP<{self.type_name(type_.key)}, {self.type_name(type_.value)}>"
-        if any(field.required for field in type_.fields):
-            self.refuse("NOT NULL within a type")
-        return f"STRUCT<{', '.join(f'{self.sql(exp.to_identifier(field.name))}: {self.type_name(field.type)}' for field in type_.fields)}>"
+            case t.StructType(fields=fields):
+                if any(field.required for field in fields):
+                    self.refuse("NOT NULL within a type")
+                parts = [f"{self.sql(exp.to_identifier(field.name))}: {self.type_name(field.type)}" for field in fields]
+                return f"STRUCT<{', '.join(parts)}>"
 
 
 def _clauses(node: Any) -> list[Any]:

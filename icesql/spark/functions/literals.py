@@ -1,4 +1,4 @@
-"""Default values as Spark SQL text."""
+"""Values in internal form as literals of Spark SQL."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ def sql_literal(type_: I.Type, value: Any) -> str:
             return f"array({', '.join(sql_literal(type_.element, v) for v in value)})"
         case I.MapType():
             return f"map({', '.join(f'{sql_literal(type_.key, k)}, {sql_literal(type_.value, v)}' for k, v in value.items())})"
-    return "NULL"
+        case _:
+            return "NULL"
 
 
 def quoted_string(value: str) -> str:

@@ -50,7 +50,8 @@ def transform_column(spark: SparkSession, transform: Transform, source: I.Type, 
             return F.unix_date(_date(bridge, source, column))
         case "hour":
             return _floor_div(bridge, _micros(bridge, source, column), _MICROS_PER_HOUR).cast("int")
-    raise UnsupportedError(f"Transform is not supported: {transform}", transform=str(transform))
+        case _:
+            raise UnsupportedError(f"Transform is not supported: {transform}", transform=str(transform))
 
 
 def day_as_date(spark: SparkSession, source: I.Type, column: Column) -> Column:
@@ -78,7 +79,8 @@ def _hash(bridge: Bridge, source: I.Type, column: Column) -> Column:
             return _hash_bytes(bridge, bridge.expression(F.unhex(F.replace(column, F.lit("-"), F.lit("")))))
         case I.StringType() | I.BinaryType() | I.FixedType():
             return _hash_bytes(bridge, bridge.expression(column.cast("binary")))
-    raise UnsupportedError(f"Invalid source type {source} for transform: bucket")
+        case _:
+            raise UnsupportedError(f"Invalid source type {source} for transform: bucket")
 
 
 def _hash_long(bridge: Bridge, column: Column) -> Column:
@@ -108,7 +110,8 @@ def _truncated(bridge: Bridge, width: int, source: I.Type, column: Column) -> Co
             return _floored(bridge, "LongType", "java.lang.Long", column.cast("long"), F.lit(width).cast("long"))
         case I.DecimalType():
             return _floored_decimal(bridge, width, source, column)
-    raise UnsupportedError(f"Invalid source type {source} for transform: truncate")
+        case _:
+            raise UnsupportedError(f"Invalid source type {source} for transform: truncate")
 
 
 def _floored(bridge: Bridge, type_name: str, boxed: str, column: Column, width: Column) -> Column:
@@ -189,7 +192,8 @@ def _recognise(node: Node) -> tuple[Transform, Node] | None:
             return _as_time(node, HOUR, _MICROS_PER_HOUR)
         case "Subtract":
             return _as_year(node) or _as_month(node)
-    return None
+        case _:
+            return None
 
 
 def _integer(node: Node) -> int | None:

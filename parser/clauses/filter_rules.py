@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from icesql.expr.tree import Reference
+from icesql.parser.clauses.filter_tree import And, Between, Comparison, In, IsNan, IsNull, IsTruth, Like, Node, Not, Operand, Or, Truth
 from icesql.parser.constants import Constant
-from icesql.parser.dialect.filter_tree import And, Between, Comparison, In, IsNan, IsNull, IsTruth, Like, Node, Not, Operand, Or, Truth
 from icesql.parser.dialect.token_reader import MAX_DEPTH
-from icesql.parser.folding import Constants
 from icesql.parser.frozen.columns import ColumnValues
+from icesql.parser.frozen.folding import Constants
 from icesql.parser.text.names import Span
 from icesql.parser.text.tokens import Kind
 
