@@ -10,6 +10,7 @@ import pyspark
 from icesql.errors import IcesqlError, UnsupportedError
 from icesql.parser.parse import parse
 from icesql.parser.statements import Other, Query
+from icesql.parser.text.identifiers import parse_name
 from icesql.parser.text.parameters import parameter_markers
 from icesql.parser.text.script import is_script
 from icesql.session.session import Session
@@ -41,10 +42,7 @@ class Clients:
         from icesql.spark.jvm.door.parser import Answer
         from icesql.spark.jvm.door.thread import WaitingThread
 
-        with self._lock:
-            session = self._sessions.get(session_id)
-            if session is None:
-                session = self._sessions[session_id] = Session(spark())
+        session = self._session(session_id, spark)
         if args is None and pyspark.__version__.startswith("4.0.") and parameter_markers(text):
             raise UnsupportedError(
                 "Cannot run statement: Spark 4.0 keeps the values of its parameters to itself; write them into it, or use Spark 4.1"
@@ -54,6 +52,30 @@ class Clients:
             state.is_cancelled = running.is_cancelled
             frame = session.sql(text, args)
         return Answer(frame, isinstance(statement, Query | Other), self.shown(statement, frame))
+
+    def _session(self, session_id: str, spark: Callable[[], SparkSession]) -> Session:
+        with self._lock:
+            session = self._sessions.get(session_id)
+            if session is None:
+                session = self._sessions[session_id] = Session(spark())
+            return session
+
+    def is_ours(self, session_id: str, spark: Callable[[], SparkSession], name: str) -> bool:
+        from icesql.session.dataframe_api.builders import is_ours
+
+        return is_ours(self._session(session_id, spark), name)
+
+    def view_of(self, session_id: str, name: str) -> str | None:
+        from icesql.session.dataframe_api.builders import is_table, read_table
+        from icesql.spark.jvm import short_views
+
+        session = self._sessions[session_id]
+        with session.statement():
+            if not is_table(session, name):
+                return None
+            view = "_ice_" + ".".join(parse_name(name))  # of this name, which may lead elsewhere after a USE: made again each time
+            short_views.show(read_table(session, name), view)
+            return view
 
     def shown(self, statement: AnyStatement | None, frame: DataFrame) -> DataFrame | None:
         """What a shell prints of the rows, where that is less than they are."""

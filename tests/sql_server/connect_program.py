@@ -24,7 +24,7 @@ if pyspark.__version__.startswith("4.0."):
     try:
         spark.sql("INSERT INTO t VALUES (:id, 'c')", args={"id": 3}).collect()
     except AnalysisException as error:
-        answers["parameters"] = str(error).splitlines()[0]
+        answers["parameters"] = str(error).strip().splitlines()[0]
     spark.sql("INSERT INTO t VALUES (3, 'c')").collect()
 else:
     named = spark.sql("SELECT p FROM t WHERE id = :id", args={"id": 2}).collect()[0][0]
@@ -38,6 +38,12 @@ assert "local.remote.t" in explained, explained
 assert spark.sql("CALL local.system.ancestors_of('remote.t')").schema.fieldNames() == ["snapshot_id", "timestamp"]
 spark.sql("CREATE TEMPORARY VIEW seen AS SELECT * FROM t WHERE id < 3")
 answers["view"] = [list(row) for row in spark.sql("SELECT id FROM seen ORDER BY id").collect()]
+answers["table"] = [list(row) for row in spark.table("t").where("id > 1").select("p").orderBy("p").collect()]
+answers["read"] = [spark.read.table("local.remote.t").count(), spark.read.table("local.remote.t.snapshots").count()]
+try:
+    spark.range(1).write.saveAsTable("local.remote.other")
+except AnalysisException:
+    answers["written"] = "refused"
 answers["count"] = spark.sql("SELECT count(*) FROM t").collect()[0][0]
 try:
     spark.sql("SELECT * FROM nothing_here").collect()

@@ -46,6 +46,7 @@ def _may_be_thrown(bridge: Bridge, java: JavaObject) -> bool:
 
 def _parse_exception(bridge: Bridge, text: str, error: BaseException) -> JavaObject:
     message = str(error._desc) if isinstance(error, CapturedException) else str(error) or type(error).__name__
+    message = message.partition(" Trace:\n")[0]  # of Py4J's own errors
     line, column = (error.line, error.column) if isinstance(error, SqlError) else (None, None)
     if line is not None:
         message = message.partition(f" (line {line}, column {column})")[0]  # Spark's exception shows the place itself

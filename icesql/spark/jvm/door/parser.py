@@ -15,6 +15,7 @@ from icesql.spark.jvm.door.errors import as_java, propagate
 from icesql.spark.jvm.door.results import command_result, query_plan
 from icesql.spark.jvm.handles import JavaObject
 
+_READERS = ("SparkConnectPlanner.transformReadRel(", "classic.DataFrameReader.table(")
 Arguments = Mapping[str, Column] | Sequence[Column]
 
 
@@ -36,6 +37,12 @@ class Door(Protocol):
 
     def run(self, session_id: str, spark: Callable[[], SparkSession], text: str, args: Arguments | None) -> Answer:
         """What the statement gives, which is run once. ``spark``: the session, for whoever does not have it yet."""
+
+    def is_ours(self, session_id: str, spark: Callable[[], SparkSession], name: str) -> bool:
+        """Whether a name may be that of a table of ours."""
+
+    def view_of(self, session_id: str, name: str) -> str | None:
+        """The name of a temporary view of a table of ours, made now; ``None`` for a name that is Spark's after all."""
 
 
 def open_door(spark: SparkSession, door: Door) -> SparkSession:
@@ -68,6 +75,20 @@ class _Parser:
             return self._asked("parsePlanWithParameters", text, context)
         return self._run(text, _arguments(bridge_of(self._root), context))
 
+    def parseMultipartIdentifier(self, text: str) -> JavaObject:
+        """The parts of a name; where a table is to be read that is ours, those of a view of it."""
+        try:
+            if (
+                not self._door.is_inside(self._id)
+                and self._door.is_ours(self._id, self._spark, text)
+                and _reads_table(bridge_of(self._root))
+            ):
+                view = self._door.view_of(self._id, text)
+                text = text if view is None else f"`{view}`"
+        except Exception as error:
+            raise as_java(self._root, text, error) from None
+        return self._asked("parseMultipartIdentifier", text)
+
     def _run(self, text: str, args: Arguments | None) -> JavaObject:
         try:
             answer = self._door.run(self._id, self._spark, text, args)
@@ -95,6 +116,13 @@ class _Parser:
 
     class Java:
         implements = [classes.PARSER_INTERFACE]
+
+
+def _reads_table(bridge: Bridge) -> bool:
+    """Whether a name is parsed for ``spark.table`` or ``spark.read.table``, of the JVM or of a Spark Connect client: writers parse names
+    of targets by the same method."""
+    frames = bridge.java_class(classes.SCALA_RUN_TIME).stringOf(bridge.java_class("java.lang.Thread").currentThread().getStackTrace())
+    return any(reader in frames for reader in _READERS)
 
 
 def _arguments(bridge: Bridge, context: JavaObject) -> Arguments | None:
