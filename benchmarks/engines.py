@@ -17,6 +17,7 @@ import psutil
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "benchmarks" / "data"
+STORE = "ICESQL_BENCH_S3"
 CONF = {
     "spark.ui.enabled": "false",
     "spark.driver.memory": "4g",
@@ -31,7 +32,8 @@ CONF = {
 
 
 def open_session(engine: str, warehouse: Path) -> tuple[Any, Callable[[str], Any]]:
-    """(spark, sql) of ``jar`` or ``icesql``, with the hadoop catalog ``local`` on ``warehouse``."""
+    """(spark, sql) of ``jar`` or ``icesql``, with the hadoop catalog ``local`` on ``warehouse``; with ``ICESQL_BENCH_S3`` set to the settings of
+    a store, as JSON, also the catalog ``lake`` on it, its database beside the warehouse."""
     from pyspark.sql import SparkSession
 
     warehouse.mkdir(parents=True, exist_ok=True)
@@ -42,8 +44,20 @@ def open_session(engine: str, warehouse: Path) -> tuple[Any, Callable[[str], Any
         "spark.driver.extraJavaOptions": f"-Dderby.system.home={warehouse}",
     }
     conf |= {"spark.sql.catalog.local.type": "hadoop", "spark.sql.catalog.local.warehouse": str(warehouse)}
+    store = json.loads(os.environ.get(STORE, "{}"))
+    if store:
+        uri = {"jar": "jdbc:sqlite:", "icesql": "sqlite:///"}[engine] + f"{warehouse}/lake.db"
+        lake = {"type": {"jar": "jdbc", "icesql": "sql"}[engine], "uri": uri, **store}
+        conf |= {f"spark.sql.catalog.lake.{key}": value for key, value in lake.items()}
     if engine == "jar":
-        jars = ",".join(str(jar) for jar in (ROOT / ".oracle" / "jars").glob("iceberg-spark-runtime-*.jar"))
+        found = ("iceberg-spark-runtime-*.jar", "sqlite-jdbc-*.jar") if store else ("iceberg-spark-runtime-*.jar",)
+        jars = ",".join(str(jar) for name in found for jar in (ROOT / ".oracle" / "jars").glob(name))
+        if store:
+            conf |= {
+                "spark.driver.extraClassPath": str(next((ROOT / ".oracle" / "aws").glob("*.jar"))),
+                "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
+                "spark.sql.catalog.lake.io-impl": "org.apache.iceberg.aws.s3.S3FileIO",
+            }
         conf |= {
             "spark.jars": jars,
             "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",

@@ -2,8 +2,9 @@
 
     python -m benchmarks.rest [--rounds 10] [--snapshots 10000] [--tables 10000]
 
-Timed: load a table of many snapshots, list many tables, a commit of one file (metadata alone, on a table in hand), and a one-row append with
-its file (icesql and PyIceberg). Counted through a proxy: requests, and bytes of bodies.
+Timed: load a table of many snapshots, list many tables, a commit of one file (metadata alone, on a table in hand), a one-row append with its
+file (icesql and PyIceberg), 50 commits after one another, and 8 writers of one table at once, 4 commits each, that try again when another was
+first. Counted through a proxy: requests, and bytes of bodies sent and received.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ import subprocess
 import tempfile
 import time
 import uuid
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +32,9 @@ from tests.rest.proxy import FaultProxy
 from tests.rest.reference_server import JAR, ReferenceServer, start_server
 
 HERE = Path(__file__).parent
+SEVERAL, WRITERS, EACH = 50, 8, 4
+MANY = ("50 commits", "8 writers", "8 appenders")
+PATIENT = {"commit.retry.num-retries": "1000", "commit.retry.min-wait-ms": "10", "commit.retry.max-wait-ms": "200"}
 Client = dict[str, Callable[[str], float]]
 
 
@@ -62,6 +68,17 @@ def timed(work: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
+def at_once(works: list[Callable[[], None]]) -> float:
+    """All in threads of their own; until the last is done."""
+
+    def all_of_them() -> None:
+        with ThreadPoolExecutor(len(works)) as pool:
+            for done in [pool.submit(work) for work in works]:
+                done.result()
+
+    return timed(all_of_them)
+
+
 def ours(uri: str) -> Client:
     catalog = RestCatalog("icesql", {"uri": uri})
     held: dict[str, Any] = {}
@@ -80,12 +97,30 @@ def ours(uri: str) -> Client:
     refs = RestCatalog("refs", {"uri": uri, "snapshot-loading-mode": "refs"})
 
     def commit(name: str) -> float:
-        one = table(name)
-        file = DataFile(
+        return timed(partial(commits, table(name), 1))
+
+    def file_of(one: Any) -> DataFile:
+        return DataFile(
             content=FileContent.DATA, file_path=f"{one.location}/data/{uuid.uuid4()}.parquet", file_format="parquet", spec_id=0, partition=(),
             record_count=1, file_size_in_bytes=1000,
         )  # fmt: skip
-        return timed(lambda: one.new_fast_append().append_files([file]).commit())
+
+    def commits(one: Any, count: int) -> None:
+        for _ in range(count):
+            one.new_fast_append().append_files([file_of(one)]).commit()
+
+    def several(name: str) -> float:
+        return timed(partial(commits, table(name), SEVERAL))
+
+    def writers(name: str) -> float:
+        return at_once([partial(commits, catalog.load_table(name), EACH) for _ in range(WRITERS)])
+
+    def append_writers(name: str) -> float:
+        def append_each(one: Any) -> None:
+            for _ in range(EACH):
+                one.append(rows(1))
+
+        return at_once([partial(append_each, catalog.load_table(name)) for _ in range(WRITERS)])
 
     def forget(name: str) -> float:
         catalog.loads.forget(tuple(name.split(".")))
@@ -93,12 +128,14 @@ def ours(uri: str) -> Client:
 
     return {
         "load": forget, "load again": load, "load, refs": load_refs, "list": lambda name: timed(lambda: catalog.list_tables(name)),
-        "commit": commit, "append": lambda name: timed(lambda: table(name).append(rows(1))),
+        "commit": commit, "append": lambda name: timed(lambda: table(name).append(rows(1))), "50 commits": several,
+        "8 writers": writers, "8 appenders": append_writers,
     }  # fmt: skip
 
 
 def pyiceberg(uri: str) -> Client:
     from pyiceberg.catalog.rest import RestCatalog as Theirs
+    from pyiceberg.exceptions import CommitFailedException
 
     catalog = Theirs("pyiceberg", uri=uri)
     held: dict[str, Any] = {}
@@ -109,10 +146,21 @@ def pyiceberg(uri: str) -> Client:
         batch = rows(1).cast(held[name].schema().as_arrow())
         return timed(lambda: held[name].append(batch))
 
+    def append_each(one: Any) -> None:
+        batch = rows(1).cast(one.schema().as_arrow())
+        done = 0
+        while done < EACH:
+            try:
+                one.append(batch)
+                done += 1
+            except CommitFailedException:
+                one.refresh()
+
     return {
         "load": lambda name: timed(lambda: catalog.load_table(name).snapshots()[:1]),
         "list": lambda name: timed(lambda: catalog.list_tables(name)),
         "append": append,
+        "8 appenders": lambda name: at_once([partial(append_each, catalog.load_table(name)) for _ in range(WRITERS)]),
     }
 
 
@@ -150,6 +198,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--snapshots", type=int, default=10_000)
     parser.add_argument("--tables", type=int, default=10_000)
+    parser.add_argument("--many", type=int, default=2, help="rounds of many commits")
     options, _ = parser.parse_known_args()
     with tempfile.TemporaryDirectory() as folder:
         server = start_server(Path(folder) / "server")
@@ -168,33 +217,55 @@ def measure(server: ReferenceServer, folder: Path, options: argparse.Namespace) 
     java = Java(server.uri, folder)
     clients: dict[str, Client] = {
         "icesql": ours(server.uri),
-        "java": {verb: java.ask("append" if verb == "commit" else verb) for verb in ("load", "list", "commit")},
+        "java": {
+            "load": java.ask("load"),
+            "list": java.ask("list"),
+            "commit": java.ask("append"),
+            "50 commits": java.ask("several"),
+            "8 writers": java.ask("writers"),
+        },
         "pyiceberg": pyiceberg(server.uri),
     }
     names = {"load": "db.big", "load again": "db.big", "load, refs": "db.big", "list": "many"}
     for who in clients:
-        for verb in ("commit", "append"):
-            catalog.create_table(f"db.{verb}_{who}", SCHEMA)
+        for verb in ("commit", "append", *MANY):
+            catalog.create_table(f"db.{verb.replace(' ', '')}_{who}", SCHEMA, properties=PATIENT)
     lines: dict[str, dict[str, list[float]]] = {}
     for number in range(options.rounds + 2):
-        for verb in ("load", "load again", "load, refs", "list", "commit", "append"):
+        for verb in ("load", "load again", "load, refs", "list", "commit", "append", *MANY):
+            if verb in MANY and (number < 1 or number > 1 + options.many):
+                continue
             for who, client in clients.items():
                 if verb in client:
-                    seconds = client[verb](names.get(verb, f"db.{verb}_{who}"))
+                    seconds = client[verb](names.get(verb, f"db.{verb.replace(' ', '')}_{who}"))
                     if number >= 2:  # two to warm up
                         lines.setdefault(verb, {}).setdefault(who, []).append(seconds)
     for verb, by_client in lines.items():
         medians = {who: statistics.median(found) * 1000 for who, found in by_client.items()}
         mine = medians["icesql"]
         ratios = ", ".join(f"{who} {median:.1f} ms ({median / mine:.2f} of ours)" for who, median in medians.items() if who != "icesql")
-        print(f"{verb:10s} icesql {mine:.1f} ms{', ' if ratios else ''}{ratios}", flush=True)
+        print(f"{verb:12s} icesql {mine:.1f} ms{', ' if ratios else ''}{ratios}", flush=True)
     java.close()
     count(server, folder)
 
 
+@dataclass
+class CountingProxy(FaultProxy):
+    """``received``: bytes of the bodies of answers, but for those to reports of metrics."""
+
+    received: int = 0
+
+    def answer(self, verb: str, path: str, headers: Mapping[str, str], body: bytes) -> tuple[int, dict[str, str], bytes] | None:
+        answered = super().answer(verb, path, headers, body)
+        if answered is not None and "/metrics" not in path:
+            with self._lock:
+                self.received += len(answered[2])
+        return answered
+
+
 def count(server: ReferenceServer, folder: Path) -> None:
     """Requests and bytes of each client, through a proxy."""
-    proxy = FaultProxy(server.uri)
+    proxy = CountingProxy(server.uri)
     java = Java(proxy.uri, folder)
     clients: dict[str, Client] = {
         "icesql": ours(proxy.uri), "java": {"load": java.ask("load"), "list": java.ask("list"), "commit": java.ask("append")},
@@ -207,11 +278,13 @@ def count(server: ReferenceServer, folder: Path) -> None:
             client[verb](name.format(who))
             time.sleep(0.3)
             proxy.seen.clear()
+            proxy.received = 0
             client[verb](name.format(who))
             time.sleep(0.3)
             calls = [call for call in proxy.seen if "/metrics" not in call.path]
-            sent = sum(len(call.body) for call in calls)
-            print(f"{verb:10s} {who:10s} {len(calls)} requests ({', '.join(call.verb for call in calls)}), {sent:,} bytes sent", flush=True)
+            sent, received = sum(len(call.body) for call in calls), proxy.received
+            told = f"{sent:,} bytes sent, {received:,} received"
+            print(f"{verb:10s} {who:10s} {len(calls)} requests ({', '.join(call.verb for call in calls)}), {told}", flush=True)
     java.close()
     proxy.stop()
 

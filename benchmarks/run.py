@@ -9,11 +9,12 @@ BENCHMARKS = {
     "planning": "plan a table of 100,000 files (and 1,000,000), beside the JAR and PyIceberg",
     "commits": "append to the 100,000-file table, commits per second, expiry of 1,000 snapshots",
     "sql": "TPC-H SF1 through SQL: writes, queries, row-level changes, beside the JAR",
-    "stores": "the Arrow reader beside Spark's own, and requests of an S3 server by statement",
+    "stores": "the Arrow reader beside Spark's own, and the runtime beside icesql on an S3 server: seconds and requests",
     "maintenance": "rewrite_manifests, rewrite_data_files, orphan removal, add_files, beside the JAR",
     "rest": "REST clients by turns on Iceberg's own server: loads, lists, commits, beside Java and PyIceberg",
     "parsing": "what parsing a statement costs, also beside another checkout",
     "server": "appends a second to one table through icesql serve from 64 clients, beside writers that build snapshots themselves",
+    "sql_server": "what JDBC adds to a statement, beside stock Spark's Thrift server with the JAR",
     "load_commits": "many processes committing to one table; nothing may be lost",
 }
 

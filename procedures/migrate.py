@@ -21,6 +21,7 @@ def call(
     drop_backup: bool | None,
     backup_table_name: str | None,
     parallelism: int | None,
+    ignore_missing_files: bool | None,
 ) -> Iterator[Row]:
     if parallelism is not None and parallelism <= 0:
         raise InvalidArgumentError("Parallelism should be larger than 0")
@@ -35,7 +36,8 @@ def call(
     backup = backup_table_name or f"{source.name[1]}_BACKUP_"
     _check_backup(context, source, backup)
     settings = {"owner": str(context.spark.sparkContext.sparkUser()), **(properties or {}), "migrated": "true"}
-    count = _take_over(context, source, settings, parallelism or 1) if taken_over is None else _taken_over(taken_over)
+    reading = {"parallelism": parallelism or 1, "ignore_missing": bool(ignore_missing_files)}
+    count = _take_over(context, source, settings, reading) if taken_over is None else _taken_over(taken_over)
     _put_aside(context, source, backup, drop=bool(drop_backup))
     yield (count,)
 
@@ -64,13 +66,11 @@ def _check_backup(context: ProcedureContext, source: Any, backup: str) -> None:
         )
 
 
-def _take_over(context: ProcedureContext, source: Any, settings: dict[str, str], parallelism: int) -> int:
+def _take_over(context: ProcedureContext, source: Any, settings: dict[str, str], reading: dict[str, Any]) -> int:
     """Ours is found before Spark's of the same name, so that at any moment there is one to be read."""
     from icesql.spark.maintenance.adopt_table import adopt
 
-    adoption = adopt(
-        context.spark, source, context.catalog, source.name, properties=settings, location=source.location, parallelism=parallelism
-    )
+    adoption = adopt(context.spark, source, context.catalog, source.name, properties=settings, location=source.location, **reading)
     if not context.dry_run:
         return adoption.commit()
     context.planned("create table", source.dotted, reason="over the files of the old one")
@@ -107,6 +107,7 @@ PROCEDURE = Procedure(
         Parameter(name="drop_backup", type="boolean", description="drop the old table at the end; default false"),
         Parameter(name="backup_table_name", type="string", description="name of the old table afterwards; default: <table>_BACKUP_"),
         Parameter(name="parallelism", type="int", description="threads or tasks that read the files' metrics; default 1"),
+        Parameter(name="ignore_missing_files", type="boolean", description="pass by partitions whose folder is gone; default false"),
     ),
     output=(Output(name="migrated_files_count", type="bigint"),),
     call=call,

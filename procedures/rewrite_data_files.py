@@ -53,12 +53,14 @@ def _explain(context: ProcedureContext, rewrite: RewriteDataFiles, strategy: Str
 
 PROCEDURE = Procedure(
     name="rewrite_data_files",
-    summary="Rewrite data files: combine small ones, split large ones, apply deletes, sort or Z-order rows.",
+    summary="Rewrite data files: combine small ones, split large ones, apply deletes, sort rows or lay them along a curve.",
     parameters=(
         TABLE,
         Parameter(name="strategy", type="string", description="binpack (default) or sort"),
         Parameter(
-            name="sort_order", type="string", description="'c1 DESC NULLS LAST, bucket(4, c2)' or 'zorder(c1, c2)'; default: the table's"
+            name="sort_order",
+            type="string",
+            description="'c1 DESC NULLS LAST, bucket(4, c2)', 'zorder(c1, c2)' or 'hilbert(c1, c2)'; default: the table's",
         ),
         Parameter(name="options", type="map<string,string>", description="sizes, thresholds, partial progress: see docs/procedures.md"),
         Parameter(name="where", type="string", description="only files that may hold rows matching this predicate"),

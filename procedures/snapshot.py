@@ -19,6 +19,7 @@ def call(
     location: str | None,
     properties: dict[str, str] | None,
     parallelism: int | None,
+    ignore_missing_files: bool | None,
 ) -> Iterator[Row]:
     from icesql.spark.maintenance.adopt_table import adopt
 
@@ -47,7 +48,10 @@ def call(
             "This would mix snapshot table files with original table files."
         )
     settings = {"owner": str(context.spark.sparkContext.sparkUser()), **(properties or {}), GC_ENABLED: "false", "snapshot": "true"}
-    adoption = adopt(context.spark, source, catalog, identifier, properties=settings, location=location, parallelism=parallelism or 1)
+    adoption = adopt(
+        context.spark, source, catalog, identifier, properties=settings, location=location, parallelism=parallelism or 1,
+        ignore_missing=bool(ignore_missing_files),
+    )  # fmt: skip
     if not adoption.files:
         context.notice(f"snapshot found no data files in {source.dotted}: the new table is empty")
     if context.dry_run:
@@ -68,6 +72,7 @@ PROCEDURE = Procedure(
         Parameter(name="location", type="string", description="where the new table's own files go; default: the catalog's place for it"),
         Parameter(name="properties", type="map<string,string>", description="properties of the new table"),
         Parameter(name="parallelism", type="int", description="threads or tasks that read the files' metrics; default 1"),
+        Parameter(name="ignore_missing_files", type="boolean", description="pass by partitions whose folder is gone; default false"),
     ),
     output=(Output(name="imported_files_count", type="bigint"),),
     call=call,

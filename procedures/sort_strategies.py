@@ -1,13 +1,16 @@
-"""The strategy of rewrite_data_files: bin-packing, a sort order, or a Z-order, from the text of its arguments."""
+"""The strategy of rewrite_data_files: bin-packing, a sort order, a Z-order or a Hilbert curve, from the text of its arguments."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from icesql.errors import InvalidArgumentError, ValidationError
 from icesql.expr.tree import Reference
 from icesql.parser.sort_orders import ParsedSortOrder, parse_sort_order
+from icesql.parser.text.names import NameParts
 from icesql.spec.case_folding import fold
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.sorting import UNSORTED, SortDirection, SortOrder
@@ -21,11 +24,11 @@ _UNORDERED = (StructType, ListType, MapType, VariantType, GeometryType, Geograph
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strategy:
-    """``rewriter``: BIN-PACK, SORT or Z-ORDER. ``zorder``: places of columns in the table's schema."""
+    """``rewriter``: BIN-PACK, SORT, Z-ORDER or HILBERT. ``curve``: for the last two, places of columns in the table's schema."""
 
     rewriter: str = "BIN-PACK"
     order: SortOrder = UNSORTED
-    zorder: tuple[int, ...] = ()
+    curve: tuple[int, ...] = ()
     sort_order_id: int = 0
 
 
@@ -42,7 +45,9 @@ def strategy_of(metadata: TableMetadata, strategy: str | None, sort_order: str |
     if parsed is None:
         return _table_order(metadata)
     if parsed.zorder:
-        return Strategy(rewriter="Z-ORDER", zorder=_zorder_columns(metadata, parsed))
+        return Strategy(rewriter="Z-ORDER", curve=_curve_columns(metadata, parsed.zorder, "ZOrder"))
+    if parsed.hilbert:
+        return Strategy(rewriter="HILBERT", curve=_curve_columns(metadata, parsed.hilbert, "HILBERT"))
     return Strategy(rewriter="SORT", order=_order(metadata, parsed))
 
 
@@ -64,12 +69,12 @@ def _order(metadata: TableMetadata, parsed: ParsedSortOrder) -> SortOrder:
     return order
 
 
-def _zorder_columns(metadata: TableMetadata, parsed: ParsedSortOrder) -> tuple[int, ...]:
+def _curve_columns(metadata: TableMetadata, columns: Sequence[NameParts], curve: str) -> tuple[int, ...]:
     """Identity partition columns are the same for all rows of a file group, so they are left out."""
     schema, names = metadata.schema, [fold(field.name) for field in metadata.schema.fields]
     identity = {field.source_id for field in metadata.spec.fields if field.transform.is_identity}
     places = []
-    for parts in parsed.zorder:
+    for parts in columns:
         name = ".".join(parts)
         if fold(name) not in names:
             raise ValidationError(
@@ -81,18 +86,24 @@ def _zorder_columns(metadata: TableMetadata, parsed: ParsedSortOrder) -> tuple[i
         if schema.fields[place].id not in identity:
             places.append(place)
     if not places:
-        raise InvalidArgumentError("Cannot ZOrder, all columns provided were identity partition columns and cannot be used")
+        raise InvalidArgumentError(f"Cannot {curve}, all columns provided were identity partition columns and cannot be used")
     return tuple(places)
 
 
 def writer_of(spark: Any, rewrite: RewriteDataFiles, strategy: Strategy) -> GroupWriter:
     from icesql.spark.jobs.running_jobs import in_this_group
-    from icesql.spark.maintenance.rewrite_files import BinPack, Sorted, ZOrdered
 
-    match strategy.rewriter:
-        case "Z-ORDER":
-            return in_this_group(spark, ZOrdered(spark, rewrite, strategy.zorder))
-        case "SORT":
-            return in_this_group(spark, Sorted(spark, rewrite, strategy.order, strategy.sort_order_id))
-        case _:
-            return in_this_group(spark, BinPack(spark, rewrite))
+    return in_this_group(spark, _writer_of(spark, rewrite, strategy))
+
+
+def _writer_of(spark: Any, rewrite: RewriteDataFiles, strategy: Strategy) -> GroupWriter:
+    from icesql.spark.maintenance.rewrite_files import AlongCurve, BinPack, Sorted
+    from icesql.spark.write.hilbert import with_hilbert_values
+    from icesql.spark.write.zorder import with_z_values
+
+    if strategy.rewriter == "Z-ORDER":
+        text_bytes, max_bytes = rewrite.options.var_length_contribution, rewrite.options.max_output_size
+        return AlongCurve(spark, rewrite, partial(with_z_values, columns=strategy.curve, text_bytes=text_bytes, max_bytes=max_bytes))
+    if strategy.rewriter == "HILBERT":
+        return AlongCurve(spark, rewrite, partial(with_hilbert_values, columns=strategy.curve))
+    return Sorted(spark, rewrite, strategy.order, strategy.sort_order_id) if strategy.rewriter == "SORT" else BinPack(spark, rewrite)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from icesql.spark.jvm.door.parser import Answer, Arguments
 
 
+_log = logging.getLogger(__name__)
+
+
 class Clients:
     """What ``icesql.spark.jvm.door`` asks for the statements of clients."""
 
@@ -33,6 +37,13 @@ class Clients:
         self._missing: set[str] = set()
         self._cancelling = Cancelling()
         self._lock = threading.Lock()
+        self.when_made: Callable[[], None] = lambda: None  # called while Spark makes a session
+
+    def session_made(self) -> None:
+        try:
+            self.when_made()
+        except Exception:
+            _log.exception("Cannot prepare session of a client")
 
     def is_inside(self, session_id: str) -> bool:
         session = self._sessions.get(session_id)
@@ -42,7 +53,7 @@ class Clients:
         from icesql.spark.jvm.door.parser import Answer
         from icesql.spark.jvm.door.thread import WaitingThread
 
-        session = self._session(session_id, spark)
+        session = self.session(session_id, spark)
         if args is None and pyspark.__version__.startswith("4.0.") and parameter_markers(text):
             raise UnsupportedError(
                 "Cannot run statement: Spark 4.0 keeps the values of its parameters to itself; write them into it, or use Spark 4.1"
@@ -53,7 +64,8 @@ class Clients:
             frame = session.sql(text, args)
         return Answer(frame, isinstance(statement, Query | Other), self.shown(statement, frame))
 
-    def _session(self, session_id: str, spark: Callable[[], SparkSession]) -> Session:
+    def session(self, session_id: str, spark: Callable[[], SparkSession]) -> Session:
+        """A client's, made when it is first asked for."""
         with self._lock:
             session = self._sessions.get(session_id)
             if session is None:
@@ -63,7 +75,7 @@ class Clients:
     def is_ours(self, session_id: str, spark: Callable[[], SparkSession], name: str) -> bool:
         from icesql.session.dataframe_api.builders import is_ours
 
-        return is_ours(self._session(session_id, spark), name)
+        return is_ours(self.session(session_id, spark), name)
 
     def view_of(self, session_id: str, name: str) -> str | None:
         from icesql.session.dataframe_api.builders import is_table, read_table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any
@@ -69,12 +69,25 @@ class SqlServer:
             hive = {"derby.stream.error.file": str(own_folder_path() / "derby.log")}
             hive |= {key: value for key, value in options.conf.items() if key.startswith("hive.")}
             hive |= {"hive.server2.thrift.bind.host": options.host, "hive.server2.thrift.port": str(options.jdbc_port)}
-            self._servers.append(JdbcServer(self.spark, hive))
+            self._servers.append(JdbcServer(self.spark, hive, self._metadata_call))
         if options.connect_port is not None:
             self._servers.append(ConnectServer(self.spark))
+        self.clients.when_made = self._session_opened
         self._stopped = threading.Event()
         self._watcher = threading.Thread(target=self._watch, name="icesql-sql-clients", daemon=True)
         self._watcher.start()
+
+    def _session_opened(self) -> None:
+        for server in self._servers:
+            server.session_opened()
+
+    def _metadata_call(self, name: str, spark: Any, arguments: Sequence[Any]) -> str | None:
+        from pyspark.sql import SparkSession
+
+        from icesql.sql_server.metadata_calls import query
+
+        session = self.clients.session(str(spark.sessionUUID()), lambda: SparkSession(self.spark.sparkContext, spark))
+        return query(session, name, arguments)
 
     def _watch(self) -> None:
         while not self._stopped.wait(_SECONDS_BETWEEN):

@@ -8,15 +8,16 @@ from icesql.parser.statements.ddl import SortTerm
 from icesql.parser.text.names import NameParts
 
 
-def read_sort_order(text: str) -> tuple[list[SortTerm], list[tuple[NameParts, ...]]]:
-    """The terms, and the Z-orders among them. Raises SqlError."""
+def read_sort_order(text: str) -> tuple[list[SortTerm], list[NameParts], list[NameParts]]:
+    """The terms, the columns of Z-orders among them, and those of Hilbert curves. Raises SqlError."""
     reader, values = SortOrders.of(text), ColumnValues(text)
     terms: list[SortTerm] = []
-    zorders: list[tuple[NameParts, ...]] = []
+    curves: dict[str, list[NameParts]] = {"ZORDER": [], "HILBERT": []}
     bracketed = reader.accept("(")
     while True:
-        if reader.at("ZORDER", "("):
-            zorders.append(reader.zorder())
+        curve = next((name for name in curves if reader.at(name, "(")), None)
+        if curve is not None:
+            curves[curve] += reader.curve(curve)
         else:
             terms.append(values.sort_term(reader.sort_term()))
         if not reader.accept(","):
@@ -24,13 +25,13 @@ def read_sort_order(text: str) -> tuple[list[SortTerm], list[tuple[NameParts, ..
     if bracketed:
         reader.expect(")")
     reader.expect_end()
-    return terms, zorders
+    return terms, curves["ZORDER"], curves["HILBERT"]
 
 
 class SortOrders(Columns):
-    def zorder(self) -> tuple[NameParts, ...]:
-        self.expect("ZORDER")
+    def curve(self, name: str) -> list[NameParts]:
+        self.expect(name)
         columns = self.in_brackets(self.name_parts)
         if self.accept_any("ASC", "DESC"):
-            self.fail("a Z-order has no direction")
-        return tuple(columns)
+            self.fail(f"{name} has no direction")
+        return list(columns)

@@ -46,6 +46,24 @@ def test_paths_and_modules_exist(page: Path) -> None:
     assert not missing
 
 
+def _wings_named() -> set[str]:
+    """Behind the first folder of a row the names of its neighbours may stand alone: `icesql/server/http/`, `pages/`."""
+    named = set()
+    for row in re.findall(r"^\| (`(?:icesql|parser)/[^|]*)\|(.*)\|$", (ROOT / "docs/architecture.md").read_text(), re.M):
+        folder = ROOT
+        for path in re.findall(r"`([a-z_/]+)/`", " ".join(row)):
+            folder = ROOT / path if path.startswith(("icesql/", "parser/")) else folder.parent / path
+            named.add(str(folder.relative_to(ROOT)))
+    return named
+
+
+def test_every_wing_is_in_the_table() -> None:
+    wings = {path.parent for room in ("icesql", "parser") for path in (ROOT / room).glob("*/**/__init__.py")}
+    rooms = {ROOT / "icesql" / path.name for path in (ROOT / "icesql").iterdir()}
+    links = {ROOT / "icesql/parser", ROOT / "icesql/procedures"}
+    assert _wings_named() == {str(wing.relative_to(ROOT)) for wing in wings - rooms if not links & {wing, *wing.parents}}
+
+
 def _is_public(name: str) -> bool:
     """``icesql.connect`` and the like, and what is an attribute of them."""
     import icesql

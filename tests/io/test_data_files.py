@@ -16,7 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from icesql.errors import CorruptMetadataError, InvalidArgumentError, NotFoundError, UnsupportedError
-from icesql.expr.tree import Op, Predicate, Reference
+from icesql.expr.binding import bind
+from icesql.expr.tree import Op, Predicate, Reference, and_
 from icesql.io.arrow.types import internal_values, to_arrow_schema, to_arrow_value
 from icesql.io.data.files import DataFileWriter, conform, data_file_of, read_data_file, write_data_file
 from icesql.io.metrics.column_metrics import COUNTS, FULL, NONE, TRUNCATE_16, metrics_config, metrics_mode
@@ -339,6 +340,33 @@ def test_row_groups_are_skipped_and_positions_stay(tmp_path):
     assert 10 <= len(found) < 60_000
     assert found[-1] == (199_999, 199_999)
     assert all(a == b for a, b in found)
+
+
+@pytest.mark.parametrize("low", [0, 41_000, 199_995])
+@pytest.mark.parametrize("groups", ["1", "many"])
+def test_only_the_rows_around_those_that_are_wanted(tmp_path, groups, low):
+    inner = StructType((NestedField(4, "key", LongType()), NestedField(5, "text", StringType())))
+    stored = Schema((NestedField(1, "id", LongType()), NestedField(2, "s", StringType()), NestedField(3, "st", inner)))
+    ids = np.arange(200_000)
+    names = pa.array(np.char.mod("text of %032d", np.random.default_rng(1).permutation(200_000)))
+    struct = pa.StructArray.from_arrays([pa.array(ids, mask=ids % 7 == 0), names], ["key", "text"])
+    table = pa.table({"id": pa.array(ids, mask=ids % 5 == 0), "s": names, "st": struct})
+    properties = {"write.parquet.row-group-size-bytes": "3000000"} if groups == "many" else {}
+    file = write_data_file(IO, str(tmp_path / "f"), "parquet", table, stored, properties)
+    schema = Schema((*stored.fields, POS))
+    for name in ("id", "st.key"):
+        predicate = and_(Predicate(Op.GT_EQ, Reference(name), (low,)), Predicate(Op.LT, Reference(name), (low + 5,)))
+        rows = bind(schema, predicate)
+        whole = rows_of(schema, read_data_file(IO, file, schema))
+        found = rows_of(schema, read_data_file(IO, file, schema, rows=rows))
+        value = (lambda row: row[0]) if name == "id" else (lambda row: row[2] and row[2][0])
+        wanted = [row for row in whole if value(row) is not None and low <= value(row) < low + 5]
+        assert len(wanted) >= 3
+        assert [row for row in found if row in wanted] == wanted
+        assert len(found) <= 5 or name == "st.key"  # which is in half of what is read
+        assert found == whole[found[0][3] : found[0][3] + len(found)]
+    nothing = bind(schema, Predicate(Op.EQ, Reference("id"), (0,)))  # its row is null
+    assert rows_of(schema, read_data_file(IO, file, schema, rows=nothing)) == []
 
 
 def test_writer_conforms_or_refuses(tmp_path):

@@ -36,8 +36,8 @@ def start_session(warehouse: str, conf: dict[str, str]) -> Any:
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         logging.getLogger(name).disabled = True
     jars = sorted(str(jar) for jar in JARS.glob("*.jar"))
-    if not any("iceberg-spark-runtime" in jar for jar in jars):
-        raise RuntimeError(f"Cannot start the oracle: no Iceberg runtime in {JARS}: run scripts/fetch_oracle.sh")
+    if sum("iceberg-spark-runtime" in jar for jar in jars) != 1:
+        raise RuntimeError(f"Cannot start the oracle: one Iceberg runtime is wanted in {JARS}: run scripts/fetch_oracle.sh")
     settings = {
         **conf,
         **INTERPRETED,

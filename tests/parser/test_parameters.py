@@ -79,6 +79,8 @@ def test_variables():
 
 def test_sort_orders():
     assert parse_sort_order("zorder(a, b.c)").zorder == (("a",), ("b", "c"))
+    assert parse_sort_order("hilbert(a, b.c), hilbert(d)").hilbert == (("a",), ("b", "c"), ("d",))
+    assert parse_sort_order("hilbert DESC").terms[0].term.column == ("hilbert",)
     (first, second) = parse_sort_order("id DESC NULLS LAST, bucket(4, x)").terms
     assert (first.term.column, first.direction.value, first.null_order.value) == (("id",), "desc", "nulls-last")
     assert (str(second.term.transform), second.direction.value, second.null_order.value) == ("bucket[4]", "asc", "nulls-first")
@@ -87,7 +89,9 @@ def test_sort_orders():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a, zorder(b)", "Cannot mix identity sort columns and a Zorder sort expression: a, zorder"),
+        ("a, zorder(b)", "Cannot mix identity sort columns and a Zorder or Hilbert sort expression: a, zorder"),
+        ("a, hilbert(b), zorder(c)", "Cannot mix Zorder and Hilbert sort expressions: a, hilbert"),
+        ("hilbert(b) DESC", "Unable to parse sortOrder: hilbert"),
         ("foo bar", "Unable to parse sortOrder: foo bar"),
         ("", "Unable to parse sortOrder"),
         ("f(x)", "Transform is not supported"),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from icesql.catalog.table_operations import MetastoreTableOperations
-from icesql.errors import AlreadyExistsError, CommitFailedError, CommitStateUnknownError, ValidationError
+from icesql.errors import AlreadyExistsError, CommitFailedError, CommitStateUnknownError, NotFoundError, ValidationError
 
 pytestmark = pytest.mark.spark
 
@@ -143,6 +144,8 @@ def _comparable(row: Any) -> tuple[Any, ...]:
         (3, "bucket(4, id), s ASC"),
         (2, "zorder(id, s)"),
         (3, "zorder(f, b, d, ts, n)"),
+        (2, "hilbert(id, n)"),
+        (3, "hilbert(f, b, s, ts)"),
     ],
 )
 def test_sorted_rewrites_keep_every_row(session: Any, version: int, sort_order: str) -> None:
@@ -316,6 +319,25 @@ def test_a_migrate_that_fails_leaves_the_old_table_and_may_be_called_again(
     run(session, f"CALL spark_catalog.system.migrate('default.{name}')")
     run(session, f"INSERT INTO {table} VALUES (2)", f"DROP TABLE spark_catalog.default.{name}_BACKUP_")
     assert rows_of(session, table) == [(1,), (2,)]
+
+
+def test_partitions_without_a_folder_are_passed_by_if_asked(session: Any, folder: Path) -> None:
+    table = "spark_catalog.default.incomplete"
+    run(
+        session,
+        f"CREATE TABLE {table} (id BIGINT, p INT) USING parquet PARTITIONED BY (p) LOCATION '{folder}/incomplete'",
+        f"INSERT INTO {table} SELECT id, int(id % 3) FROM range(0, 6, 1, 1)",
+        f"ALTER TABLE {table} ADD PARTITION (p = 7)",
+    )
+    shutil.rmtree(folder / "incomplete" / "p=1")
+    snapshot = f"CALL local.system.snapshot('{table}', 'local.m.of_incomplete'"
+    for call in (f"{snapshot})", "CALL spark_catalog.system.migrate('default.incomplete', ignore_missing_files => false)"):
+        with pytest.raises(NotFoundError, match=r"ignore_missing_files => true passes by: .*p=1"):
+            run(session, call)
+    assert run(session, f"{snapshot}, ignore_missing_files => true)").collect() == [(2,)]
+    assert run(session, "CALL spark_catalog.system.migrate('default.incomplete', ignore_missing_files => true)").collect() == [(2,)]
+    for name in ("local.m.of_incomplete", table):
+        assert sorted(row[0] for row in session.sql(f"SELECT id FROM {name}").collect()) == [0, 2, 3, 5]
 
 
 def test_migrate_refuses_a_backup_name_that_is_taken_before_it_does_anything(session: Any) -> None:

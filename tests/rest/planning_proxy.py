@@ -21,13 +21,15 @@ Answer = tuple[int, dict[str, str], bytes]
 @dataclass
 class PlanningProxy(FaultProxy):
     """``polls``: how often a plan is said to be under way. ``parts``: files that each part holds, 0 for whole plans. ``forgets``: how many
-    parts are asked for in vain. ``drops``: keys left out of each task, as a server does that keeps to the specification."""
+    parts are asked for in vain. ``loses``: answers that never arrive. ``drops``: keys left out of each task, as a server does that keeps to
+    the specification."""
 
     mode: str = "server"
     offered: list[str] = field(default_factory=lambda: list(ROUTES))
     polls: int = 0
     parts: int = 0
     forgets: int = 0
+    loses: int = 0
     fails: bool = False
     drops: tuple[str, ...] = ()
     credentials: list[dict[str, Any]] = field(default_factory=list)
@@ -42,8 +44,9 @@ class PlanningProxy(FaultProxy):
             return self._changed(super().answer(verb, path, headers, body), self._offer)
         if "/plan" in place or place.endswith("/tasks"):
             with self._lock:
-                self.seen.append(type(self.seen[0])(verb, path, headers, body, lambda: (0, {}, b"")) if self.seen else None)  # type: ignore[arg-type]
-                return self._planning(verb, place, body)
+                lost, self.loses = self.loses > 0, self.loses - 1
+                planned = self._planning(verb, place, body)
+            return None if lost else planned
         answered = super().answer(verb, path, headers, body)
         if "/tables/" in place and verb == "GET":
             return self._changed(answered, lambda node: node.setdefault("config", {}).update({"scan-planning-mode": self.mode}))

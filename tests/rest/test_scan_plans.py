@@ -123,6 +123,12 @@ def test_a_plan_that_the_server_forgot_is_asked_for_again(planner: PlanningProxy
     assert len(planner.requests) == 2 and planner.cancelled == ["plan-1"]
 
 
+def test_lost_answers_are_asked_for_again(planner: PlanningProxy, planned: RestCatalog, catalog: RestCatalog) -> None:
+    filled(catalog)
+    planner.polls, planner.parts, planner.loses = 1, 3, 3
+    assert ids(planned.load_table("db.t")) == [0, 1, 2, 4, 5, 6, 7, 8, 9]
+
+
 def test_a_plan_that_fails_is_an_error_that_says_why(planner: PlanningProxy, planned: RestCatalog, catalog: RestCatalog) -> None:
     filled(catalog)
     planner.fails = True

@@ -86,11 +86,6 @@ CASES: dict[str, tuple[list[str], str, list[tuple[Any, ...]]]] = {
         "SELECT id FROM {t}",
         [(2,), (3,)],
     ),
-    "snapshot_filter_on_a_dropped_column": (
-        [*_TWO, "ALTER TABLE {t} CREATE TAG v1", "ALTER TABLE {t} DROP COLUMN n", "INSERT INTO {t} VALUES (4, 'd')"],
-        "SELECT id, n FROM {t} VERSION AS OF 'v1' WHERE n = 2",
-        [(2, 2)],
-    ),
     "bucket_over_files_partitioned_by_identity": (
         [
             "CREATE TABLE {t} (id INT, s STRING) USING iceberg PARTITIONED BY (id)",
@@ -109,24 +104,6 @@ CASES: dict[str, tuple[list[str], str, list[tuple[Any, ...]]]] = {
         "SELECT id, o IS NULL, o.c FROM {t}",
         [(1, True, None), (2, False, 1), (3, False, None)],
     ),
-    "new_field_beside_is_null": (
-        [
-            "CREATE TABLE {t} (id INT, s STRUCT<a: INT>) USING iceberg",
-            "INSERT INTO {t} VALUES (1, struct(1)), (2, NULL)",
-            "ALTER TABLE {t} ADD COLUMN s.b INT",
-        ],
-        "SELECT id, s.b, s IS NULL FROM {t}",
-        [(1, None, False), (2, None, True)],
-    ),
-    "new_field_of_an_element": (
-        [
-            "CREATE TABLE {t} (id INT, r ARRAY<STRUCT<a: INT>>) USING iceberg",
-            "INSERT INTO {t} VALUES (1, array(struct(1), struct(2)))",
-            "ALTER TABLE {t} ADD COLUMN r.element.f INT",
-        ],
-        "SELECT id, r[0].f, size(r.f) FROM {t}",
-        [(1, None, 2)],
-    ),
     "orc_ntz_before_1970": (
         [
             "CREATE TABLE {t} (id INT, x TIMESTAMP_NTZ) USING iceberg TBLPROPERTIES ('write.format.default'='orc')",
@@ -144,17 +121,6 @@ CASES: dict[str, tuple[list[str], str, list[tuple[Any, ...]]]] = {
         [(1,)],
     ),
     "max_pos": (_TWO, "SELECT count(*), max(_pos) >= 0 FROM {t}", [(3, True)]),
-    "timestamp_as_of_subquery": (_TWO, "SELECT count(*) FROM {t} TIMESTAMP AS OF (SELECT current_timestamp())", [(3,)]),
-    "insert_after_a_sorted_column_is_replaced_away": (
-        [
-            "CREATE TABLE {t} (id INT, s STRING) USING iceberg",
-            "ALTER TABLE {t} WRITE ORDERED BY s",
-            "REPLACE TABLE {t} (id INT) USING iceberg",
-            "INSERT INTO {t} VALUES (1)",
-        ],
-        "SELECT * FROM {t}",
-        [(1,)],
-    ),
     "partition_fields_of_one_name": (
         [
             "CREATE TABLE {t} (id INT, s STRING) USING iceberg PARTITIONED BY (s)",

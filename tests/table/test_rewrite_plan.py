@@ -139,6 +139,7 @@ def test_wrong_options_are_refused(options: Mapping[str, str], message: str):
 def test_sort_and_zorder_have_options_of_their_own():
     assert data_rewrite_options({"compression-factor": "2.5"}, metadata(), "SORT").compression_factor == 2.5
     assert data_rewrite_options({"max-output-size": "9"}, metadata(), "Z-ORDER").max_output_size == 9
+    assert data_rewrite_options({"compression-factor": "2"}, metadata(), "HILBERT").compression_factor == 2.0
     for rewriter, key in (("BIN-PACK", "compression-factor"), ("SORT", "max-output-size")):
         with pytest.raises(InvalidArgumentError):
             data_rewrite_options({key: "1"}, metadata(), rewriter)

@@ -59,7 +59,8 @@ _KNOWN = frozenset(value for name, value in globals().items() if name.isupper() 
 _OTHERS = frozenset({
     "type", "catalog-impl", "py-catalog-impl", "io-impl", "py-io-impl", "default-namespace", "cache-enabled", "cache.case-sensitive",
     "cache.expiration-interval-ms", "use-nullable-query-schema", "removal.allowed-locations", "metrics-reporter-impl",
-    "rest.sigv4.max-retries", "downcast-ns-timestamp-to-us-on-write",
+    "rest.sigv4.max-retries", "rest-table-cache.expire-after-write-ms", "rest-table-cache.max-entries",
+    "downcast-ns-timestamp-to-us-on-write",
 })  # fmt: skip
 _PREFIXES = (
     "header.", "s3.", "s3tables.", "gcs.", "adls.", "hdfs.", "hadoop.", "client.", "io.", "glue.", "dynamodb.", "oss.", "ecs.",

@@ -28,7 +28,9 @@ from icesql.io.lru import LruCache
 
 _MOST_TABLES = 1_000
 _READS = frozenset({"GET", "HEAD"})
-_NO_KEY = frozenset({Route.CREATE_VIEW, Route.REPORT_METRICS, Route.SIGN})
+_HARMLESS = frozenset({Route.PLAN, Route.FETCH_TASKS, Route.SIGN})
+"""They change nothing that anyone keeps: without an answer they are sent again."""
+_NO_KEY = _HARMLESS | {Route.CREATE_VIEW, Route.REPORT_METRICS}
 _TABLE_ROUTES = frozenset({
     Route.COMMIT_TABLE, Route.REPORT_METRICS, Route.LOAD_CREDENTIALS, Route.SIGN, Route.PLAN, Route.FETCH_PLAN, Route.CANCEL_PLAN,
     Route.FETCH_TASKS,
@@ -190,7 +192,7 @@ class Server:
             params=dict(params or {}),
             headers=sent,
             body=None if body is None else msgspec.json.encode(body),
-            is_repeatable=has_key or route.verb in _READS,
+            is_repeatable=has_key or route.verb in _READS or route in _HARMLESS,
         )
         table = (names or {}).get("table")
         auth = self.auth_of((*namespace, table)) if table is not None and route in _TABLE_ROUTES else self._auth

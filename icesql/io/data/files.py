@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from icesql.errors import InvalidArgumentError, UnsupportedError
 from icesql.expr.metrics import inclusive_metrics
-from icesql.expr.tree import Expression
+from icesql.expr.tree import TRUE, Expression
 from icesql.io.arrow.projection import project, wanted_leaves, with_mapped_ids, with_ordinal_ids
 from icesql.io.arrow.types import has_ids, to_arrow_schema
 from icesql.io.avro.container import corrupt, read_records
@@ -23,6 +23,7 @@ from icesql.io.data.writer import DataFileWriter, conform, default_format, write
 from icesql.io.metrics.column_metrics import FULL, MetricsConfig, metrics_config, with_metrics
 from icesql.io.parquet.files import ParquetSource, open_parquet, parquet_batches, starts_within
 from icesql.io.parquet.metrics import parquet_metrics
+from icesql.io.parquet.row_windows import row_windows
 from icesql.io.storage.files import FileIO
 from icesql.spec.avro_schema import has_field_ids
 from icesql.spec.budgets import data_file_bytes
@@ -54,6 +55,7 @@ def read_data_file(
     data_sequence_number: int | None = None,
     batch_rows: int = DEFAULT_BATCH_ROWS,
     byte_range: tuple[int, int] | None = None,
+    rows: Expression = TRUE,
 ) -> Iterator[pa.RecordBatch]:
     """The file's rows in the columns of ``schema``, in file order, as batches of ``to_arrow_schema(schema)``.
 
@@ -61,10 +63,13 @@ def read_data_file(
     stand for
     columns the file lacks: identity partition values. The columns ``FILE``, ``POS``, ``SPEC_ID``, ``ROW_ID`` and ``SEQUENCE`` may be
     part of ``schema``. ``filter`` only skips row groups none of whose rows can match; it does not filter rows.
-    ``byte_range`` (start, end): of a Parquet file only the row groups that start there.
+    ``byte_range`` (start, end): of a Parquet file only the row groups that start there. ``rows``: those for which it is not true may be
+    left out.
     Raises NotFoundError, CorruptMetadataError, UnsupportedError.
     """
-    for position, batch, file_schema in _batches(io, data_file, schema, name_mapping, filter, batch_rows, byte_range):
+    for position, batch, file_schema in _batches(
+        io, data_file, schema, name_mapping, filter, batch_rows, byte_range, rows, constants or {}
+    ):
         plain = project(batch, schema, file_schema=file_schema, constants=constants)
         yield _with_metadata_columns(plain, schema, position, data_file, data_sequence_number)
 
@@ -77,6 +82,8 @@ def _batches(
     filter_: Expression | None,
     batch_rows: int,
     byte_range: tuple[int, int] | None,
+    rows: Expression,
+    constants: Mapping[int, object],
 ) -> Iterator[tuple[int, pa.RecordBatch, pa.Schema]]:
     location = data_file.file_path
     match data_file.file_format.lower():
@@ -85,6 +92,10 @@ def _batches(
                 source = open_parquet(stream, location)
                 file_schema = resolved(source.schema, mapping)
                 keep = _row_group_test(source, schema, file_schema, filter_)
+                windows = None
+                if rows != TRUE:
+                    shape = {"file_schema": file_schema, "constants": constants, "batch_rows": batch_rows, "stream": stream}
+                    windows = row_windows(source, schema, location, rows, **shape)
                 yield from parquet_batches(
                     source,
                     schema,
@@ -93,6 +104,7 @@ def _batches(
                     keep_row_group=keep if byte_range is None else lambda group: starts_within(source, group, byte_range) and keep(group),
                     batch_rows=batch_rows,
                     stream=stream,
+                    window=windows,
                 )
         case "orc":
             yield from _orc(io, location, schema, mapping)

@@ -297,25 +297,52 @@ def parquet_batches(
     keep_row_group: Callable[[int], bool],
     batch_rows: int,
     stream: Any = None,
+    window: Callable[[int], range] | None = None,
 ) -> Iterator[tuple[int, pa.RecordBatch, pa.Schema]]:
     """(position of the first row, batch, its schema with ids) of the wanted columns. Raises CorruptMetadataError.
 
-    ``stream``: what the file is read from. One that can fetch ranges ahead is asked for a row group and the next.
+    ``stream``: what the file is read from. One that can fetch ranges ahead is asked for a row group and the next. ``window``: the rows of a
+    row group that are wanted; batches without any are left out.
     """
     footer = source.footer
-    columns = [".".join(path) for path in wanted_leaves(file_schema, schema)]
-    columns = _physical(columns, footer)
+    columns = _columns_of(source, schema, file_schema)
     kept = [group for group in range(footer.num_row_groups) if keep_row_group(group)]
     starts = [0, *accumulate(footer.row_group(group).num_rows for group in range(footer.num_row_groups))]
     ahead = getattr(stream, "prefetch", None)
     for place, group in enumerate(kept):
-        if ahead is not None:
-            ahead([chunk for next_group in kept[place : place + 2] for chunk in _chunks(footer, next_group, columns)])
-        yield from _group_batches(
-            source, group, starts[group], footer.row_group(group).num_rows, columns, location, file_schema, batch_rows
-        )
+        rows = footer.row_group(group).num_rows
+        wanted = range(rows) if window is None else window(group)
+        if wanted:
+            if ahead is not None:
+                groups = kept[place : place + (2 if window is None else 1)]
+                ahead([chunk for next_group in groups for chunk in _chunks(footer, next_group, columns)])
+            batches = _group_batches(source, group, starts[group], rows, columns, location, file_schema, batch_rows)
+            yield from batches if window is None else _within(batches, starts[group], wanted)
         if ahead is not None:
             stream.forget(_start_of(footer, kept[place + 1]) if place + 1 < len(kept) else 0)
+
+
+def _within(
+    batches: Iterator[tuple[int, pa.RecordBatch, pa.Schema]], start: int, wanted: range
+) -> Iterator[tuple[int, pa.RecordBatch, pa.Schema]]:
+    """The rows of the batches in a window, which counts from ``start``; what follows it is not read."""
+    for position, batch, schema in batches:
+        first, last = max(start + wanted.start - position, 0), min(start + wanted.stop - position, batch.num_rows)
+        if first < last:
+            yield position + first, batch.slice(first, last - first), schema
+        if position + batch.num_rows >= start + wanted.stop:
+            return
+
+
+def column_bytes(source: ParquetSource, schema: Schema, file_schema: pa.Schema) -> int:
+    """Bytes of the file's columns that a projection needs, as they are stored."""
+    columns = _columns_of(source, schema, file_schema)
+    groups = range(source.footer.num_row_groups)
+    return sum(end - start for group in groups for start, end in _chunks(source.footer, group, columns))
+
+
+def _columns_of(source: ParquetSource, schema: Schema, file_schema: pa.Schema) -> list[str]:
+    return _physical([".".join(path) for path in wanted_leaves(file_schema, schema)], source.footer)
 
 
 def starts_within(source: ParquetSource, group: int, byte_range: tuple[int, int]) -> bool:

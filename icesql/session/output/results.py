@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from icesql.spark.jvm.local_rows import local_frame
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 
 class ResultColumns:
@@ -31,7 +31,7 @@ class ResultColumns:
             self._schema = StructType(fields)
         return self._schema
 
-    def frame(self, spark: SparkSession, rows: Iterable[Sequence[Any]] = ()) -> Any:
+    def frame(self, spark: SparkSession, rows: Iterable[Sequence[Any]] = ()) -> DataFrame:
         return local_frame(spark, [tuple(row) for row in rows], self.schema)
 
 

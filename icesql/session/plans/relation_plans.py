@@ -234,7 +234,7 @@ class RelationPlans:
             )
         return RelationPlan.of(without_reserved_names(frame, point.schema), tuple(keys))
 
-    def while_present(self, resolved: Readable, point: ReadPoint, row: Any, frame: DataFrame) -> Any:
+    def while_present(self, resolved: Readable, point: ReadPoint, row: Any, frame: DataFrame) -> DataFrame:
         """Yields ``row``, the result of ``frame`` at this version of the table, while this version is the newest; else runs ``frame``."""
         if not self._is_unpinned(point):
             return row

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
-from icesql.errors import SqlError, UnsupportedError
+from icesql.errors import InvalidArgumentError, SqlError, UnsupportedError
 from icesql.parser import statements as s
 from icesql.parser.parse import parse
 from icesql.session.resolve.view_columns import refuse_narrowing
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 SPARK_DIALECT = "spark"
 QUERY_COLUMNS = "spark.query-column-names"
+BINDING_MODE = "spark.sql.iceberg.view.schema-binding-mode"
 
 
-def view_frame(session: SessionState, address: Address, view: ViewMetadata) -> Any:
+def view_frame(session: SessionState, address: Address, view: ViewMetadata) -> DataFrame:
     """The view's rows: its query, run in the catalog and namespace it was written in.
 
     Raises SqlError for a view that reads itself, or that has no SQL for Spark.
@@ -32,7 +33,7 @@ def view_frame(session: SessionState, address: Address, view: ViewMetadata) -> A
         dialects = ", ".join(r.dialect for r in view.current_version.representations)
         raise UnsupportedError(f"Cannot read view {address.dotted}: it has no SQL for Spark, only for: {dialects}")
     with session.reading_view(address.dotted), written_in(session, address, view):
-        return _shown(run_view_query(session, sql.sql), view)
+        return _shown(run_view_query(session, sql.sql), view, may_narrow=_may_narrow(session))
 
 
 def written_in(session: SessionState, address: Address, view: ViewMetadata) -> AbstractContextManager[None]:
@@ -56,7 +57,15 @@ def run_view_query(session: SessionState, text: str) -> DataFrame:
     return session.query(text, _references(text))
 
 
-def _shown(frame: DataFrame, view: ViewMetadata) -> DataFrame:
+def _may_narrow(session: SessionState) -> bool:
+    """Whether columns that have come to hold more than the view's types do are cast, and not refused."""
+    mode = (session.conf(BINDING_MODE) or "BINDING").strip()
+    if mode.upper() not in ("BINDING", "COMPENSATION"):
+        raise InvalidArgumentError(f"Invalid value for {BINDING_MODE}: {mode}, expected BINDING or COMPENSATION", value=mode)
+    return mode.upper() == "COMPENSATION"
+
+
+def _shown(frame: DataFrame, view: ViewMetadata, *, may_narrow: bool) -> DataFrame:
     """The query's columns under the view's names, types and comments."""
     from pyspark.sql import functions as F
 
@@ -72,7 +81,7 @@ def _shown(frame: DataFrame, view: ViewMetadata) -> DataFrame:
         metadata = {"comment": field.metadata["comment"]} if "comment" in field.metadata else {}
         column = F.col(f"c{index}")
         same = named.schema.fields[index].dataType == field.dataType
-        if not same:
+        if not same and not may_narrow:
             refuse_narrowing(frame, index, frame.columns[index], field.dataType)
         columns.append((column if same else column.cast(field.dataType)).alias(field.name, metadata=metadata))
     return named.select(*columns)

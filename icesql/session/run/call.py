@@ -49,12 +49,12 @@ def find_procedure(session: SessionState, parts: tuple[str, ...]) -> tuple[str, 
         raise routine_not_found(full, NAMES) from None
 
 
-def run_call(session: SessionState, statement: s.Call, args: Any = None) -> Any:
+def run_call(session: SessionState, statement: s.Call, args: Any = None) -> DataFrame:
     catalog, procedure, arguments = bind_call(session, statement, args)
     return _run(session, catalog, procedure, arguments)
 
 
-def call_by_name(session: SessionState, name: str, arguments: Mapping[str, Any]) -> Any:
+def call_by_name(session: SessionState, name: str, arguments: Mapping[str, Any]) -> DataFrame:
     """A call from Python: arguments by name, with Python values."""
 
     parts = parse_name(name)

@@ -27,7 +27,7 @@ _FUNCTIONS = frozenset({"COUNT", "MIN", "MAX"})
 _CATALYST_FUNCTIONS = frozenset({"Count", "Min", "Max"})
 
 
-def from_metadata(session: SessionState, query: BoundText, frame: DataFrame) -> Any:
+def from_metadata(session: SessionState, query: BoundText, frame: DataFrame) -> DataFrame:
     """The query's ``frame``; for a metadata-only aggregate (``SELECT count(*) FROM t``) the one row that metadata gives, where it is
     exact."""
     read = [reference for reference in query.references.tables if reference.place is not Place.TARGET]

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from icesql.session.resolve.path_tables import require_named
 from icesql.session.resolve.time_travel import optioned_point, read_point
 from icesql.session.resolve.write_audit_publish import wap_of
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
 _TIME_TRAVEL = ("versionasof", "timestampasof", "branch")
 
 
-def read_named(session: SessionState, name: str, options: Mapping[str, str]) -> Any:
+def read_named(session: SessionState, name: str, options: Mapping[str, str]) -> DataFrame:
     """The DataFrame. ``options``: ``versionAsOf``, ``timestampAsOf``, ``branch`` and those of scans, keys in any case.
 
     Raises NotFoundError, InvalidArgumentError for options that contradict each other.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from icesql.parser import statements as s
 from icesql.parser.text.edits import padded, quote
@@ -19,6 +19,8 @@ from icesql.parser.text.tokens import Kind, tokenize
 from icesql.spec.case_folding import fold
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
 _numbers = itertools.count(1)
@@ -31,7 +33,7 @@ class TemporaryFunctions:
         self._session = session
         self._views: dict[str, tuple[str, ...]] = {}
 
-    def run(self, statement: s.Other) -> Any:
+    def run(self, statement: s.Other) -> DataFrame | None:
         """What Spark answers to a statement that makes or drops such a function; ``None`` for any other."""
         created, dropped = _created(statement.text), _dropped(statement.text)
         if created is not None:
@@ -53,7 +55,7 @@ class TemporaryFunctions:
                 if kept is not None:
                     self._session.temporary_views.refresh_view(kept)
 
-    def _create(self, name: str, statement: s.Other) -> Any:
+    def _create(self, name: str, statement: s.Other) -> DataFrame:
         """Raises Spark's errors; and for a table or version that is not there NotFoundError."""
         from icesql.session.rewrite.bound_text import source_of
 

@@ -26,6 +26,8 @@ from icesql.session.views.named_reads import read_named
 from icesql.spec.case_folding import fold
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
 
@@ -65,7 +67,7 @@ class OverTable:
             return ""
         return f"SELECT * FROM {quote(*parse_name(self.path))}" + (f" WITH ({quoted_pairs(self.options)})" if self.options else "")
 
-    def frame(self, session: SessionState) -> Any:
+    def frame(self, session: SessionState) -> DataFrame:
         return read_named(session, self.path, self.options)
 
 

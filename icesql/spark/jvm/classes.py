@@ -131,6 +131,7 @@ ARRAY_WRITABLE = _class("org.apache.hadoop.io.ArrayWritable", "get/0", "new/1", 
 FILE_STATUS = _class("org.apache.hadoop.fs.FileStatus", "new/6")
 FILE_SYSTEM = _class("org.apache.hadoop.fs.FileSystem", "getFileSystemClass/2")
 PATH = _class("org.apache.hadoop.fs.Path", "getFileSystem/1", "new/1", "toString/0")
+SOFT_REFERENCE = _class("java.lang.ref.SoftReference", "get/0", "new/1")
 
 # -- store assignment --------------------------------------------------------------------------------------------------
 TABLE_OUTPUT_RESOLVER = _object(_CATALYST + "analysis.TableOutputResolver", "resolveOutputColumns/6", "resolveOutputColumns$default$6/0")
@@ -174,6 +175,12 @@ PARSER_INTERFACE = _class(_CATALYST + "parser.ParserInterface", "parsePlan/1")
 PARSE_EXCEPTION = _class(_CATALYST + "parser.ParseException", "new/4", otherwise={"4.0": ("new/5",)})
 ANALYSIS_EXCEPTION = _class("org.apache.spark.sql.AnalysisException")
 THRIFT_SERVER = _object("org.apache.spark.sql.hive.thriftserver.HiveThriftServer2", "startWithContext/1")
+HIVE_SESSIONS = _class("org.apache.hive.service.cli.session.SessionManager", "closeSession/1")
+HIVE_SESSION = _class(
+    "org.apache.hive.service.cli.session.HiveSession",
+    *("executeStatement/2", "getCatalogs/0", "getColumns/4", "getSchemas/2", "getSessionHandle/0", "getTables/4"),
+)
+HIVE_ERROR = _class("org.apache.hive.service.cli.HiveSQLException", "new/2")
 CONNECT_SERVICE = _object("org.apache.spark.sql.connect.service.SparkConnectService", "sessionManager/0", "start/1", "stop/2")
 SQL_SHELL = _class("org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver", "main/1")
 HIVE_INTERRUPTS = _class("org.apache.hadoop.hive.common.HiveInterruptUtils", "add/1")

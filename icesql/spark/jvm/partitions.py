@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import struct
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
@@ -20,9 +22,31 @@ _PATH, _LENGTH, _CONSTANTS = "__path", "__length", "__constants"
 _LIST, _MAP = "scala.collection.immutable.List", "scala.collection.immutable.Map"
 
 
+FEW_FILES = 1_000
+
+
+# -- what was made is kept --------------------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An object of the JVM; ``get`` gives ``None`` once the JVM has taken its memory back."""
+
+    get: Callable[[], JavaObject]
+
+
+def kept_while_there_is_room(bridge: Bridge, listed: JavaObject, files: int) -> Kept:
+    """The directories of many files are held only as long as the JVM does not need their memory."""
+    return Kept(lambda: listed) if files <= FEW_FILES else Kept(bridge.java_class(classes.SOFT_REFERENCE)(listed).get)
+
+
 # -- files without constants: one call whatever their number ------------------------------------------------------------
 def directory(bridge: Bridge, values: JavaObject, paths: Sequence[str], sizes: Sequence[int]) -> JavaObject:
-    """One directory of all the files. ``values``: the row of constants of each of them."""
+    """One directory of all the files. ``values``: the row of constants of each of them.
+
+    Spark sorts files by size, largest first and otherwise in the order given. For very many files that takes long, unless they come sorted.
+    """
+    if len(paths) > FEW_FILES:
+        order = np.argsort(-np.asarray(sizes, np.int64), kind="stable").tolist()
+        paths, sizes = [paths[place] for place in order], [sizes[place] for place in order]
     return bridge.java_class(classes.PARTITION_DIRECTORY).apply(values, file_statuses(bridge, paths, sizes))
 
 

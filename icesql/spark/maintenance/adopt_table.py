@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pyspark.sql import SparkSession
 
 from icesql.catalog.base import Catalog, Identifier
-from icesql.errors import InvalidArgumentError
+from icesql.errors import InvalidArgumentError, NotFoundError
 from icesql.spark.jvm.types import from_spark
 from icesql.spark.maintenance.import_files import SparkTable, partitions_of, read_metrics
 from icesql.spec.files import DataFile
@@ -20,6 +20,7 @@ from icesql.spec.transforms import IDENTITY
 from icesql.table.changes.append import AppendFiles
 from icesql.table.changes.update_properties import UpdateProperties
 from icesql.table.maintenance.import_files import ImportedFile, chosen_files
+from icesql.table.maintenance.import_source import is_missing
 from icesql.table.transaction import Transaction
 
 _SPARK_ONLY = frozenset({"path", "transient_lastDdlTime", "serialization.format", "location", WRITE_METADATA_LOCATION, WRITE_DATA_LOCATION})
@@ -58,8 +59,12 @@ def adopt(
     properties: Mapping[str, str],
     location: str | None,
     parallelism: int,
+    ignore_missing: bool = False,
 ) -> Adoption:
-    """Plan a table of ours over the source's files. Raises InvalidArgumentError, AlreadyExistsError."""
+    """Plan a table of ours over the source's files.
+
+    Raises InvalidArgumentError, AlreadyExistsError; NotFoundError for a partition without a folder, unless ``ignore_missing``.
+    """
     if source.is_bucketed:
         raise InvalidArgumentError(f"Cannot create an Iceberg table from a bucketed source table: {source.dotted}")
     if source.provider not in ("parquet", "orc", "avro"):
@@ -73,6 +78,10 @@ def adopt(
     if DEFAULT_NAME_MAPPING not in staged.properties:
         transaction.add(UpdateProperties().set(DEFAULT_NAME_MAPPING, name_mapping_to_json(mapping_for(staged.schema))))
     partitions = partitions_of(spark, catalog.io, source)
+    missing = [] if ignore_missing else [partition.location for partition in partitions if is_missing(catalog.io, partition)]
+    if missing:
+        why = f"folders of {len(missing)} partitions do not exist, which ignore_missing_files => true passes by"
+        raise NotFoundError(f"Cannot take over the files of {source.dotted}: {why}: {missing[0]}", location=missing[0])
     files = chosen_files(catalog.io, staged, catalog.full_name(identifier), partitions, source.partition_columns) if partitions else []
     return Adoption(
         transaction=transaction,

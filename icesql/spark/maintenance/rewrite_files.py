@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from icesql.spark.workers.shipping import ship
 from icesql.spark.workers.task_imports import archives_forgotten
 from icesql.spark.write.data_files import WriteSettings, write_frame
 from icesql.spark.write.distribution import PARTITION_PREFIX, sort_columns, with_partition_values
-from icesql.spark.write.zorder import Z_VALUE, with_z_values
+from icesql.spark.write.zorder import CURVE_VALUE
 from icesql.spec.files import DataFile
 from icesql.spec.metadata_columns import LINEAGE
 from icesql.spec.sorting import SortOrder
@@ -89,30 +89,31 @@ class Sorted:
 
 
 @dataclass(frozen=True)
-class ZOrdered:
-    """Rows sorted by the interleaved bits of ``columns``, places in the table's schema."""
+class AlongCurve:
+    """Rows sorted by the values of a curve through several columns. ``with_curve_values`` adds these, ``CURVE_VALUE``; it runs in tasks."""
 
     spark: SparkSession
     rewrite: RewriteDataFiles
-    columns: tuple[int, ...]
+    with_curve_values: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
     def __call__(self, group: Group) -> list[DataFile]:
         ship(self.spark)
         frame = _rows(self.spark, self.rewrite, group)
         keys = _partition_keys(self.spark, self.rewrite, group)
-        columns, options = self.columns, self.rewrite.options
-        text_bytes, max_bytes = options.var_length_contribution, options.max_output_size
+        with_curve_values = self.with_curve_values
 
         def add(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             with archives_forgotten():
-                yield from with_z_values(batches, columns, text_bytes, max_bytes)
+                yield from with_curve_values(batches)
 
         plain = numbered(frame)
-        woven = plain.mapInArrow(add, StructType([*plain.schema.fields, StructField(Z_VALUE, BinaryType())])).toDF(*frame.columns, Z_VALUE)
+        woven = plain.mapInArrow(add, StructType([*plain.schema.fields, StructField(CURVE_VALUE, BinaryType())])).toDF(
+            *frame.columns, CURVE_VALUE
+        )
         valued = with_partition_values(
             self.spark, woven, self.rewrite.metadata.schema, self.rewrite.metadata.specs_by_id[self.rewrite.output_spec_id]
         )
-        order = [*(valued[name].asc_nulls_first() for name in keys), valued[Z_VALUE].asc()]
+        order = [*(valued[name].asc_nulls_first() for name in keys), valued[CURVE_VALUE].asc()]
         return _written(self.spark, self.rewrite, _sorted(valued, order, group, self.rewrite).select(*map(quoted, frame.columns)), 0)
 
 

@@ -52,6 +52,7 @@ from icesql.table.scan.tasks import FileScanTask
 TASK_COLUMN = "__task"
 ROW_COLUMN = "__row"
 _FILES_AHEAD = 3
+_FEW_ROWS = 0.1  # of a batch
 _FIELDS = {field.name: field for field in (FILE, POS, SPEC_ID, *LINEAGE)}
 
 
@@ -109,11 +110,15 @@ def read_task(
         constants=identity_constants(job.metadata, task),
         data_sequence_number=task.file_sequence_number or task.data_sequence_number,
         byte_range=None if task.is_whole_file else (task.start, task.start + (task.length or 0)),
+        rows=TRUE if shows_deleted else tested,
     ):
         deleted = _deleted(batch, wanted, bitmaps, tests)
         left = np.zeros(len(deleted), bool) if shows_deleted else deleted
         if tested != TRUE:
-            left = left | ~np.asarray(row_mask(batch, wanted, tested).to_numpy(zero_copy_only=False), bool)
+            failed = ~np.asarray(row_mask(batch, wanted, tested).to_numpy(zero_copy_only=False), bool)
+            # Spark tests the filter too: where it keeps nearly all rows, to copy them costs more than to send the others.
+            if np.count_nonzero(failed) > _FEW_ROWS * len(failed):
+                left = left | failed
         if left.any():
             batch, deleted = batch.filter(pa.array(~left)), deleted[~left]
         if batch.num_rows:

@@ -18,7 +18,7 @@ from icesql.spark.jvm.bridge import Bridge
 from icesql.spark.jvm.callback_errors import guarded
 from icesql.spark.jvm.classes import FILE_INDEX
 from icesql.spark.jvm.handles import JavaObject
-from icesql.spark.jvm.partitions import directories, directory, root_paths
+from icesql.spark.jvm.partitions import Kept, directories, directory, kept_while_there_is_room, root_paths
 from icesql.spark.read.columns import VERSION
 from icesql.spark.read.filters import pushed_expression
 
@@ -76,7 +76,7 @@ class PythonFileIndex:
         self._names, self._has_versions = names, VERSION in constants.fields
         self._roots = root_paths(bridge, root)
         self._jvm_constants = bridge.jvm_schema(constants)
-        self._last: tuple[FileSet, JavaObject] | None = None
+        self._last: tuple[FileSet, Kept] | None = None
         self.listFiles, self.sizeInBytes = guarded(self._list_files), guarded(size_in_bytes)
 
     def _list_files(self, partition_filters: JavaObject, data_filters: JavaObject) -> JavaObject:
@@ -87,9 +87,11 @@ class PythonFileIndex:
         if not files.is_kept or partition_filters.size() > 0:
             return self._directories(files, partition_filters)
         last = self._last
-        if last is None or last[0] is not files:
-            last = self._last = (files, self._directories(files, partition_filters))
-        return last[1]
+        listed = last[1].get() if last is not None and last[0] is files else None
+        if listed is None:
+            listed = self._directories(files, partition_filters)
+            self._last = (files, kept_while_there_is_room(self.bridge, listed, files.count))
+        return listed
 
     def _asked_version(self, partition_filters: JavaObject) -> tuple[int | None, JavaObject]:
         """The number in the filter over ``VERSION``, and the filters that are left to apply."""

@@ -170,7 +170,7 @@ class _Plan(ScanPlan):
 
 
 class KeptAnswers:
-    """The last sets of few files that a relation gave: for a set it has seen, Spark keeps its own objects."""
+    """The last sets of files that a relation gave, of many only where they have no constants: of the very last, Spark keeps its objects."""
 
     _MOST, _MOST_FILES, _MOST_BYTES = 4, 1_000, 1 << 20
 
@@ -183,7 +183,7 @@ class KeptAnswers:
         if kept is not None and all(old is new for old, new in zip(kept[0], made_from, strict=True)):
             return kept[1]
         files = make(expression)
-        if files.count <= self._MOST_FILES and (files.constants is None or files.constants.nbytes <= self._MOST_BYTES):
+        if files.constants is None or (files.count <= self._MOST_FILES and files.constants.nbytes <= self._MOST_BYTES):
             files = replace(files, is_kept=True)
             self._answers = {**dict(list(self._answers.items())[1 - self._MOST :]), expression: (made_from, files)}
         return files

@@ -16,17 +16,20 @@ import pyarrow.compute as pc
 
 from icesql.errors import InvalidArgumentError
 
-Z_VALUE = "__icesql_z_value"
+CURVE_VALUE = "__icesql_curve_value"
 _SIGN = np.uint64(1 << 63)
 Bytes = npt.NDArray[np.uint8]
 
 
 def with_z_values(batches: Iterable[pa.RecordBatch], columns: Sequence[int], text_bytes: int, max_bytes: int) -> Iterator[pa.RecordBatch]:
-    """The batches with one more column, ``Z_VALUE``. ``columns``: places of those that are interleaved, the first one's bits leading."""
+    """The batches with one more column, the Z-values. ``columns``: places of those that are interleaved, the first one's bits leading."""
     for batch in batches:
-        ordered = [ordered_bytes(batch.column(place), text_bytes) for place in columns]
-        values = interleaved(ordered, max_bytes)
-        yield pa.RecordBatch.from_arrays([*batch.columns, _binary(values)], names=[*batch.schema.names, Z_VALUE])
+        yield with_values(batch, interleaved([ordered_bytes(batch.column(place), text_bytes) for place in columns], max_bytes))
+
+
+def with_values(batch: pa.RecordBatch, values: Bytes) -> pa.RecordBatch:
+    """The batch with one more column, ``CURVE_VALUE``, that its rows are to be sorted by."""
+    return pa.RecordBatch.from_arrays([*batch.columns, _binary(values)], names=[*batch.schema.names, CURVE_VALUE])
 
 
 def ordered_bytes(values: pa.Array, text_bytes: int) -> Bytes:

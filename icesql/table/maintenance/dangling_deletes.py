@@ -1,7 +1,8 @@
 """When a delete file may go, and the removal of those that may. Spec: "Scan Planning", the rules on applying deletes.
 
 The rule: a delete file may go once no data file that it applies to is live in the very version that the commit makes. An equality delete
-applies to strictly lower data sequence numbers, a position delete to those not higher, a deletion vector to the one file it references.
+applies to strictly lower data sequence numbers, a position delete to those not higher, a deletion vector to the one file it references;
+paths and bounds say of which files none has a row for it.
 
 - What counts is the data sequence number of every live file *after* the commit: of files that stay, of manifests that are added, and of
   the files being added, which may keep an older number (a rewrite's ``data_sequence_number``).
@@ -9,24 +10,26 @@ applies to strictly lower data sequence numbers, a position delete to those not 
   between may have brought older data files back.
 
 Every commit that removes data files also removes what ``icesql.table.snapshot.oldest_data`` proves to apply to nothing; ``DanglingDeletes``
-looks at each partition.
+looks at each data file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from icesql.expr.tree import TRUE
 from icesql.io.manifests.column_reader import read_manifest_columns
 from icesql.io.storage.files import FileIO
-from icesql.spec.files import DataFile, FileContent, ManifestContent
+from icesql.spec.files import DataFile, ManifestContent, ManifestFile
 from icesql.spec.metadata import TableMetadata
 from icesql.spec.snapshots import MAIN, Snapshot
 from icesql.table.changes.rewrite_files import RewriteFiles
 from icesql.table.commit import commit
 from icesql.table.manifests.access import manifests_of, of_content
 from icesql.table.operations import ChangeSet
-from icesql.table.scan.delete_index import PartitionKey, partition_key
+from icesql.table.scan.delete_index import DeleteIndex
+from icesql.table.scan.planning import PlanContext, PlannedManifest, plan_manifests
 from icesql.table.snapshot.producer import SnapshotProducer
 
 if TYPE_CHECKING:
@@ -76,37 +79,23 @@ class DanglingDeletes:
 
 
 def dangling_deletes(io: FileIO, metadata: TableMetadata, head: Snapshot | None) -> list[DataFile]:
-    """Delete files of a snapshot for which every data file of their partition is too new."""
-    if len(metadata.partition_specs) == 1 and metadata.spec.is_unpartitioned:
-        return []  # every commit drops them from such a table
-    oldest, paths = _data_files(io, metadata, head)
-    oldest_of_all = min(oldest.values(), default=None)
-
-    def dangles(file: DataFile, number: int) -> bool:
-        if file.is_deletion_vector:
-            return file.referenced_data_file not in paths
-        everywhere = file.content is FileContent.EQUALITY_DELETES and metadata.specs_by_id[file.spec_id].is_unpartitioned
-        first = oldest_of_all if everywhere else oldest.get(partition_key(file.spec_id, file.partition))
-        if first is None:
-            return True
-        return number <= first if file.content is FileContent.EQUALITY_DELETES else number < first
-
-    return [file for file, number in _live(io, metadata, head, ManifestContent.DELETES) if dangles(file, number)]
+    """Live delete files of a snapshot that its planning gives to no data file, by numbers, partitions, paths and bounds."""
+    manifests = manifests_of(io, head)
+    if not of_content(manifests, ManifestContent.DELETES):
+        return []
+    planned = plan_manifests(PlanContext(metadata=metadata, io=io, schema=metadata.schema, filter=TRUE), manifests, head)
+    index = planned.deletes
+    applied = {delete.key for manifest in planned.manifests for delete in _deletes_of(manifest, index)}
+    return [file for file in _live_deletes(io, metadata, manifests) if file.key not in applied]
 
 
-def _data_files(io: FileIO, metadata: TableMetadata, head: Snapshot | None) -> tuple[dict[PartitionKey, int], frozenset[str]]:
-    """The lowest data sequence number of each partition, and all paths."""
-    oldest: dict[PartitionKey, int] = {}
-    paths: set[str] = set()
-    for file, number in _live(io, metadata, head, ManifestContent.DATA):
-        key = partition_key(file.spec_id, file.partition)
-        oldest[key] = min(number, oldest.get(key, number))
-        paths.add(file.file_path)
-    return oldest, frozenset(paths)
+def _deletes_of(manifest: PlannedManifest, index: DeleteIndex) -> Iterator[DataFile]:
+    for row in manifest.rows.tolist():
+        yield from index.for_file(manifest.columns.data_file(row), max(int(manifest.columns.sequence_number[row]), 0))
 
 
-def _live(io: FileIO, metadata: TableMetadata, head: Snapshot | None, content: ManifestContent) -> Iterator[tuple[DataFile, int]]:
-    for manifest in of_content(manifests_of(io, head), content):
+def _live_deletes(io: FileIO, metadata: TableMetadata, manifests: Sequence[ManifestFile]) -> Iterator[DataFile]:
+    """Read again, for where no data file is left, planning reads none."""
+    for manifest in of_content(manifests, ManifestContent.DELETES):
         columns = read_manifest_columns(io, manifest, spec=metadata.specs_by_id.get(manifest.partition_spec_id))
-        for row in columns.live.nonzero()[0].tolist():
-            yield columns.data_file(row), max(int(columns.sequence_number[row]), 0)
+        yield from map(columns.data_file, columns.live.nonzero()[0].tolist())

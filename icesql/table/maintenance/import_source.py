@@ -64,6 +64,14 @@ def files_of(io: FileIO, partition: SourcePartition) -> list[str]:
     return sorted(path for path in paths if "/" not in (name := path[len(root) :].strip("/")) and not _is_hidden(name))
 
 
+def is_missing(io: FileIO, partition: SourcePartition) -> bool:
+    """Whether a partition's folder is not there. Stores without folders have none that is empty."""
+    if partition.files is not None or next(iter(io.list_files(partition.location)), None) is not None:
+        return False
+    parent, _, name = partition.location.rstrip("/").rpartition("/")
+    return name not in io.list_folders(parent)
+
+
 def _values(folders: Sequence[str]) -> tuple[tuple[str, str], ...] | None:
     """The values that folders name, ``None`` if one of them is no partition folder."""
     pairs = []

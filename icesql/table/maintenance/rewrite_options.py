@@ -37,6 +37,7 @@ _DATA = frozenset(
         "delete-ratio-threshold",
         "output-spec-id",
         "remove-dangling-deletes",
+        "cache-delete-files",  # whether executors keep deletes of other files: rewrites here read each file's own
     }
 )
 _SORT = frozenset({"compression-factor", "shuffle-partitions-per-file"})
@@ -87,9 +88,9 @@ class RewriteOptions:
 
 
 def data_rewrite_options(options: Mapping[str, str], metadata: TableMetadata, rewriter: str) -> RewriteOptions:
-    """``rewriter``: BIN-PACK, SORT or Z-ORDER; each knows options of its own. Raises InvalidArgumentError."""
+    """``rewriter``: BIN-PACK, SORT, Z-ORDER or HILBERT; each knows options of its own. Raises InvalidArgumentError."""
     known = _RUN | _SIZES | _DATA
-    known |= _SORT if rewriter == "SORT" else _SORT | _ZORDER if rewriter == "Z-ORDER" else frozenset()
+    known |= _SORT if rewriter in ("SORT", "HILBERT") else _SORT | _ZORDER if rewriter == "Z-ORDER" else frozenset()
     _check_known(options, known, rewriter)
     read = _Reader(options)
     default = P.property_as_int(metadata.properties, P.WRITE_TARGET_FILE_SIZE_BYTES)

@@ -46,6 +46,9 @@ call local.system.rewrite_data_files('{nsname}.t', 'sort', 'n', map('rewrite-all
 call local.system.rewrite_data_files('{nsname}.t', 'sort', 'zorder(n)', map('rewrite-all', true));
 -- error: Cannot use less than 1 byte for variable length types with ZOrder
 call local.system.rewrite_data_files('{nsname}.t', 'sort', 'zorder(id)', map('var-length-contribution', '0'));
+call local.system.rewrite_data_files('{nsname}.t', 'sort', 'zorder(id), zorder(id)', map('cache-delete-files', 'true'));
+-- error: Cannot use options [max-output-size], they are not supported by the action or the rewriter HILBERT
+call local.system.rewrite_data_files('{nsname}.t', 'sort', 'hilbert(id)', map('max-output-size', '4'));
 -- error: the value must be positive integer
 call local.system.rewrite_data_files('{nsname}.t', options => map('max-files-to-rewrite', '0'));
 -- error: specified field(s) [id] were not found in current partition spec

@@ -294,7 +294,7 @@ call local.system.rewrite_data_files(table => '{nsname}.t', where => 'p = 1 or 1
 call local.system.rewrite_data_files(table => '{nsname}.t', where => 'p = 7', options => map('rewrite-all', 'true'));
 -- error
 call local.system.rewrite_data_files(table => '{nsname}.t', sort_order => 'zorder(p)');
--- error: Cannot mix identity sort columns and a Zorder sort expression
+-- error: Cannot mix identity sort columns and a Zorder or Hilbert sort expression
 call local.system.rewrite_data_files(table => '{nsname}.t', sort_order => 'id, zorder(s)');
 -- error
 call local.system.rewrite_data_files(table => '{nsname}.t', sort_order => 'nope asc');
@@ -381,3 +381,33 @@ select * from c5_{nsname};
 drop table {ns}.t;
 -- error
 select * from cv_{nsname};
+
+-- case: hilbert
+create namespace {ns};
+create table {ns}.t (a bigint, b bigint, p int, m map<int, int>, s struct<x: int>) using iceberg partitioned by (p);
+insert into {ns}.t (a, b, p) select /*+ coalesce(1) */ id % 16, id div 16, id % 2 from range(256);
+call local.system.rewrite_data_files(table => '{nsname}.t', strategy => 'sort', sort_order => 'hilbert(a, b)', options => map('rewrite-all', 'true', 'compression-factor', '1.5'));
+select p, _pos, a, b from {ns}.t;
+call local.system.rewrite_data_files(table => '{nsname}.t', sort_order => 'hilbert(b, p), hilbert(a)', where => 'p = 1', options => map('rewrite-all', 'true', 'cache-delete-files', 'true'));
+select p, _pos, a, b from {ns}.t;
+select p, record_count, sort_order_id from (select partition.p p, record_count, sort_order_id from {ns}.t.files);
+-- error: Cannot HILBERT, all columns provided were identity partition columns
+call local.system.rewrite_data_files(table => '{nsname}.t', sort_order => 'hilbert(p)');
+-- error: Unable to parse sortOrder: hilbert()
+call local.system.rewrite_data_files(table => '{nsname}.t', sort_order => 'hilbert()');
+-- error: Cannot mix Zorder and Hilbert sort expressions: a, zorder(b), hilbert(a)
+call local.system.rewrite_data_files(table => '{nsname}.t', sort_order => 'a, zorder(b), hilbert(a)');
+-- error: Cannot mix identity sort columns and a Zorder or Hilbert sort expression: a, hilbert(b)
+call local.system.rewrite_data_files(table => '{nsname}.t', sort_order => 'a, hilbert(b)');
+-- error: Cannot find column 'nope' in table schema
+call local.system.rewrite_data_files(table => '{nsname}.t', sort_order => 'hilbert(nope)');
+-- error: the type is unsupported
+call local.system.rewrite_data_files(table => '{nsname}.t', sort_order => 'hilbert(m)', options => map('rewrite-all', 'true'));
+-- error
+call local.system.rewrite_data_files(table => '{nsname}.t', sort_order => 'hilbert(s.x)', options => map('rewrite-all', 'true'));
+-- error: Cannot set rewrite mode
+call local.system.rewrite_data_files(table => '{nsname}.t', strategy => 'binpack', sort_order => 'hilbert(a)');
+-- error
+alter table {ns}.t write ordered by hilbert(a, b);
+-- error
+alter table {ns}.t add partition field hilbert(a, b);

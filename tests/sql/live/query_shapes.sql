@@ -355,3 +355,24 @@ select _pos from {ns}.t pivot (count(_pos) for p in ('a', 'b'));
 select _pos, id, v, null, null from {ns}.t union all select 9, * from {ns}.t pivot (max(_pos) for p in ('a', 'b'));
 select *, _pos from {ns}.t, (select * from {ns}.t pivot (count(_pos) for p in ('a', 'b'))) x where t.id = x.id;
 from {ns}.t |> pivot (count(_pos) for p in ('a', 'b'));
+
+-- case: what_iceberg_1_12_mended
+create namespace {ns};
+create table {ns}.dropped (id int, n int) using iceberg;
+insert into {ns}.dropped values (1, 1), (2, 2), (3, null);
+alter table {ns}.dropped create tag v1;
+alter table {ns}.dropped drop column n;
+insert into {ns}.dropped values (4);
+select id, n from {ns}.dropped version as of 'v1' where n = 2;
+select count(*) from {ns}.dropped timestamp as of (select current_timestamp());
+create table {ns}.structs (id int, s struct<a: int>, r array<struct<a: int>>) using iceberg;
+insert into {ns}.structs values (1, struct(1), array(struct(1), struct(2))), (2, null, null);
+alter table {ns}.structs add column s.b int;
+alter table {ns}.structs add column r.element.f int;
+select id, s.b, s is null from {ns}.structs;
+select id, r[0].f, size(r.f) from {ns}.structs where id = 1;
+create table {ns}.sorted (id int, s string) using iceberg;
+alter table {ns}.sorted write ordered by s;
+replace table {ns}.sorted (id int) using iceberg;
+insert into {ns}.sorted values (1);
+select * from {ns}.sorted;

@@ -298,3 +298,24 @@ create view jdbc.{nsname}.v (a comment 'first') as select id from jdbc.{nsname}.
 describe jdbc.{nsname}.v nope;
 -- error
 describe extended jdbc.{nsname}.v as json;
+
+-- case: columns_that_hold_more_than_the_view
+create namespace jdbc.{nsname};
+create table jdbc.{nsname}.t (id int, n int) using iceberg;
+create view jdbc.{nsname}.v as select id, n from jdbc.{nsname}.t;
+alter table jdbc.{nsname}.t alter column n type bigint;
+insert into jdbc.{nsname}.t values (1, 7), (2, null);
+-- error: CANNOT_UP_CAST_DATATYPE
+select * from jdbc.{nsname}.v;
+set `spark.sql.iceberg.view.schema-binding-mode`=Compensation;
+select * from jdbc.{nsname}.v;
+insert into jdbc.{nsname}.t values (3, 3000000000);
+-- error: CAST_OVERFLOW
+select * from jdbc.{nsname}.v;
+set `spark.sql.iceberg.view.schema-binding-mode`=evolution;
+-- error: expected BINDING or COMPENSATION
+select * from jdbc.{nsname}.v;
+set `spark.sql.iceberg.view.schema-binding-mode`=BINDING;
+-- error: CANNOT_UP_CAST_DATATYPE
+select * from jdbc.{nsname}.v;
+reset `spark.sql.iceberg.view.schema-binding-mode`;

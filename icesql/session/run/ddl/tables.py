@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
 
 
-def run_ddl(session: SessionState, statement: TableStatement, args: Any = None) -> Any:
+def run_ddl(session: SessionState, statement: TableStatement, args: Any = None) -> DataFrame:
     match statement:
         case s.CreateTable():
             return _create(session, statement, args)

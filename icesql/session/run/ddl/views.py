@@ -40,7 +40,7 @@ VIEWS = ResultColumns("namespace string!", "viewName string!", "isTemporary bool
 _RESERVED = ("provider", "location", "format-version", QUERY_COLUMNS)
 
 
-def run_views(session: SessionState, statement: ViewStatement, args: Any = None) -> Any:
+def run_views(session: SessionState, statement: ViewStatement, args: Any = None) -> DataFrame:
     match statement:
         case s.CreateView():
             return _create(session, statement, args)
@@ -289,7 +289,7 @@ def _changed_properties(view: ViewMetadata, statement: s.AlterViewProperties) ->
     return properties
 
 
-def alter_as_view(session: SessionState, statement: s.AlterTable, stored: StoredView) -> Any:
+def alter_as_view(session: SessionState, statement: s.AlterTable, stored: StoredView) -> DataFrame:
     """ALTER TABLE of a view: its name may change, nothing else."""
     if isinstance(statement, s.RenameTable):
         return rename(session, stored.address, statement.new_name.parts)

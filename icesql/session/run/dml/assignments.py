@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from icesql.parser import statements as s
 from icesql.session.resolve.write_target import WriteTarget
@@ -49,7 +48,7 @@ class Qualifiers:
         return tuple(parts)
 
 
-def assignment_of(names: Qualifiers, assignment: s.Assignment, text: BoundText) -> Any:
+def assignment_of(names: Qualifiers, assignment: s.Assignment, text: BoundText) -> Assignment:
     column = names.column(assignment.column)
     names.require(column, text.text, assignment.key)
     if not assignment.is_default:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from icesql.session.state.session_state import SessionState
 
 
-def run_dml(session: SessionState, statement: RowStatement, args: Any = None) -> Any:
+def run_dml(session: SessionState, statement: RowStatement, args: Any = None) -> DataFrame:
     match statement:
         case s.Insert():
             return run_insert(session, statement, args)

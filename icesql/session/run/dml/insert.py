@@ -88,7 +88,7 @@ def write(session: SessionState, target: WriteTarget, frame: DataFrame, **settin
 
 
 # -- the rows ----------------------------------------------------------------------------------------------------------
-def _query_frame(session: SessionState, statement: s.Insert, target: WriteTarget, text: BoundText, args: Any) -> Any:
+def _query_frame(session: SessionState, statement: s.Insert, target: WriteTarget, text: BoundText, args: Any) -> DataFrame:
     text.edits.extend(default_edits(statement, target.table.metadata.schema, case_sensitive=session.is_case_sensitive))
     return from_metadata(session, text, text.frame(*statement.query, args=args))
 
@@ -132,7 +132,7 @@ def _both_static_and_given(name: str) -> SqlError:
     )
 
 
-def _fitted(session: SessionState, statement: s.Insert, target: WriteTarget, frame: DataFrame, static: Mapping[str, str]) -> Any:
+def _fitted(session: SessionState, statement: s.Insert, target: WriteTarget, frame: DataFrame, static: Mapping[str, str]) -> DataFrame:
     """The query's rows with exactly the table's columns. ``static``: SQL of the values that the PARTITION clause gives."""
     schema = target.table.metadata.schema
     name = target.resolved.dotted
@@ -164,7 +164,7 @@ def _lacks_defaults(session: SessionState, schema: Schema, given: Sequence[str])
     return any(field.write_default is None and (field.required or not nulls) for field in missing)
 
 
-def _in_order(frame: DataFrame, schema: Schema) -> Any:
+def _in_order(frame: DataFrame, schema: Schema) -> DataFrame:
     """The table's columns in its order; those left out have their defaults. Fields of structs stay in theirs: they count by position."""
     from pyspark.sql import functions as F
 
@@ -179,7 +179,7 @@ def _in_order(frame: DataFrame, schema: Schema) -> Any:
     )
 
 
-def _renamed(session: SessionState, frame: DataFrame, schema: Schema, columns: Sequence[str], name: str) -> Any:
+def _renamed(session: SessionState, frame: DataFrame, schema: Schema, columns: Sequence[str], name: str) -> DataFrame:
     """By position to the given columns. Raises Spark's arity error."""
     if len(frame.columns) != len(columns):
         part = Schema(tuple(schema.field(column) for column in columns), schema.schema_id)
@@ -187,7 +187,7 @@ def _renamed(session: SessionState, frame: DataFrame, schema: Schema, columns: S
     return frame.toDF(*columns)
 
 
-def _with_static(session: SessionState, frame: DataFrame, static: Mapping[str, str]) -> Any:
+def _with_static(session: SessionState, frame: DataFrame, static: Mapping[str, str]) -> DataFrame:
     from pyspark.sql import functions as F
 
     key = session.name_key
@@ -214,7 +214,7 @@ def _column_name(session: SessionState, schema: Schema, path: Sequence[str], sta
 
 
 # -- the commit --------------------------------------------------------------------------------------------------------
-def _under_given_names(statement: s.Insert, target: WriteTarget, frame: DataFrame) -> Any:
+def _under_given_names(statement: s.Insert, target: WriteTarget, frame: DataFrame) -> DataFrame:
     """The rows as a table that accepts any schema checks them: under the names of the statement's column list."""
     names = [".".join(path) for path in statement.columns]
     return frame.toDF(*names) if accepts_any_schema(target) and len(names) == len(frame.columns) else frame

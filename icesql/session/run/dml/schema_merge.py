@@ -53,12 +53,12 @@ def evolved(session: SessionState, target: WriteTarget, frame: DataFrame) -> Wri
     return target
 
 
-def filled(target: WriteTarget, frame: DataFrame) -> Any:
+def filled(target: WriteTarget, frame: DataFrame) -> DataFrame:
     """The rows with null for the fields that their structs lack, where the table accepts any schema."""
     return _filled(frame, target.table.metadata.schema) if accepts_any_schema(target) else frame
 
 
-def _filled(frame: DataFrame, schema: Schema) -> Any:
+def _filled(frame: DataFrame, schema: Schema) -> DataFrame:
     from icesql.spark.jvm.types import to_spark_type
     from icesql.spark.read.columns import quoted
     from icesql.spark.row_level.field_order import NULL, in_order_of

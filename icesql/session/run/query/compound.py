@@ -60,7 +60,7 @@ def run_compound(session: SessionState, text: str, args: Any = None) -> DataFram
         return _walked(session, script, reads, text, users_places)
 
 
-def _walked(session: SessionState, script: Script, reads: ScriptReads, text: str, places: Mapping[int, tuple[int, int]]) -> Any:
+def _walked(session: SessionState, script: Script, reads: ScriptReads, text: str, places: Mapping[int, tuple[int, int]]) -> DataFrame:
     result = session.nothing
     for statement in script.steps(reads.refresh):
         place = places.get(script.place(statement))
@@ -106,7 +106,7 @@ def _behind_condition(tokens: Sequence[Token], at: int) -> int:
     return not_found if not_found > at else name_at(tokens, at)[1]
 
 
-def _rows(session: SessionState, text: str) -> Any | None:
+def _rows(session: SessionState, text: str) -> DataFrame | None:
     """What the statement gives, if it is a query, or one in a string; commands' rows are not the script's."""
     statement = parse(text)
     inside = immediate_text(session, statement) if isinstance(statement, s.ExecuteImmediate) else None

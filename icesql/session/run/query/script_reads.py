@@ -27,6 +27,8 @@ from icesql.session.spark_errors import moved
 from icesql.session.sql_errors import quoted
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icesql.session.state.session_state import SessionState
 
 _numbers = itertools.count(1)
@@ -105,7 +107,7 @@ class ScriptReads:
                 frame.createOrReplaceTempView(read.view)
             read.shown = frame
 
-    def _frame(self, read: _Read) -> Any | None:
+    def _frame(self, read: _Read) -> DataFrame | None:
         """What it shows now, ``None`` where nothing is there. Raises CorruptMetadataError, of which Spark would know nothing."""
         from pyspark.errors import PySparkException
 

@@ -139,6 +139,7 @@ def _information(session: SessionState, resolved: Readable) -> str:
         f"Location: {metadata.location}",
         "Provider: iceberg",
         *([f"Owner: {metadata.properties['owner']}"] if "owner" in metadata.properties else []),
+        "Table_type: EXTERNAL",
         f"Table Properties: [{', '.join(describing.properties_text(session, resolved))}]",
         f"Schema: {to_spark_schema(metadata.schema).treeString()}",
         "",
@@ -266,6 +267,8 @@ def _detail_rows(session: SessionState, resolved: Readable, fields: Sequence[Any
         rows += [("Location", metadata.location, ""), ("Provider", "iceberg", "")]
     if "owner" in stored:
         rows.append(("Owner", stored["owner"], ""))
+    if resolved.metadata_table != CHANGES:
+        rows.append(("Table_type", "EXTERNAL", ""))
     rows.append(("Table Properties", describing.properties_text(session, resolved), ""))
     rows.append(("Statistics", _statistics(session, resolved, fields), None))
     return rows

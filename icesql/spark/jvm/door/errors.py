@@ -13,13 +13,30 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import SparkSession
 
-from icesql.errors import InvalidArgumentError, NotFoundError, SqlError, UnsupportedError
+from icesql.errors import (
+    CommitFailedError,
+    CorruptMetadataError,
+    IcesqlError,
+    ServiceError,
+    SqlError,
+    UnsupportedError,
+)
 from icesql.spark.jvm import classes
 from icesql.spark.jvm.bridge import Bridge, bridge_of
 from icesql.spark.jvm.handles import JavaObject
 
 _CONDITION = re.compile(r"\[([A-Z0-9_]+(?:\.[A-Z0-9_]+)?)\] ")
+_DEEPEST = 10  # causes of causes
 _ANY = "PARSE_EMPTY_STATEMENT"  # a condition without parameters
+_CONDITIONS = (  # of Spark's, for errors that name none: clients go by the SQLSTATE. The first that fits
+    (SqlError, "INVALID_SQL_SYNTAX", "42000"),
+    (UnsupportedError, "UNSUPPORTED_FEATURE", "0A000"),
+    (CommitFailedError, "CONCURRENT_STREAM_LOG_UPDATE", "40000"),  # the one that says: again
+    (CorruptMetadataError, "INTERNAL_ERROR_METADATA_CATALOG", "XX000"),
+    (ServiceError, "INTERNAL_ERROR_NETWORK", "XX000"),
+    (IcesqlError, "INVALID_PARAMETER_VALUE", "22023"),
+    (BaseException, "INTERNAL_ERROR", "XX000"),
+)
 
 
 def propagate(spark: SparkSession) -> None:
@@ -35,9 +52,18 @@ def as_java(spark: SparkSession, text: str, error: BaseException) -> Py4JJavaErr
     java = error.java_exception if isinstance(error, Py4JJavaError) else getattr(error, "_origin", None)
     if java is None or not _may_be_thrown(bridge, java):
         java = _parse_exception(bridge, text, error)
-    if bridge.class_(classes.PARSE_EXCEPTION).isInstance(java):
-        java.setStackTrace(bridge.gateway.new_array(bridge.java_class("java.lang.StackTraceElement"), 0))
+    _forget_trace(bridge, java)
     return Py4JJavaError("", java)
+
+
+def _forget_trace(bridge: Bridge, java: JavaObject) -> None:
+    """Spark Connect shows it to clients, who need not see how Python and Java call each other."""
+    nothing = bridge.gateway.new_array(bridge.java_class("java.lang.StackTraceElement"), 0)
+    for _ in range(_DEEPEST):
+        if java is None:
+            return
+        java.setStackTrace(nothing)
+        java = java.getCause()
 
 
 def _may_be_thrown(bridge: Bridge, java: JavaObject) -> bool:
@@ -50,30 +76,24 @@ def _parse_exception(bridge: Bridge, text: str, error: BaseException) -> JavaObj
     line, column = (error.line, error.column) if isinstance(error, SqlError) else (None, None)
     if line is not None:
         message = message.partition(f" (line {line}, column {column})")[0]  # Spark's exception shows the place itself
-    named = _CONDITION.match(message)
-    condition = named[1] if named else _condition_of(error)
+    condition, message = _with_condition(message.strip(), error)
     some, none = bridge.java_class(classes.SOME), bridge.none
     place = [none if line is None else some(line), none if column is None else some(column - 1)]
     is_4_0 = pyspark.__version__.startswith("4.0.")
     origin = bridge.java_class(classes.ORIGIN)(*place, *[none] * (7 if is_4_0 else 8))
     ends = (origin, origin) if is_4_0 else (origin,)
     thrown = bridge.java_class(classes.PARSE_EXCEPTION)(some(text), *ends, _ANY, bridge.scala_map({}))
-    _set(bridge, thrown, "message", message.strip())
+    _set(bridge, thrown, "message", message)
     _set(bridge, thrown, "errorClass", some(condition))
     return thrown
 
 
-def _condition_of(error: BaseException) -> str:
-    """The nearest of Spark's conditions for an error that names none: Spark Connect cannot send one without."""
-    match error:
-        case SqlError():
-            return "PARSE_SYNTAX_ERROR"
-        case UnsupportedError():
-            return "UNSUPPORTED_FEATURE"
-        case InvalidArgumentError() | NotFoundError():
-            return "INVALID_PARAMETER_VALUE"
-        case _:
-            return "USER_RAISED_EXCEPTION"
+def _with_condition(message: str, error: BaseException) -> tuple[str, str]:
+    """The condition, and the message that names it and its SQLSTATE."""
+    if (named := _CONDITION.match(message)) is not None:
+        return named[1], message
+    condition, state = next((condition, state) for kind, condition, state in _CONDITIONS if isinstance(error, kind))
+    return condition, f"[{condition}] {message.removesuffix('.')}. SQLSTATE: {state}"
 
 
 def _set(bridge: Bridge, thrown: JavaObject, name: str, value: object) -> None:

@@ -32,6 +32,9 @@ class Answer:
 class Door(Protocol):
     """Who answers clients' statements. ``session_id``: that of the Spark session that a client has."""
 
+    def session_made(self) -> None:
+        """Called while Spark makes a session. Raises nothing."""
+
     def is_inside(self, session_id: str) -> bool:
         """Whether the text that this thread has Spark parse is a statement's own: then it is Spark's."""
 
@@ -138,6 +141,7 @@ class _MakeParser:
         self._root, self._door = root, door
 
     def apply(self, session: JavaObject, delegate: JavaObject) -> _Parser:
+        self._door.session_made()
         return _Parser(self._root, self._door, session, delegate)
 
     class Java:
