@@ -3,14 +3,33 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, NoReturn
 
+from icesql.expr.formula import Calculation, Column, Formula, Literal, Value
 from icesql.expr.patterns import pattern_parts, with_backslashes
 from icesql.expr.tree import FALSE, TRUE, Expression, Op, Predicate, Reference, and_, or_
-from icesql.parser.clauses.filter_tree import And, Between, Comparison, In, IsNan, IsNull, IsTruth, Like, Node, Not, Or, Truth
+from icesql.parser.clauses.filter_tree import (
+    And,
+    Between,
+    Calculated,
+    Case,
+    Coalesce,
+    Comparison,
+    In,
+    IsNan,
+    IsNull,
+    IsTruth,
+    Like,
+    Node,
+    Not,
+    Operand,
+    Or,
+    Truth,
+)
+from icesql.parser.clauses.filter_truth import choices, is_null, untrue
 from icesql.parser.constants import Constant
 from icesql.parser.text.names import Span
 from icesql.parser.text.places import sql_error
@@ -22,7 +41,7 @@ def parse_filter(text: str, *, patterns: bool = True) -> Expression:
 
     Understood: comparisons of a column or a partition transform of one (``bucket(16, id) = 3``, ``system.days(ts) > ...``) with a
     literal, either way round, ``<=>``, IN, BETWEEN, LIKE, startswith, IS [NOT] NULL / TRUE / FALSE / NAN, isnan, boolean columns,
-    NOT, AND, OR.
+    NOT, AND, OR; arithmetic, abs, length, intervals, two columns, CASE and COALESCE (``icesql.expr.formula``).
     Dates and times are literals as ISO text. ``patterns``: whether LIKE may have other patterns than prefixes (``'x%'``), as only filters
     of rows may. Raises SqlError that points at what is not understood.
     """
@@ -76,6 +95,8 @@ class _Lowering:
             case Like():
                 return self._like(node, negated)
             case IsNull(term=term, negated=reverse):
+                if isinstance(term, Calculated):
+                    return self.lower(_any([is_null(argument) for argument in term.arguments]), negated=negated != reverse)
                 return Predicate(Op.NOT_NULL if negated != reverse else Op.IS_NULL, term)
             case IsNan(term=term, negated=reverse):
                 if negated != reverse:
@@ -88,6 +109,11 @@ class _Lowering:
         """A boolean column or literal standing alone."""
         if isinstance(node.value, Reference):
             return Predicate(Op.EQ, node.value, (not negated,))
+        if isinstance(node.value, (Case, Coalesce)):
+            parts = [And(condition, Truth(value, node.span)) for condition, value in choices(node.value)]
+            return self.lower(_any(parts), negated=negated) if not negated else self._chosen(node.value, node.span)
+        if isinstance(node.value, Calculated):
+            self._refuse("it is not a condition", node.span)
         if node.value.value is None:
             return FALSE
         if not isinstance(node.value.value, bool):
@@ -98,20 +124,19 @@ class _Lowering:
         """IS [NOT] TRUE | FALSE, which is never null."""
         if negated == node.negated:
             return self.lower(node.child, negated=not node.expected)
-        opposite = self.lower(node.child, negated=node.expected)
-        if not isinstance(node.child, Truth) or not isinstance(node.child.value, Reference):
-            self._refuse("IS NOT TRUE and IS NOT FALSE need a column", node.span)
-        return or_(opposite, Predicate(Op.IS_NULL, node.child.value))
+        return self.lower(untrue(node.child, negated=not node.expected), negated=False)
 
     def _comparison(self, node: Comparison, negated: bool) -> Expression:
         left, right, symbol = node.left, node.right, node.symbol
+        if isinstance(left, (Case, Coalesce)) or isinstance(right, (Case, Coalesce)):
+            return self._chosen_comparison(node, negated)
         if isinstance(left, Constant) and isinstance(right, Constant):
             return self._constants(symbol, left, right, negated, node.span)
         if isinstance(left, Constant):
             left, right = right, left
             symbol = _FLIPPED.get(symbol, symbol)
         if not isinstance(left, Reference) or not isinstance(right, Constant):
-            self._refuse("two columns cannot be compared", node.span)
+            return self._computed(symbol, left, right, negated, node.span)
         if symbol == "<=>":
             return self._null_safe(left, right, negated)
         if right.value is None:
@@ -121,6 +146,56 @@ class _Lowering:
         if isinstance(right.value, float) and right.value != right.value:
             return _compare_with_nan(left, symbol)
         return Predicate(_COMPARED[symbol], left, (self._value(right, node.span),))
+
+    def _chosen_comparison(self, node: Comparison, negated: bool) -> Expression:
+        """With CASE or COALESCE: the comparison of each value that it may be, under its condition."""
+        parts: list[Node] = []
+        for left_is, left in choices(node.left):
+            for right_is, right in choices(node.right):
+                comparison: Node = Comparison(node.symbol, left, right, node.span)
+                parts.append(And(And(left_is, right_is), Not(comparison) if negated else comparison))
+        return self.lower(_any(parts), negated=False)
+
+    def _chosen(self, value: Case | Coalesce, span: Span) -> Expression:
+        """The values under their conditions, each false."""
+        parts: list[Node] = [And(condition, Not(Truth(one, span))) for condition, one in choices(value)]
+        return self.lower(_any(parts), negated=False)
+
+    def _computed(self, symbol: str, left: Operand, right: Operand, negated: bool, span: Span) -> Expression:
+        """A comparison of what is computed, or of two columns."""
+        if not self.patterns:
+            self._refuse("columns are compared with literals only", span)
+        if symbol == "<=>":
+            equal: Node = Comparison("=", left, right, span)
+            one, other = is_null(left), is_null(right)
+            if negated:
+                return self.lower(Or(Not(equal), Or(And(one, Not(other)), And(other, Not(one)))), negated=False)
+            return self.lower(Or(equal, And(one, other)), negated=False)
+        values = [self._formula_value(side, span) for side in (left, right)]
+        if any(value is None for value in values):
+            return FALSE
+        formula = Formula(_NEGATED[symbol] if negated else symbol, *values)  # type: ignore[arg-type]
+        return Predicate(Op.HOLDS, formula.columns()[0], (formula,))
+
+    def _formula_value(self, operand: Operand, span: Span) -> Value | None:
+        """None for null."""
+        match operand:
+            case Reference(transform=None):
+                return Column(operand)
+            case Constant(value=None):
+                return None
+            case Constant(value=tuple(), type=type_) if type_ != "interval":
+                self._refuse("arrays and maps cannot be compared", span)
+            case Constant(value=value, type=type_):
+                return Literal(value, type_)
+            case Calculated(function=function, arguments=arguments):
+                values = [self._formula_value(argument, span) for argument in arguments]
+                return None if None in values else Calculation(function, tuple(value for value in values if value is not None))
+            case Reference():
+                why = "a partition transform cannot be computed with"
+            case Case() | Coalesce():
+                why = "CASE and COALESCE are compared, not computed with"
+        raise sql_error(f"Cannot use filter: {why}: {span.of(self.text)}", self.text, span.start, span.end)
 
     def _null_safe(self, term: Reference, constant: Constant, negated: bool) -> Expression:
         if constant.value is None:
@@ -146,11 +221,14 @@ class _Lowering:
 
     def _in(self, node: In, negated: bool) -> Expression:
         outside = negated != node.negated
-        if outside and any(constant.value is None for constant in node.values):
+        constants = [value for value in node.values if isinstance(value, Constant)]
+        if not isinstance(node.term, Reference) or len(constants) < len(node.values):
+            return self.lower(_any([Comparison("=", node.term, value, node.span) for value in node.values]), negated=outside)
+        if outside and any(constant.value is None for constant in constants):
             return FALSE
         literals: dict[tuple[type, object], object] = {}
         nan = False
-        for constant in node.values:
+        for constant in constants:
             if constant.value is None:
                 continue
             if isinstance(constant.value, float) and constant.value != constant.value:
@@ -193,6 +271,13 @@ class _Lowering:
 
     def _refuse(self, why: str, span: Span) -> NoReturn:
         raise sql_error(f"Cannot use filter: {why}: {span.of(self.text)}", self.text, span.start, span.end)
+
+
+def _any(nodes: Sequence[Node]) -> Node:
+    joined = nodes[0]
+    for node in nodes[1:]:
+        joined = Or(joined, node)
+    return joined
 
 
 def _compare_with_nan(term: Reference, symbol: str) -> Expression:

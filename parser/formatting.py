@@ -15,7 +15,7 @@ from icesql.parser.dialect.iceberg import Iceberg
 from icesql.parser.dialect.reader import OWN_FAILURES
 from icesql.parser.dialect.sqlglot_source import ErrorLevel, ParseError, TokenError, UnsupportedError, exp
 from icesql.parser.dialect.tokens import comments_in
-from icesql.parser.parse import parse_script_statement
+from icesql.parser.parsing import parse_script_statement
 from icesql.parser.statements import Explain, Other, Query, Statement
 from icesql.parser.text.names import References
 from icesql.parser.text.places import sql_error

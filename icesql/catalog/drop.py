@@ -11,7 +11,6 @@ from icesql.errors import ValidationError
 from icesql.io.storage.canonical import Canonical, is_below
 from icesql.io.storage.files import FileIO
 from icesql.spec.properties import GC_ENABLED
-from icesql.table.manifests.reachable import reachable_files
 from icesql.table.operations import TableVersion
 from icesql.table.own_changes import note_change
 from icesql.table.removal import Surroundings, gate_of
@@ -35,6 +34,8 @@ def dropping(
         return
     if version.metadata.properties.get(GC_ENABLED, "true").lower() == "false":
         raise ValidationError("Cannot purge table: GC is disabled (deleting files may corrupt other tables)", table=name)
+    from icesql.table.manifests.reachable import reachable_files  # manifests are read by numpy, which only a purge needs here
+
     files = list(reachable_files(io, version.metadata, version.metadata_location))
     _, refused = gate_of(io, name, version.metadata, surroundings).split(files)
     if refused:

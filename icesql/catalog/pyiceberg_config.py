@@ -16,14 +16,14 @@ _FILE = ".pyiceberg.yaml"
 
 def pyiceberg_catalogs(environ: Mapping[str, str]) -> dict[str, dict[str, str]]:
     """Properties by name of catalog; the environment wins over the file. Raises InvalidArgumentError for a file that is no YAML."""
-    found = _of_file(environ)
+    properties = _of_file(environ)
     for variable, value in environ.items():
         if not variable.startswith(_PREFIX):
             continue
         name, _, key = variable[len(_PREFIX) :].lower().partition("__")
         if name and key:
-            found.setdefault(name, {})[key.replace("__", ".").replace("_", "-")] = value
-    return found
+            properties.setdefault(name, {})[key.replace("__", ".").replace("_", "-")] = value
+    return properties
 
 
 def _of_file(environ: Mapping[str, str]) -> dict[str, dict[str, str]]:

@@ -11,6 +11,10 @@ from decimal import Decimal
 from fractions import Fraction
 
 from icesql.errors import InvalidArgumentError, NotFoundError, ValidationError, nearest
+from icesql.expr.formula import Formula
+from icesql.expr.formula_bounds import implied_bounds
+from icesql.expr.formula_intervals import has_interval, without_interval
+from icesql.expr.formula_types import check_comparison
 from icesql.expr.rewrite import map_leaves, push_not
 from icesql.expr.tree import (
     FALSE,
@@ -42,6 +46,7 @@ from icesql.spec.values.decimals import from_unscaled
 from icesql.spec.values.literals import ABOVE_MAX, BELOW_MIN, literal
 
 _UNARY = frozenset({Op.IS_NULL, Op.NOT_NULL, Op.IS_NAN, Op.NOT_NAN})
+_OP_OF = {"=": Op.EQ, "!=": Op.NOT_EQ, "<": Op.LT, "<=": Op.LT_EQ, ">": Op.GT, ">=": Op.GT_EQ}
 _TEXT = frozenset({Op.STARTS_WITH, Op.NOT_STARTS_WITH, Op.LIKE, Op.NOT_LIKE})
 
 
@@ -100,8 +105,22 @@ def always_present(schema: Schema, field: NestedField) -> bool:
 def _bind_leaf(schema: Schema, leaf: Predicate, case_sensitive: bool) -> Expression:
     if isinstance(leaf.term, BoundReference):
         return leaf
+    if isinstance(leaf.literals and leaf.literals[0], Formula):
+        return _bind_formula(schema, leaf, case_sensitive)
     term = bind_term(schema, leaf.term, case_sensitive=case_sensitive)
     return map_leaves(_converted(leaf, term), lambda bound: _without_needless_null_check(schema, bound))
+
+
+def _bind_formula(schema: Schema, leaf: Predicate, case_sensitive: bool) -> Expression:
+    """The formula, and before it what it implies for its column."""
+    assert isinstance(leaf.literal, Formula)
+    formula = leaf.literal.with_columns(lambda term: bind_term(schema, term, case_sensitive=case_sensitive))
+    if has_interval(formula):
+        term, symbol, moved = without_interval(formula)
+        return compare(_OP_OF[symbol], term, moved)
+    check_comparison(formula)
+    first = formula.columns()[0]
+    return and_(implied_bounds(formula, compare), Predicate(Op.HOLDS, first, (formula,)))
 
 
 def _without_needless_null_check(schema: Schema, leaf: Predicate) -> Expression:

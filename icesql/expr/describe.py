@@ -68,6 +68,8 @@ def _leaf(leaf: Predicate) -> str:
             return f"{name} {'NOT ' if leaf.op is Op.NOT_STARTS_WITH else ''}LIKE '{pattern}%'"
         case Op.LIKE | Op.NOT_LIKE:
             return f"{name} {'NOT ' if leaf.op is Op.NOT_LIKE else ''}LIKE {shown[0]}"
+        case Op.HOLDS:
+            return str(leaf.literal)
         case Op.IN | Op.NOT_IN:
             more = f", ... ({len(leaf.literals) - _SHOWN_LITERALS} more)" if len(leaf.literals) > _SHOWN_LITERALS else ""
             return f"{name} {'NOT ' if leaf.op is Op.NOT_IN else ''}IN ({', '.join(shown)}{more})"

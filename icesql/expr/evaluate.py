@@ -8,6 +8,8 @@ from typing import Any
 
 from icesql.errors import InvalidArgumentError, unknown_case
 from icesql.expr.binding import bind, is_floating
+from icesql.expr.formula import Formula
+from icesql.expr.formula_values import row_test
 from icesql.expr.patterns import like_pattern
 from icesql.expr.tree import AlwaysFalse, AlwaysTrue, And, BoundReference, Expression, Not, Op, Or, Predicate
 from icesql.spec.schema import Schema
@@ -39,6 +41,8 @@ def _compile(schema: Schema, expression: Expression) -> RowFunction:
             return _either(_compile(schema, left), _compile(schema, right))
         case Not(child=child):
             return _inverted(_compile(schema, child))
+        case Predicate(op=Op.HOLDS, literals=(Formula() as formula,)):
+            return _formula(schema, formula)
         case Predicate(term=BoundReference() as term):
             value_of, test = _accessor(schema, term), value_test(expression)
             return lambda row: test(value_of(row))
@@ -46,6 +50,12 @@ def _compile(schema: Schema, expression: Expression) -> RowFunction:
             raise InvalidArgumentError(f"Cannot evaluate predicate: it is not bound: {expression}")
         case _:
             raise unknown_case(expression)
+
+
+def _formula(schema: Schema, formula: Formula) -> RowFunction:
+    test = row_test(formula)
+    columns = [(term.field.id, _accessor(schema, term)) for term in formula.columns() if isinstance(term, BoundReference)]
+    return lambda row: test({field_id: value_of(row) for field_id, value_of in columns})
 
 
 def _both(left: RowFunction, right: RowFunction) -> RowFunction:
@@ -108,6 +118,8 @@ def _positions(schema: Schema, field_id: int) -> tuple[int, ...]:
 def value_test(leaf: Predicate) -> ValueFunction:
     """The bound leaf as a function of the term's value (after its transform)."""
     match leaf.op:
+        case Op.HOLDS:
+            return _test_of_formula(leaf)
         case Op.IS_NULL:
             return lambda value: value is None
         case Op.NOT_NULL:
@@ -134,6 +146,13 @@ def value_test(leaf: Predicate) -> ValueFunction:
             return lambda value: None if value is None else test(value)
         case _:
             raise unknown_case(leaf.op)
+
+
+def _test_of_formula(leaf: Predicate) -> ValueFunction:
+    assert isinstance(leaf.literal, Formula)
+    assert isinstance(leaf.term, BoundReference)
+    test, field_id = row_test(leaf.literal), leaf.term.field.id
+    return lambda value: test({field_id: value})
 
 
 def _test_of_present(leaf: Predicate) -> Callable[[Any], bool]:
@@ -168,7 +187,7 @@ def _test_of_present(leaf: Predicate) -> Callable[[Any], bool]:
         case Op.LIKE | Op.NOT_LIKE:
             matches, wanted = like_pattern(literal).fullmatch, leaf.op is Op.LIKE
             return lambda value: (matches(value) is not None) is wanted
-        case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN:
+        case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN | Op.HOLDS:
             raise AssertionError(f"a test of present values was asked for {leaf.op}")
         case _:
             raise unknown_case(leaf.op)

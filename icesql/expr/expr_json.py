@@ -76,6 +76,8 @@ def _write(expression: Expression, operands: bool) -> Any:
             return {"type": "or", "left": _write(left, operands), "right": _write(right, operands)}
         case Not(child=child):
             return {"type": "not", "child": _write(child, operands)}
+        case Predicate(op=Op.HOLDS):
+            raise UnsupportedError(f"Cannot write predicate as JSON: the specification has no arithmetic: {expression.literal}")
         case Predicate(op=Op.LIKE | Op.NOT_LIKE):
             raise UnsupportedError(f"Cannot write predicate as JSON: the specification has no LIKE: {expression.term.name}")
         case Predicate():
@@ -275,7 +277,7 @@ def _operator(kind: str, json: Any) -> Op:
         op = Op(kind)
     except ValueError:
         raise _unreadable("unknown type", json) from None
-    if op in (Op.LIKE, Op.NOT_LIKE):
+    if op in (Op.LIKE, Op.NOT_LIKE, Op.HOLDS):
         raise _unreadable("unknown type", json)
     if not isinstance(json, Mapping):
         raise _unreadable("an object is expected", json)

@@ -57,7 +57,7 @@ def may_match(leaf: Predicate, stats: FieldStats) -> bool:
             if not stats.no_nans and leaf.op in _TRUE_FOR_NAN:
                 return True
             return not stats.only_nulls_and_nans and _value_may_match(leaf, stats.lower, stats.upper)
-        case Op.LIKE | Op.NOT_LIKE:
+        case Op.LIKE | Op.NOT_LIKE | Op.HOLDS:
             return not stats.only_nulls
         case _:
             raise unknown_case(leaf.op)
@@ -85,7 +85,7 @@ def _value_may_match(leaf: Predicate, lower: Any, upper: Any) -> bool:
             return (lower is None or lower[: len(literal)] <= literal) and (upper is None or upper[: len(literal)] >= literal)
         case Op.NOT_STARTS_WITH:
             return lower is None or upper is None or not (lower.startswith(literal) and upper.startswith(literal))
-        case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN | Op.LIKE | Op.NOT_LIKE:
+        case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN | Op.LIKE | Op.NOT_LIKE | Op.HOLDS:
             return True  # bounds say nothing of them
         case _:
             raise unknown_case(leaf.op)
@@ -112,7 +112,7 @@ def must_match(leaf: Predicate, stats: FieldStats) -> bool:
             if leaf.op in _TRUE_FOR_NAN:
                 return stats.only_nans or _values_must_match(leaf, stats.lower, stats.upper)
             return stats.no_nans and _values_must_match(leaf, stats.lower, stats.upper)
-        case Op.LIKE | Op.NOT_LIKE:
+        case Op.LIKE | Op.NOT_LIKE | Op.HOLDS:
             return False
         case _:
             raise unknown_case(leaf.op)
@@ -137,7 +137,7 @@ def _values_must_match(leaf: Predicate, lower: Any, upper: Any) -> bool:
             return lower is not None and upper is not None and lower.startswith(literal) and upper.startswith(literal)
         case Op.NOT_STARTS_WITH:
             return (upper is not None and upper[: len(literal)] < literal) or (lower is not None and lower[: len(literal)] > literal)
-        case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN | Op.LIKE | Op.NOT_LIKE:
+        case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN | Op.LIKE | Op.NOT_LIKE | Op.HOLDS:
             return False  # bounds say nothing of them
         case _:
             raise unknown_case(leaf.op)

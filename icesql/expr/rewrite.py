@@ -6,9 +6,10 @@ which is what keeps three-valued logic right.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from icesql.errors import unknown_case
+from icesql.expr.formula import Formula
 from icesql.expr.tree import (
     FALSE,
     TRUE,
@@ -21,6 +22,7 @@ from icesql.expr.tree import (
     Op,
     Or,
     Predicate,
+    Term,
     and_,
     or_,
 )
@@ -82,6 +84,8 @@ def _negated(expression: Expression) -> Expression:
             return or_(_negated(left), _negated(right))
         case Or(left=left, right=right):
             return and_(_negated(left), _negated(right))
+        case Predicate(op=Op.HOLDS, term=term, literals=(Formula() as formula,)):
+            return Predicate(Op.HOLDS, term, (formula.negated(),))
         case Predicate(op=op, term=term, literals=literals):
             return Predicate(NEGATIONS[op], term, literals)
         case _:
@@ -172,23 +176,36 @@ def conjuncts(expression: Expression) -> list[Expression]:
 
 def referenced_ids(expression: Expression) -> frozenset[int]:
     """Field ids of a bound tree's columns."""
-    return frozenset(leaf.term.field.id for leaf in leaves(expression) if isinstance(leaf.term, BoundReference))
+    return frozenset(term.field.id for leaf in leaves(expression) for term in terms(leaf) if isinstance(term, BoundReference))
+
+
+def terms(leaf: Predicate) -> Sequence[Term]:
+    """The columns that a leaf asks about: one, but for a formula."""
+    match leaf:
+        case Predicate(op=Op.HOLDS, literals=(Formula() as formula,)):
+            return formula.columns()
+        case _:
+            return (leaf.term,)
+
+
+_OURS = frozenset({Op.LIKE, Op.NOT_LIKE, Op.HOLDS})
+"""Operators that the specification lacks."""
 
 
 def without_patterns(expression: Expression) -> Expression:
-    """A tree without LIKE that is true for the same rows and perhaps more, for readers of the specification's operators."""
-    return map_leaves(push_not(expression), lambda leaf: Predicate(Op.NOT_NULL, leaf.term) if leaf.op in (Op.LIKE, Op.NOT_LIKE) else leaf)
+    """A tree without LIKE and formulas that is true for the same rows and perhaps more, for readers of the specification's operators."""
+    return map_leaves(push_not(expression), lambda leaf: Predicate(Op.NOT_NULL, leaf.term) if leaf.op in _OURS else leaf)
 
 
 def has_patterns(expression: Expression) -> bool:
-    """Whether a leaf is LIKE."""
+    """Whether a leaf is LIKE or a formula."""
     match expression:
         case And(left=left, right=right) | Or(left=left, right=right):
             return has_patterns(left) or has_patterns(right)
         case Not(child=child):
             return has_patterns(child)
         case Predicate(op=op):
-            return op in (Op.LIKE, Op.NOT_LIKE)
+            return op in _OURS
         case AlwaysTrue() | AlwaysFalse():
             return False
         case _:

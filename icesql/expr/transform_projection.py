@@ -19,6 +19,8 @@ _TIMES = frozenset({"year", "month", "day", "hour"})
 
 def inclusive_leaf(leaf: Predicate, field: PartitionField, target: BoundReference) -> Expression | None:
     """A predicate on ``target`` that holds for the partition value of every row that matches ``leaf``."""
+    if leaf.op is Op.HOLDS:
+        return None  # what it implies is a predicate beside it
     direct = _direct(leaf, field, target)
     if direct is not None or not _computable(leaf, field):
         return direct
@@ -39,6 +41,8 @@ def inclusive_leaf(leaf: Predicate, field: PartitionField, target: BoundReferenc
 
 def strict_leaf(leaf: Predicate, field: PartitionField, target: BoundReference) -> Expression | None:
     """A predicate on ``target`` that holds only for partition values all of whose rows match ``leaf``."""
+    if leaf.op is Op.HOLDS:
+        return None  # what it implies is a predicate beside it
     direct = _direct(leaf, field, target)
     if direct is not None or not _computable(leaf, field):
         return direct
@@ -121,7 +125,7 @@ class _Projection:
                 return self._at_least(self.leaf.literal)
             case Op.EQ | Op.IN | Op.NOT_EQ | Op.NOT_IN:
                 return self.equality_inclusive()
-            case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN | Op.STARTS_WITH | Op.NOT_STARTS_WITH | Op.LIKE | Op.NOT_LIKE:
+            case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN | Op.STARTS_WITH | Op.NOT_STARTS_WITH | Op.LIKE | Op.NOT_LIKE | Op.HOLDS:
                 return None
             case _:
                 raise unknown_case(self.leaf.op)
@@ -138,7 +142,7 @@ class _Projection:
                 return self._above(self._moved(-1))
             case Op.EQ | Op.IN | Op.NOT_EQ | Op.NOT_IN:
                 return self.inequality_strict()
-            case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN | Op.STARTS_WITH | Op.NOT_STARTS_WITH | Op.LIKE | Op.NOT_LIKE:
+            case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN | Op.STARTS_WITH | Op.NOT_STARTS_WITH | Op.LIKE | Op.NOT_LIKE | Op.HOLDS:
                 return None
             case _:
                 raise unknown_case(self.leaf.op)
@@ -205,7 +209,9 @@ class _Projection:
                 return self._prefix_inclusive()
             case Op.NOT_STARTS_WITH:
                 return self._not_prefix_inclusive()
-            case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN | Op.EQ | Op.NOT_EQ | Op.IN | Op.NOT_IN | Op.LIKE | Op.NOT_LIKE:
+            case (
+                Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN | Op.EQ | Op.NOT_EQ | Op.IN | Op.NOT_IN | Op.LIKE | Op.NOT_LIKE | Op.HOLDS
+            ):
                 return self.equality_inclusive()
             case _:
                 raise unknown_case(self.leaf.op)
@@ -223,7 +229,9 @@ class _Projection:
                 return self._prefix_strict()
             case Op.NOT_STARTS_WITH:
                 return self._not_prefix_strict()
-            case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN | Op.EQ | Op.NOT_EQ | Op.IN | Op.NOT_IN | Op.LIKE | Op.NOT_LIKE:
+            case (
+                Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN | Op.EQ | Op.NOT_EQ | Op.IN | Op.NOT_IN | Op.LIKE | Op.NOT_LIKE | Op.HOLDS
+            ):
                 return self.inequality_strict()
             case _:
                 raise unknown_case(self.leaf.op)
@@ -280,6 +288,7 @@ class _Projection:
                 | Op.NOT_STARTS_WITH
                 | Op.LIKE
                 | Op.NOT_LIKE
+                | Op.HOLDS
             ):
                 return None
             case _:
@@ -320,6 +329,7 @@ class _Projection:
                 | Op.NOT_STARTS_WITH
                 | Op.LIKE
                 | Op.NOT_LIKE
+                | Op.HOLDS
             ):
                 return None
             case _:

@@ -34,6 +34,7 @@ class Op(str, Enum):
     NOT_STARTS_WITH = "not-starts-with"
     LIKE = "like"  # a pattern of SQL, backslash escapes; not in the specification: never written to JSON
     NOT_LIKE = "not-like"
+    HOLDS = "holds"  # the literal is a Formula, the term its first column; not in the specification either
 
 
 @dataclass(frozen=True, slots=True)

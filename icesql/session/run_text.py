@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from icesql.parser.parse import parse
+from icesql.parser.parsing import parse
 from icesql.parser.statements import Other, Query
 from icesql.parser.statements.families import AnyStatement
 from icesql.parser.text.parameters import substitute_variables

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pyspark
 
 from icesql.errors import IcesqlError, UnsupportedError
-from icesql.parser.parse import parse
+from icesql.parser.parsing import parse
 from icesql.parser.statements import Other, Query
 from icesql.parser.text.identifiers import parse_name
 from icesql.parser.text.parameters import parameter_markers

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from icesql.expr.tree import Reference
-from icesql.parser.clauses.filter_tree import And, Between, Comparison, In, IsNan, IsNull, IsTruth, Like, Node, Not, Operand, Or, Truth
+from icesql.parser.clauses.filter_tree import And, Between, Calculated, Comparison, In, IsNan, IsNull, IsTruth, Like, Node, Not, Or, Truth
+from icesql.parser.clauses.operand_rules import Operands
 from icesql.parser.constants import Constant
-from icesql.parser.dialect.token_reader import MAX_DEPTH
-from icesql.parser.frozen.columns import ColumnValues
-from icesql.parser.frozen.folding import Constants
 from icesql.parser.text.names import Span
-from icesql.parser.text.tokens import Kind
 
 _COMPARISONS = {"=": "=", "==": "=", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "<=>": "<=>"}
-_TRANSFORMS = frozenset({"bucket", "truncate", "year", "years", "month", "months", "day", "days", "hour", "hours", "identity"})
-_FLOATING_WORDS = {"nan": float("nan"), "inf": float("inf"), "infinity": float("inf"), "-inf": float("-inf"), "-infinity": float("-inf")}
 
 
-class Filters(Constants):
+class Filters(Operands):
     """Each rule raises SqlError at what is not understood."""
-
-    _filter_depth = 0
 
     def disjunction(self) -> Node:
         self._deeper()
@@ -28,11 +21,6 @@ class Filters(Constants):
             nodes.append(self.conjunction())
         self._filter_depth -= 1
         return _balanced(nodes, Or)
-
-    def _deeper(self) -> None:
-        self._filter_depth += 1
-        if self._filter_depth > MAX_DEPTH:
-            self.fail(f"Cannot use filter: it is nested deeper than {MAX_DEPTH} levels")
 
     def conjunction(self) -> Node:
         nodes = [self.negation()]
@@ -66,6 +54,8 @@ class Filters(Constants):
             self.next()
             inner = self.disjunction()
             self.expect(")")
+            if isinstance(inner, Truth):  # a value in brackets, with which one may go on computing
+                return Truth(self.sums_from(inner.value, start), Span(start, self.last_end))
             return inner
         function = self._function()
         if function is not None:
@@ -96,6 +86,8 @@ class Filters(Constants):
             self.next()
             right = self.operand()
             return Comparison(_COMPARISONS[symbol], left.value, right, Span(start, self.last_end)), True
+        if self.at("IS") and self._is_distinct():
+            return self._distinct(left, start), True
         if self.accept("IS"):
             return self._is(left, start), False
         negated = self.at("NOT") and self.peek().key in ("IN", "LIKE", "BETWEEN") and self.accept("NOT")
@@ -110,6 +102,19 @@ class Filters(Constants):
             return self._like(left, negated, start), True
         return left, True
 
+    def _is_distinct(self) -> bool:
+        return "DISTINCT" in (self.peek().key, self.peek(2).key if self.peek().key == "NOT" else "")
+
+    def _distinct(self, left: Truth, start: int) -> Node:
+        """``IS [NOT] DISTINCT FROM``: ``<=>``, which is never null, or its opposite."""
+        self.expect("IS")
+        negated = self.accept("NOT")
+        self.expect("DISTINCT")
+        self.expect("FROM")
+        right = self.operand()
+        equal = Comparison("<=>", left.value, right, Span(start, self.last_end))
+        return equal if negated else Not(equal)
+
     def _is(self, left: Node, start: int) -> Node:
         negated = self.accept("NOT")
         token = self.token
@@ -119,18 +124,21 @@ class Filters(Constants):
             return IsTruth(left, word == "TRUE", negated, span)
         if isinstance(left, Truth) and isinstance(left.value, Constant) and word == "NULL":
             return Truth(Constant((left.value.value is None) != negated, "boolean"), span)
+        if isinstance(left, Truth) and isinstance(left.value, Calculated) and word == "NULL":
+            return IsNull(left.value, negated)
         if not isinstance(left, Truth) or not isinstance(left.value, Reference):
             self.fail(f"Cannot use filter: IS {word} needs a column", token)
         return IsNull(left.value, negated) if word == "NULL" else IsNan(left.value, negated)
 
     def _in_list(self, left: Truth, negated: bool, start: int) -> In:
-        term = self._column(left)
+        if isinstance(left.value, Constant):
+            self._column(left)
         self.expect("(")
-        values = [self.constant()]
+        values = [self.operand()]
         while self.accept(","):
-            values.append(self.constant())
+            values.append(self.operand())
         self.expect(")")
-        return In(term, tuple(values), negated, Span(start, self.last_end))
+        return In(left.value, tuple(values), negated, Span(start, self.last_end))
 
     def _like(self, left: Truth, negated: bool, start: int) -> Like:
         term = self._column(left)
@@ -146,77 +154,6 @@ class Filters(Constants):
         if not isinstance(left.value, Reference):
             self.fail_at("Cannot use filter: a column is needed here", left.span)
         return left.value
-
-    # -- operands --------------------------------------------------------------------------------------------------------
-    def operand(self) -> Operand:
-        if self.at("("):
-            self.next()
-            self._deeper()
-            inner = self.operand()
-            self._filter_depth -= 1
-            self.expect(")")
-            return inner
-        if self._begins_constant():
-            return self.constant()
-        return self.term()
-
-    def _begins_constant(self) -> bool:
-        token, following = self.token, self.peek()
-        if token.kind in (Kind.STRING, Kind.NUMBER) or token.key in ("-", "+", "TRUE", "FALSE", "NULL"):
-            return following.key != "."
-        if token.kind is not Kind.WORD:
-            return False
-        return following.kind is Kind.STRING or (following.key == "(" and token.key in ("CAST", "DOUBLE", "FLOAT", "DATE", "TIMESTAMP"))
-
-    def constant(self) -> Constant:
-        mark = self.position
-        special = self._floating_word() or self._converted()
-        if special is not None:
-            return special
-        self.position = mark
-        constant = self.constant_or_none()
-        if constant is None:
-            self.position = mark
-            self.fail(f"Cannot use filter: a literal is needed here: {self.token.text}")
-        return constant
-
-    def _floating_word(self) -> Constant | None:
-        """``double('NaN')`` and ``cast('Infinity' as float)``."""
-        if self.token.key not in ("DOUBLE", "FLOAT", "CAST") or self.peek().key != "(" or self.peek(2).kind is not Kind.STRING:
-            return None
-        type_ = self.next().key
-        self.next()
-        word = self.text_value().strip().lower()
-        if type_ == "CAST":
-            if not self.accept("AS"):
-                return None
-            type_ = self.next().key
-        if type_ not in ("DOUBLE", "FLOAT") or word not in _FLOATING_WORDS or not self.accept(")"):
-            return None
-        return Constant(_FLOATING_WORDS[word], type_.lower())
-
-    def _converted(self) -> Constant | None:
-        """``date('2020-01-01')`` and ``timestamp('...')``."""
-        if self.token.key not in ("DATE", "TIMESTAMP") or self.peek().key != "(" or self.peek(2).kind is not Kind.STRING:
-            return None
-        type_ = self.next().key
-        self.next()
-        text = self.text_value()
-        return Constant(text, type_.lower()) if self.accept(")") else None
-
-    def term(self) -> Reference:
-        """A column, or a partition transform of one, maybe under ``system.`` or ``catalog.system.``."""
-        start, mark = self.token, self.position
-        parts = self.name_parts()
-        if not self.at("("):
-            return Reference(".".join(parts))
-        if parts[-1].lower() not in _TRANSFORMS or (len(parts) > 1 and parts[-2].lower() != "system"):
-            self.fail(f"Cannot use filter: the function is not understood: {'.'.join(parts)}", start)
-        if parts[-1].lower() in ("bucket", "truncate") and self.peek().kind is not Kind.NUMBER:
-            self.fail(f"Cannot use filter: the width comes first: {parts[-1]}", start)
-        self.position = mark + 2 * (len(parts) - 1)
-        term = ColumnValues(self.sql).term(self.transform())
-        return Reference(".".join(term.column), None if term.transform.is_identity else term.transform)
 
 
 _TEXT_TESTS = {"STARTSWITH": "{}%", "ENDSWITH": "%{}", "CONTAINS": "%{}%"}  # as patterns of LIKE

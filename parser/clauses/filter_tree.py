@@ -9,7 +9,33 @@ from icesql.expr.tree import Reference
 from icesql.parser.constants import Constant
 from icesql.parser.text.names import Span
 
-Operand: TypeAlias = Reference | Constant
+
+@dataclass(frozen=True, slots=True)
+class Calculated:
+    """``function`` as in ``icesql.expr.formula.Calculation``."""
+
+    function: str
+    arguments: tuple[Operand, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Coalesce:
+    """The first of these that is not null."""
+
+    arguments: tuple[Operand, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """The value of the first branch whose condition is true, else the default; null without one."""
+
+    branches: tuple[tuple[Node, Operand], ...]
+    default: Operand | None
+
+
+Operand: TypeAlias = Reference | Constant | Calculated | Coalesce | Case
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +73,8 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class In:
-    term: Reference
-    values: tuple[Constant, ...]
+    term: Operand
+    values: tuple[Operand, ...]
     negated: bool
     span: Span
 
@@ -73,7 +99,7 @@ class Like:
 
 @dataclass(frozen=True, slots=True)
 class IsNull:
-    term: Reference
+    term: Reference | Calculated
     negated: bool
 
 

@@ -30,7 +30,7 @@ _FORMS: dict[type, Callable[[Any, str, ColumnValues], Statement]] = {
 
 
 def read_statement(text: str, *, timestamp_ntz: bool, explains: int = 0) -> Statement:
-    """See ``icesql.parser.parse``."""
+    """See ``icesql.parser.parsing``."""
     parser = Parser.of(text, _ICEBERG)
     is_query = parser.token.key in _QUERY_WORDS
     try:

@@ -1,4 +1,4 @@
-"""All statements that ``icesql.parser.parse`` returns. ``match`` over them ends in ``Other``."""
+"""All statements that ``icesql.parser.parsing`` returns. ``match`` over them ends in ``Other``."""
 
 from icesql.parser.constants import Constant
 from icesql.parser.statements.alter import (

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from icesql.errors import IcesqlError
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted({ROOT / "README.md", *(ROOT / "docs").glob("*.md")} - {ROOT / "docs" / "procedures.md"})
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
@@ -82,7 +84,10 @@ def test_examples_run(page: Path, spark: Any, tmp_path: Path, monkeypatch: pytes
     try:
         for language, text, line in blocks(page):
             text = text.replace('"checkpoints/', f'"{tmp_path}/checkpoints/')  # the JVM has another working directory
-            if language == "sql":
+            if text.startswith("BEGIN\n") and spark.version < "4.1":
+                with pytest.raises(IcesqlError, match=r"needs Spark 4\.1"):
+                    session.run_script(text)
+            elif language == "sql":
                 for frame in session.run_script(text):
                     frame.collect()
             else:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from icesql.parser.parse import parse
+from icesql.parser.parsing import parse
 from icesql.parser.statements import Insert
 from icesql.parser.text.names import Place, Span
 from icesql.parser.text.references import references

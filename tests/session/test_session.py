@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyspark
 import pytest
 from pyspark.errors import AnalysisException, ArithmeticException
 
@@ -15,6 +16,9 @@ from icesql.session.script import ScriptError
 from icesql.session.session import Session
 
 pytestmark = pytest.mark.spark
+needs_scripts = pytest.mark.xfail(
+    pyspark.__version__ < "4.1", raises=(UnsupportedError, AssertionError), strict=True, reason="Spark 4.0 runs no script that calls back"
+)
 
 
 @pytest.fixture(scope="module")
@@ -212,6 +216,7 @@ def test_a_filter_planned_before_is_reported_again(ice: Session) -> None:
         assert [(report.files_planned, report.files_total) for report in ice.last_report] == [(1, 2)]
 
 
+@needs_scripts
 def test_scripts_change_our_tables(ice: Session) -> None:
     script = """BEGIN
         DECLARE n INT DEFAULT 1;
@@ -223,6 +228,7 @@ def test_scripts_change_our_tables(ice: Session) -> None:
     assert rows(ice.sql("SELECT count(*) FROM s.db.t")) == [(4,)]
 
 
+@needs_scripts
 def test_errors_in_scripts_have_their_places(ice: Session) -> None:
     with pytest.raises(NotFoundError, match=r"(?s)nope.*line 2, column 13"):
         ice.sql("BEGIN SELECT 1;\nINSERT INTO s.db.nope VALUES (1); END")
@@ -234,6 +240,7 @@ def test_errors_in_scripts_have_their_places(ice: Session) -> None:
         ice.sql("BEGIN\nIF (SELECT count(*) FROM s.db.t WHERE (nope)) > 1 THEN SELECT 1; END IF; END")
 
 
+@needs_scripts
 def test_a_script_that_fails_leaves_no_variables_and_no_views(ice: Session) -> None:
     before = ice.sql("SHOW VIEWS").count()
     with pytest.raises(ArithmeticException):
@@ -243,6 +250,7 @@ def test_a_script_that_fails_leaves_no_variables_and_no_views(ice: Session) -> N
         ice.sql("SELECT n")
 
 
+@needs_scripts
 def test_a_script_over_a_damaged_table_says_what_is_damaged(ice: Session) -> None:
     location = required(ice.state, ("s", "db", "t")).table.metadata_location
     assert location is not None
@@ -251,6 +259,7 @@ def test_a_script_over_a_damaged_table_says_what_is_damaged(ice: Session) -> Non
         ice.sql("BEGIN IF (SELECT count(*) FROM s.db.t) > 1 THEN SELECT 1; END IF; END")
 
 
+@needs_scripts
 def test_scripts_take_no_parameters_by_place(ice: Session) -> None:
     with pytest.raises(UnsupportedError, match="SQL_SCRIPTING_WITH_POSITIONAL_PARAMETERS"):
         ice.sql("BEGIN SELECT ?; END", [1])

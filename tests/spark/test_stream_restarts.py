@@ -69,6 +69,7 @@ def test_killed_before_and_after_a_commit(catalog: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 def test_killed_at_any_moment(catalog: Any, tmp_path: Path) -> None:
     """The process is killed some moment after a micro-batch that chance chooses, until no more than one is left."""
     chance, kills = random.Random(), 0

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.catalog.names import Identifier, dotted
 from icesql.catalog.rest import keys
-from icesql.catalog.rest.credentials import Credential, credential_of
+from icesql.catalog.rest.credentials import credential_of
 from icesql.catalog.rest.replies import BadReplyError
 from icesql.catalog.rest.routes import Route
 from icesql.errors import CorruptMetadataError, InvalidArgumentError, NotFoundError, ServiceError, UnsupportedError
@@ -169,9 +169,9 @@ class ServerPlanner:
         seen = set(waiting)
         with ThreadPoolExecutor(_THREADS, "icesql-plan") as pool:
             while waiting:
-                found = list(pool.map(lambda name: self._part(name, context), waiting))
+                parts = list(pool.map(lambda name: self._part(name, context), waiting))
                 waiting = []
-                for part in found:
+                for part in parts:
                     tasks += part.tasks
                     waiting += [name for name in part.plan_tasks if name not in seen]
                     seen.update(part.plan_tasks)
@@ -189,8 +189,8 @@ class ServerPlanner:
         """The plan's credentials open its files from now on."""
         adopt = getattr(context.io, "adopt", None)
         if result.credentials and adopt is not None:
-            found: tuple[Credential, ...] = tuple(credential_of(one.prefix, one.config, self._server.secrets) for one in result.credentials)
-            adopt(found, plan.plan_id)
+            vended = (credential_of(one.prefix, one.config, self._server.secrets) for one in result.credentials)
+            adopt(tuple(vended), plan.plan_id)
 
     def _cancel(self, plan: _Plan) -> None:
         """Best effort: the server forgets plans by itself."""

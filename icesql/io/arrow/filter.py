@@ -11,8 +11,10 @@ import pyarrow.compute as pc
 
 from icesql.errors import InvalidArgumentError, unknown_case
 from icesql.expr.binding import is_floating
-from icesql.expr.rewrite import push_not, with_not
+from icesql.expr.formula import Formula
+from icesql.expr.rewrite import leaves, push_not, with_not
 from icesql.expr.tree import AlwaysFalse, AlwaysTrue, And, BoundReference, Expression, Not, Op, Or, Predicate
+from icesql.io.arrow.formula import formula_mask
 from icesql.io.arrow.types import internal_values, to_arrow_type, to_arrow_value
 from icesql.spec.schema import Schema
 from icesql.spec.transforms import transform_function
@@ -32,9 +34,13 @@ def _mask(data: Data, schema: Schema, expression: Expression) -> Column:
         case AlwaysTrue():
             return pa.array([True] * data.num_rows, pa.bool_())
         case And(left=left, right=right):
-            return pc.and_kleene(_mask(data, schema, left), _mask(data, schema, right))
+            first = _mask(data, schema, left)
+            return pc.and_kleene(first, _where(data, schema, right, pc.fill_null(first, True)))
         case Or(left=left, right=right):
-            return pc.or_kleene(_mask(data, schema, left), _mask(data, schema, right))
+            first = _mask(data, schema, left)
+            return pc.or_kleene(first, _where(data, schema, right, pc.fill_null(pc.invert(first), True)))
+        case Predicate(op=Op.HOLDS, literals=(Formula() as formula,)):
+            return formula_mask(formula, lambda field_id: column_of(data, schema, field_id), data.num_rows)
         case Predicate(term=BoundReference() as term):
             return _leaf(expression, term, _values(data, schema, term))
         case Predicate():
@@ -45,6 +51,16 @@ def _mask(data: Data, schema: Schema, expression: Expression) -> Column:
             raise with_not(expression)
         case _:
             raise unknown_case(expression)
+
+
+def _where(data: Data, schema: Schema, expression: Expression, is_open: Column) -> Column:
+    """The mask where it is still open, null elsewhere: what is decided by the side before is not computed, and is no error."""
+    if not any(leaf.op is Op.HOLDS for leaf in leaves(expression)):
+        return _mask(data, schema, expression)
+    is_open = is_open.combine_chunks() if isinstance(is_open, pa.ChunkedArray) else is_open
+    part = _mask(data.filter(is_open), schema, expression)
+    part = part.combine_chunks() if isinstance(part, pa.ChunkedArray) else part
+    return pc.replace_with_mask(pa.nulls(data.num_rows, pa.bool_()), is_open, part)
 
 
 def _values(data: Data, schema: Schema, term: BoundReference) -> Column:
@@ -104,6 +120,8 @@ def _leaf(leaf: Predicate, term: BoundReference, column: Column) -> Column:
             return pc.invert(_among(column, term.type, leaf.literals))
         case Op.LT | Op.LT_EQ | Op.GT | Op.GT_EQ | Op.EQ | Op.NOT_EQ:
             return _comparison(leaf, term.type, column)
+        case Op.HOLDS:
+            raise AssertionError(f"a formula is no test of one column: {leaf}")
         case _:
             raise unknown_case(leaf.op)
 

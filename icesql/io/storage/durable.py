@@ -8,8 +8,6 @@ import os
 from collections.abc import Hashable
 from typing import Any
 
-import pyarrow as pa
-
 from icesql.io.lru import LruCache
 
 _NO_SYNC = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})  # the file system has no such call
@@ -21,21 +19,6 @@ _known: LruCache[Hashable, tuple[int, int, int]] = LruCache(10_000, lambda _: 1)
 
 class UnsyncedError(OSError):
     """A name was given and is visible, but the disk did not confirm it: a power cut may undo it."""
-
-
-class DurableOutput(pa.OSFile):  # type: ignore[misc]
-    """A new file to write into; its bytes and its name are on the disk once it is closed."""
-
-    def __init__(self, path: str, mode: str) -> None:
-        self._path: str | None = path
-
-    def close(self) -> None:
-        """A second call does nothing. The format's writer may have closed the descriptor before, so the file is opened again to sync."""
-        super().close()
-        path, self._path = self._path, None
-        if path is not None:
-            sync_file(path)
-            sync_names(os.path.dirname(path))
 
 
 def write_whole(path: str, data: bytes) -> None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from icesql.io.storage.files import FileIO
 from icesql.io.storage.local_files import LocalFileIO
 from icesql.io.storage.locations import delete_each, local_path, scheme_of
 from icesql.io.storage.routed_files import RoutedFileIO
-from icesql.io.storage.store_files import HADOOP_SCHEMES, StoreFileIO, open_store
 from icesql.io.stores.object_files import OBJECT_SCHEMES, ObjectFileIO
 from icesql.io.stores.signing import RequestSigner
 
-__all__ = ["ArrowFileIO", "LocalFileIO", "StoreFileIO", "load_file_io", "local_path", "require_file_system", "scheme_of"]
+if TYPE_CHECKING:
+    from icesql.io.storage.store_files import StoreFileIO
+
+__all__ = ["ArrowFileIO", "LocalFileIO", "load_file_io", "local_path", "require_file_system", "scheme_of"]
 
 
 class ArrowFileIO(RoutedFileIO):
@@ -21,7 +24,7 @@ class ArrowFileIO(RoutedFileIO):
 
     def __init__(self, properties: Mapping[str, str] | None = None, signer: RequestSigner | None = None) -> None:
         self.properties, self.signer = dict(properties or {}), signer
-        self._local, self._store = LocalFileIO(), StoreFileIO(self.properties)
+        self._local = LocalFileIO()
         self.objects = ObjectFileIO(self.properties, signer)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -31,6 +34,12 @@ class ArrowFileIO(RoutedFileIO):
     def only_here(self) -> str:
         """Why nobody else can open the files, the JVM for one; empty where others can."""
         return "" if self.signer is None else "the catalog signs the requests"
+
+    @cached_property
+    def _store(self) -> StoreFileIO:
+        from icesql.io.storage.store_files import StoreFileIO  # with it comes pyarrow, which local and object files are read without
+
+        return StoreFileIO(self.properties)
 
     def _for(self, location: str) -> LocalFileIO | StoreFileIO | ObjectFileIO:
         scheme = scheme_of(location)
@@ -57,6 +66,8 @@ def load_file_io(properties: Mapping[str, str] | None = None, location: str | No
 def require_file_system(io: FileIO, location: str) -> None:
     """Raises UnsupportedError for a scheme that nothing here can read and write, InvalidArgumentError for no location."""
     if scheme_of(location) != "file" and not _is_object(location) and isinstance(io, ArrowFileIO):
+        from icesql.io.storage.store_files import HADOOP_SCHEMES, open_store
+
         scheme = scheme_of(location)
         if scheme not in HADOOP_SCHEMES:
             open_store(scheme, location.partition("://")[2].partition("/")[0], io.properties)

@@ -10,9 +10,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator
 from typing import BinaryIO, cast
 
-import pyarrow as pa
-
-from icesql.io.storage.durable import DurableOutput, make_folders, remove_quietly, sync_folder, sync_names, write_whole
+from icesql.io.storage.durable import make_folders, remove_quietly, sync_folder, sync_names, write_whole
 from icesql.io.storage.files import FileInfo
 from icesql.io.storage.locations import delete_each, local_path, missing
 from icesql.io.storage.new_names import came_true, give_name, read_whole
@@ -34,11 +32,15 @@ class LocalFileIO:
         try:
             path = local_path(location)
             os.close(open_regular(path, location))
+            import pyarrow as pa  # slow to import, and metadata files are read without it
+
             return cast(BinaryIO, pa.OSFile(path, "rb"))
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             raise missing(location) from None
 
     def open_output(self, location: str) -> BinaryIO:
+        from icesql.io.storage.durable_output import DurableOutput
+
         path = local_path(location)
         make_folders(os.path.dirname(path))
         return cast(BinaryIO, DurableOutput(path, "wb"))

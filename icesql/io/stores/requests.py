@@ -140,8 +140,8 @@ class ObstoreRequests:
         return [_listed(meta) for meta in self._obstore.list(self._store, root, chunk_size=_PAGE).collect()]
 
     def level(self, root: str) -> Level:
-        found = self._obstore.list_with_delimiter(self._store, root or None)
-        return Level([_listed(meta) for meta in found["objects"]], list(found["common_prefixes"]))
+        level = self._obstore.list_with_delimiter(self._store, root or None)
+        return Level([_listed(meta) for meta in level["objects"]], list(level["common_prefixes"]))
 
     def _options(self) -> dict[str, Any]:
         options: dict[str, Any] = {}

@@ -40,10 +40,10 @@ def list_page(body: bytes) -> ListPage:
 
 def upload_id(body: bytes) -> str:
     """Of ``CreateMultipartUpload``. Raises StoreError."""
-    found = _text(_parsed(body), "UploadId")
-    if not found:
+    upload = _text(_parsed(body), "UploadId")
+    if not upload:
         raise StoreError("Cannot begin upload: the store gave no id for it")
-    return found
+    return upload
 
 
 def error_of(body: bytes) -> str | None:

@@ -255,11 +255,11 @@ class SignedRequests:
                 answer.close()
         except httpx.TransportError as error:
             raise SignedRequestError(f"error sending request: {type(error).__name__}: {error}") from None
-        found = {key.lower(): value for key, value in answer.headers.items()}
-        expected = found.get("content-length", "")
+        headers = {key.lower(): value for key, value in answer.headers.items()}
+        expected = headers.get("content-length", "")
         if request.verb != "HEAD" and expected.isdecimal() and int(expected) != len(data):
             raise SignedRequestError(f"error sending request: the answer was cut at {len(data)} of {expected} bytes")
-        return _Answer(answer.status_code, found, data)
+        return _Answer(answer.status_code, headers, data)
 
 
 def _md5(data: bytes) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import InvalidArgumentError, SqlError, UnsupportedError
 from icesql.parser import statements as s
-from icesql.parser.parse import parse
+from icesql.parser.parsing import parse
 from icesql.session.resolve.view_columns import refuse_narrowing
 from icesql.session.state.names import Address
 from icesql.spec.case_folding import fold

@@ -255,7 +255,7 @@ def _may_match(leaf: Predicate, stats: _Stats, type_: Type) -> Mask:
             return ~stats.only_nans
         case Op.LT | Op.LT_EQ | Op.GT | Op.GT_EQ | Op.EQ | Op.NOT_EQ | Op.IN | Op.NOT_IN | Op.STARTS_WITH | Op.NOT_STARTS_WITH:
             return _value_may_match(leaf, stats, type_)
-        case Op.LIKE | Op.NOT_LIKE:
+        case Op.LIKE | Op.NOT_LIKE | Op.HOLDS:
             return ~stats.only_nulls
         case _:
             raise unknown_case(leaf.op)
@@ -285,7 +285,7 @@ def _values_may_match(op: Op, literals: list[Any], lower: _Bound, upper: _Bound)
             return _may_start(literals[0], lower, upper)
         case Op.NOT_STARTS_WITH:
             return ~(_starts(literals[0], lower) & _starts(literals[0], upper))
-        case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN | Op.LIKE | Op.NOT_LIKE:
+        case Op.IS_NULL | Op.NOT_NULL | Op.IS_NAN | Op.NOT_NAN | Op.LIKE | Op.NOT_LIKE | Op.HOLDS:
             return np.ones(len(lower.valid), bool)  # bounds say nothing of them
         case _:
             raise unknown_case(op)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from icesql.errors import IcesqlError, UnsupportedError
 from icesql.parser import statements as s
-from icesql.parser.parse import parse
+from icesql.parser.parsing import parse
 from icesql.parser.text.parameters import bind_parameters
 from icesql.parser.text.token_groups import behind_words, name_at
 from icesql.parser.text.tokens import Kind, Token, tokenize

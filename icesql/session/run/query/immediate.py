@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from icesql.parser import statements as s
-from icesql.parser.parse import parse
+from icesql.parser.parsing import parse
 from icesql.parser.text.script import is_script
 from icesql.parser.text.token_groups import items
 from icesql.parser.text.tokens import Token, tokenize
