@@ -4,6 +4,7 @@ import contextlib
 import decimal
 import math
 import pickle
+import threading
 import uuid
 from dataclasses import replace
 
@@ -22,6 +23,7 @@ from icesql.io.arrow.types import internal_values, to_arrow_schema, to_arrow_val
 from icesql.io.data.files import DataFileWriter, conform, data_file_of, read_data_file, write_data_file
 from icesql.io.metrics.column_metrics import COUNTS, FULL, NONE, TRUNCATE_16, metrics_config, metrics_mode
 from icesql.io.storage.file_systems import ArrowFileIO
+from icesql.io.stores.inputs import ObjectInput
 from icesql.spec.metadata_columns import FILE, POS, ROW_ID, SEQUENCE
 from icesql.spec.name_mapping import mapping_for
 from icesql.spec.schema import Schema
@@ -367,6 +369,35 @@ def test_only_the_rows_around_those_that_are_wanted(tmp_path, groups, low):
         assert found == whole[found[0][3] : found[0][3] + len(found)]
     nothing = bind(schema, Predicate(Op.EQ, Reference("id"), (0,)))  # its row is null
     assert rows_of(schema, read_data_file(IO, file, schema, rows=nothing)) == []
+
+
+def test_orc_in_a_store_is_read_by_ranges_side_by_side(tmp_path):
+    schema = Schema((NestedField(1, "id", LongType()), NestedField(2, "s", StringType()), NestedField(3, "more", StringType())))
+    texts = pa.array(np.char.mod("%032d", np.random.default_rng(1).integers(0, 2**60, 200_000)))
+    table = pa.table({"id": pa.array(np.arange(200_000)), "s": texts, "more": texts})
+    file = write_data_file(IO, str(tmp_path / "f"), "orc", table, schema, {"write.orc.stripe-size-bytes": str(1 << 20)})
+    data = (tmp_path / "f").read_bytes()
+    asked: list[tuple[int, int, str]] = []
+
+    def tail(length: int) -> tuple[int, bytes]:
+        asked.append((len(data) - length, len(data), ""))
+        return len(data), data[-length:]
+
+    def fetch(start: int, end: int) -> bytes:
+        asked.append((start, end, threading.current_thread().name))
+        return data[start:end]
+
+    far = ArrowFileIO()
+    far.open_input = lambda location: ObjectInput(tail, fetch)
+    for names in (("id",), ("s",), ("id", "s", "more")):
+        asked.clear()
+        wanted = Schema(tuple(field for field in schema.fields if field.name in names))
+        assert rows_of(wanted, read_data_file(far, file, wanted)) == rows_of(wanted, read_data_file(IO, file, wanted))
+        in_threads = [end - start for start, end, thread in asked if thread.startswith("icesql-fetch")]
+        alone = [end - start for start, end, thread in asked if not thread.startswith("icesql-fetch")]
+        assert len(in_threads) >= 2
+        assert len(alone) <= 2  # the file's end
+        assert sum(in_threads + alone) < {1: 0.75, 3: 1.01}[len(names)] * len(data)
 
 
 def test_writer_conforms_or_refuses(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +13,8 @@ import pytest
 import icesql
 from icesql.errors import InvalidArgumentError, UnsupportedError
 from icesql.io.deletes.files import write_equality_deletes
+from icesql.spark.read.fallback_reader import without_history
+from icesql.table.metadata.partition_types import union_partition_type
 from icesql.table.scan import never_null
 from tests.stores.s3_server import S3Server
 
@@ -146,6 +149,15 @@ def test_columns_that_are_never_null_and_decimals(session: Any, spark: Any, coun
         assert found.collect() == expected.collect()
     finally:
         spark.conf.unset(READER)
+
+
+def test_tasks_carry_no_history(session: Any) -> None:
+    whole = session.table("w.db.t").metadata
+    metadata = without_history(whole)
+    assert len(pickle.dumps(metadata)) < len(pickle.dumps(whole)) * 0.75
+    assert metadata.specs_by_id == whole.specs_by_id
+    assert metadata.schemas == whole.schemas
+    assert union_partition_type(metadata) == union_partition_type(whole)
 
 
 def test_an_unknown_reader(session: Any, spark: Any) -> None:

@@ -271,11 +271,19 @@ def orc_batches(file: orc.ORCFile, stream: Any, columns: list[str], location: st
             yield 0, pa.RecordBatch.from_struct_array(pa.array([{}] * file.nrows, pa.struct([])))
             return
         guard = LengthGuard(stream, file.file_length, location)
+        ahead = getattr(stream, "prefetch", None) if guard.layout.is_readable else None
+        if ahead is not None:
+            ahead([(one.footer_start, one.footer_start + one.footer_length) for one in guard.layout.stripes])
         for stripe in range(file.nstripes):
+            if ahead is not None:
+                next_ones = range(stripe, min(stripe + 2, file.nstripes))
+                ahead([part for one in next_ones for part in guard.layout.column_ranges(stream, one, columns)])
             guard.check(stripe, columns)
             batch = _read_stripe(file, guard.layout, stream, stripe, columns)
             yield position, batch
             position += batch.num_rows
+            if ahead is not None:
+                stream.forget(guard.layout.stripes[stripe].footer_start)
     except DAMAGE as error:
         if _is_out_of_range(error):
             reason = f"timestamps before 1677-09-22 or after 2262-04-11 are read at the top level and in UTC only: {error}"

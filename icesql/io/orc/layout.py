@@ -70,6 +70,11 @@ class OrcLayout:
             yield OrcStream(_number(stream, 1), column, encodings[column], start, length)
             start += length
 
+    def column_ranges(self, file: Any, stripe: int, names: Iterable[str]) -> list[tuple[int, int]]:
+        """The bytes (start, end) of the streams of columns of the top level. Raises ``DAMAGE``."""
+        wanted = {column for name in names for column in self.columns[name]}
+        return [(one.start, one.start + one.length) for one in self.streams(file, stripe) if one.column in wanted]
+
     def writer_zone(self, file: Any, stripe: int) -> bytes:
         """The time zone a stripe's timestamps count in, empty if it does not say. Raises ``DAMAGE``."""
         zone: bytes = self.footer(file, stripe).get(3, [b""])[-1]

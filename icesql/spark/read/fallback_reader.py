@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, DataFrame, functions
@@ -82,7 +83,7 @@ def fallback_frame(read: Read, belongs: Callable[[ScannedFile], bool]) -> DataFr
         schema=schema,
         read=Schema(fields, schema.schema_id),
         known=known_columns(metadata, schema),
-        metadata=metadata,
+        metadata=without_history(metadata),
         metadata_columns=wanted,
         name_mapping=name_mapping_of(metadata),
         arrow_schema=to_arrow_schema(sent),
@@ -101,6 +102,22 @@ def fallback_frame(read: Read, belongs: Callable[[ScannedFile], bool]) -> DataFr
             _unused(read, field, is_null=field.name not in full) if field.name not in names else _column(read, field, decimals)
             for field in shown.fields
         )
+    )
+
+
+def without_history(metadata: TableMetadata) -> TableMetadata:
+    """The schemas and partition specs, which tasks need: snapshots may be megabytes, and each task would unpickle them."""
+    return replace(
+        metadata,
+        properties={},
+        current_snapshot_id=None,
+        snapshots=(),
+        refs={},
+        snapshot_log=(),
+        metadata_log=(),
+        statistics=(),
+        partition_statistics=(),
+        encryption_keys=(),
     )
 
 
