@@ -233,7 +233,7 @@ def measure(server: ReferenceServer, folder: Path, options: argparse.Namespace) 
     lines: dict[str, dict[str, list[float]]] = {}
     for number in range(options.rounds + 2):
         for verb in ("load", "load again", "load, refs", "list", "commit", "append", *MANY):
-            if verb in MANY and (number < 1 or number > 1 + options.many):
+            if verb in MANY and not 2 <= number < 2 + options.many:
                 continue
             for who, client in clients.items():
                 if verb in client:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, TextIO
 
 import typer
 
 from icesql.catalog.config import DEFAULT_CATALOG, catalog_configurations, catalog_type, completed
+from icesql.cli.browse import form_of
 from icesql.errors import IcesqlError
 from icesql.io.storage.file_systems import ArrowFileIO
 from icesql.io.stores.checks import Check, check_location
+from icesql.session.output.rows import print_rows
 
 
 def doctor(
@@ -21,33 +23,54 @@ def doctor(
     conf: Annotated[list[str] | None, typer.Option("--conf", "-c", metavar="KEY=VALUE", help="a Spark, catalog or store setting")] = None,
     catalog: Annotated[str | None, typer.Option("--catalog", help="the catalog whose settings are used")] = None,
     spark: Annotated[bool, typer.Option("--spark/--no-spark", help="start Spark to say which reader tables have there")] = True,
+    form: Annotated[str | None, typer.Option("--format", help="table, csv, json or markdown")] = None,
 ) -> None:
     """Check a location: credentials, and write, read, conditional put, list and delete with one object; and which reader it has."""
     from icesql.cli.main import key_values
 
     given = {**(context.obj or {}).get("conf", {}), **key_values(conf, "--conf")}
-    raise typer.Exit(examine(location, given, catalog, asks_spark=spark))
+    raise typer.Exit(examine(location, given, catalog, asks_spark=spark, form=form_of(context, form)))
 
 
-def examine(location: str | None, conf: Mapping[str, str], catalog: str | None, *, asks_spark: bool, out: TextIO | None = None) -> int:
-    """Print a line a step; 0 if all went well, else 1. Without a location the catalog's warehouse is looked at."""
+def examine(
+    location: str | None, conf: Mapping[str, str], catalog: str | None, *, asks_spark: bool, form: str = "table", out: TextIO | None = None
+) -> int:
+    """0 if all went well, else 1. Without a location the catalog's warehouse is looked at.
+
+    ``form``: ``table`` prints a line a step when it is done, others print all steps at the end.
+    """
     out = out or sys.stdout
+    done: list[Check] = []
     try:
         properties = _properties(location, conf, catalog)
         place = location or properties.get("warehouse")
         if place is None:
             raise IcesqlError(f"Cannot check catalog {catalog}: it has no warehouse; name a location")
         is_ok = True
-        print(place, file=out)
-        for check in check_location(ArrowFileIO(properties), place):
-            print(_line(check), file=out, flush=True)
+        if form == "table":
+            print(place, file=out)
+        for check in _checks(properties, place, conf, asks_spark=asks_spark):
+            done.append(check)
             is_ok = is_ok and check.is_ok
-        if asks_spark:
-            print(_line(_reader(place, conf)), file=out)
+            if form == "table":
+                print(_line(check), file=out, flush=True)
+        if form != "table":
+            print_rows(
+                ("location", "step", "is_ok", "outcome", "ms"),
+                [(place, c.step, c.is_ok, c.outcome, None if c.ms is None else round(c.ms, 2)) for c in done],
+                form,
+                out,
+            )
     except (IcesqlError, OSError) as error:
         print(f"icesql: {error}", file=sys.stderr)
         return 1
     return 0 if is_ok else 1
+
+
+def _checks(properties: Mapping[str, str], place: str, conf: Mapping[str, str], *, asks_spark: bool) -> Iterator[Check]:
+    yield from check_location(ArrowFileIO(properties), place)
+    if asks_spark:
+        yield _reader(place, conf)
 
 
 def _properties(location: str | None, conf: Mapping[str, str], catalog: str | None) -> dict[str, str]:

@@ -72,6 +72,8 @@ class SqlServer:
         self._servers: list[Any] = []
         if options.jdbc_port is not None:
             hive = {"derby.stream.error.file": str(own_folder_path() / "derby.log")}
+            # A folder of its own: each server removes it when it stops, with the logs of others in it
+            hive["hive.server2.logging.operation.log.location"] = str(own_folder_path() / f"operations-{os.getpid()}")
             hive |= {key: value for key, value in options.conf.items() if key.startswith("hive.")}
             hive |= {"hive.server2.thrift.bind.host": options.host, "hive.server2.thrift.port": str(options.jdbc_port)}
             self._servers.append(JdbcServer(self.spark, hive, self._metadata_call))

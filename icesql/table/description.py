@@ -26,7 +26,9 @@ def _heading(name: str, metadata: TableMetadata) -> str:
     snapshot = metadata.current_snapshot
     summary = {} if snapshot is None else snapshot.summary
     rows = summary.get("total-records", "unknown number of") if snapshot is not None else "0"
-    return f"{name} (format version {metadata.format_version}, {rows} rows, {len(metadata.snapshots)} snapshots)"
+    counted = f"{rows} row{'' if rows == '1' else 's'}"
+    count = len(metadata.snapshots)
+    return f"{name} (format version {metadata.format_version}, {counted}, {count} snapshot{'' if count == 1 else 's'})"
 
 
 def _columns(metadata: TableMetadata) -> list[tuple[str, str, str]]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -44,6 +46,12 @@ CELLS = {
     "slow": "%sql SELECT reflect('java.lang.Thread', 'sleep', 3000L) AS n FROM range(0, 2, 1, 2)",
     "limited": "%%sql --limit 2 three\nSELECT id FROM local.db.t ORDER BY id",
     "kept": "three.count()",
+    "orc": (
+        "%%sql\n"
+        "CREATE TABLE local.db.orc (id bigint) TBLPROPERTIES ('write.format.default' = 'orc');\n"
+        "INSERT INTO local.db.orc SELECT id FROM local.db.t;\n"
+        "SELECT sum(id) AS total FROM local.db.orc"
+    ),
     "describe": "%sql DESCRIBE local.db.t",
     "snapshots": "%sql SELECT * FROM local.db.t.snapshots",
     "partitions": "%sql SELECT * FROM local.db.t.partitions",
@@ -53,6 +61,16 @@ CELLS = {
     "full": "%%sql --traceback\nSELECT * FROM local.db.missing",
 }
 RAISING = ("error", "full")
+
+
+def path_without_environment(folder: Path) -> str:
+    """A PATH as that of a kernel whose environment is not activated: its ``python3`` has neither icesql nor pyarrow."""
+    (folder / "path").mkdir()
+    bare = folder / "path" / "python3"
+    bare.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "$@"\n')
+    bare.chmod(0o755)
+    java = Path(shutil.which("java") or "/usr/bin/java").parent
+    return os.pathsep.join([str(bare.parent), str(java), "/usr/bin", "/bin"])
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +89,9 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JUPYTER_PATH", str(folder))
         patch.setenv("IPYTHONDIR", str(folder / "ipython"))
+        patch.setenv("PATH", path_without_environment(folder))
+        for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"):
+            patch.delenv(name, raising=False)
         NotebookClient(notebook, timeout=300, kernel_name="here", resources={"metadata": {"path": str(folder)}}).execute()
     return {name: cell.outputs for name, cell in zip(CELLS, notebook.cells, strict=True)}
 
@@ -95,6 +116,11 @@ def test_variables_go_out_and_in(outputs: dict[str, list[Any]]) -> None:
 def test_each_query_says_what_it_read_even_again(outputs: dict[str, list[Any]]) -> None:
     for cell in ("line", "again"):
         assert "files read 1 of 3" in result(outputs, cell)
+
+
+def test_workers_are_the_kernels_interpreter_where_its_environment_is_not_activated(outputs: dict[str, list[Any]]) -> None:
+    """ORC is written and read by Python workers."""
+    assert cells_of(result(outputs, "orc")) == ["6"]
 
 
 def test_notices_and_pruning_pictures(outputs: dict[str, list[Any]]) -> None:

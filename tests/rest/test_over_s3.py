@@ -24,9 +24,10 @@ from tests.sql.running import differences, run_case
 from tests.sql.test_recorded_cases import CASES, expected
 from tests.stores.proxy import Proxy, proxy
 from tests.stores.s3_server import REGION, S3Server, s3_server
+from tests.stores.signer import Signer
 
 pytestmark = pytest.mark.slow
-SAMPLE = CASES if os.environ.get("ICESQL_ALL_STORE_CASES") else CASES[7::26]
+SAMPLE = CASES if os.environ.get("ICESQL_ALL_STORE_CASES") else CASES[7::40]
 LOCATION = "s3://lake/wh"
 
 
@@ -152,3 +153,44 @@ def test_tasks_outlive_their_credentials(vending: Vending, store: Proxy, spark: 
     store.latency_s = 0.0
     plan = session.sql("SELECT * FROM vended.sql.t")._jdf.queryExecution().toString()
     assert "until-" not in plan and vending.keys["s3.secret-access-key"] not in plan
+
+
+# -- requests that the catalog signs -----------------------------------------------------------------------------------------
+@dataclass
+class Signing(FaultProxy):
+    """Says with each table that its requests are to be signed, and by whom."""
+
+    settings: dict[str, str] = field(default_factory=dict)
+
+    def answer(self, verb: str, path: str, headers: Mapping[str, str], body: bytes) -> tuple[int, dict[str, str], bytes] | None:
+        answered = super().answer(verb, path, headers, body)
+        if answered is None or answered[0] != 200 or "/tables" not in path or not answered[2]:
+            return answered
+        node = json.loads(answered[2])
+        if "metadata" in node:
+            node.setdefault("config", {}).update(self.settings)
+        return 200, answered[1], json.dumps(node).encode()
+
+
+@pytest.mark.spark
+def test_requests_that_the_catalog_signs(s3: S3Server, server: ReferenceServer, spark: Any) -> None:
+    """Nobody here has a key: not the driver, not a task."""
+    signer, kept = Signer(), {key: value for key, value in s3.properties().items() if "key" not in key}
+    place, _, endpoint = signer.address.rpartition("/")
+    signing = Signing(
+        server.uri, settings={**kept, "s3.remote-signing-enabled": "true", "signer.uri": f"{place}/", "signer.endpoint": endpoint}
+    )
+    table = "signed.db.t"
+    try:
+        session = icesql.connect(spark, catalogs={"signed": {"type": "rest", "uri": signing.uri}})
+        session.sql(f"CREATE NAMESPACE {table[:-2]}")
+        session.sql(f"CREATE TABLE {table} AS SELECT id, id % 2 AS p FROM range(50)")
+        assert session.sql(f"SELECT count(*), sum(id) FROM {table} WHERE id > 9").collect()[0][:] == (40, 1180)
+        session.sql(f"DELETE FROM {table} WHERE id = 20")
+        assert session.sql(f"SELECT count(*) FROM {table}").collect()[0][0] == 49
+        shown = "".join(str(row) for row in session.sql(f"EXPLAIN PRUNING SELECT * FROM {table}").collect())
+        assert "read with Arrow" in shown
+        assert {"PUT", "GET"} <= {node["method"] for node in signer.seen}
+    finally:
+        signing.stop()
+        signer.stop()

@@ -40,7 +40,7 @@ def statements(number: int, n: int) -> tuple[str, str]:
         ("select", "SELECT count(*), max(id) FROM own WHERE id >= 0"),
         ("merge", f"MERGE INTO own AS t USING (SELECT {n} AS id, 'm' AS s) AS u ON t.id = u.id WHEN MATCHED THEN UPDATE SET s = u.s "
          "WHEN NOT MATCHED THEN INSERT *"),
-        ("metadata", "SELECT count(*) FROM own.snapshots"),
+        ("metadata", f"SELECT count(*) FROM local.load_{number}.own.snapshots"),
         ("view", "CREATE OR REPLACE TEMPORARY VIEW seen AS SELECT * FROM own WHERE s = 'm'"),
         ("seen", "SELECT count(*) FROM seen"),
         ("common", f"INSERT INTO local.load.common VALUES ({number}, {n})"),

@@ -10,7 +10,7 @@ import psutil
 
 from icesql.sql_server.running import Options, SqlServer
 
-SOON = {"spark.connect.session.manager.defaultSessionTimeout": "5s", "spark.connect.session.manager.maintenanceInterval": "2s"}
+SOON = {"spark.connect.session.manager.defaultSessionTimeout": "90s", "spark.connect.session.manager.maintenanceInterval": "2s"}
 HIVE = {"hive.server2.thrift.worker.keepalive.time": "2s"}  # threads of connections that have ended go soon, too
 
 server = SqlServer(

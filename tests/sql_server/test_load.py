@@ -43,7 +43,7 @@ class LoadServer:
 
     def at_rest(self) -> dict[str, int]:
         """Once no client's session is left."""
-        until = time.monotonic() + 120
+        until = time.monotonic() + 240
         while self.held()["sessions"] and time.monotonic() < until:
             time.sleep(2)
         time.sleep(5)

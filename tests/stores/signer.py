@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlsplit
 
-from botocore.auth import S3SigV4Auth
+from botocore.auth import S3SigV4Auth, S3SigV4QueryAuth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
@@ -29,6 +29,8 @@ class Signer:
 
     token: str | None = None
     is_cacheable: bool = False
+    in_address: bool = False
+    """Signatures are part of the address, and not headers."""
     below: str = "/"
     seen: list[dict[str, Any]] = field(default_factory=list)
 
@@ -70,6 +72,10 @@ class Signer:
         self.seen.append(node)
         if not urlsplit(node["uri"]).path.startswith(self.below) and "body" not in node:
             return 403, {"error": {"message": "not of this table", "type": "ForbiddenException", "code": 403}}
+        if self.in_address:
+            request = AWSRequest(node["method"], node["uri"], headers={})
+            S3SigV4QueryAuth(Credentials(ACCESS_KEY, SECRET_KEY), "s3", node["region"], expires=60).add_auth(request)
+            return 200, {"uri": request.url, "headers": {}}
         headers = {key: values[0] for key, values in node["headers"].items()}
         request = AWSRequest(node["method"], node["uri"], headers=headers)
         HeaderSigner(Credentials(ACCESS_KEY, SECRET_KEY), "s3", node["region"]).add_auth(request)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import time
 from pathlib import Path
 
@@ -49,6 +50,14 @@ def test_local_files(tmp_path: Path) -> None:
     code, text = run(str(tmp_path), {})
     assert code == 0, text
     assert list(tmp_path.iterdir()) == []
+
+
+def test_steps_as_json(tmp_path: Path) -> None:
+    out = io.StringIO()
+    assert examine(str(tmp_path), {}, None, asks_spark=False, form="json", out=out) == 0
+    steps = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert [step["step"] for step in steps] == ["store", "write", "read", "conditional put", "list", "delete"]
+    assert all(step["is_ok"] and step["location"] == str(tmp_path) for step in steps)
 
 
 def test_no_network_is_told_soon() -> None:

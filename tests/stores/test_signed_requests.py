@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import pickle
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,7 +21,7 @@ from icesql.io.storage.file_systems import ArrowFileIO
 from icesql.io.stores.failures import StoreDeniedError, StoreError
 from tests.catalog.tables import rows
 from tests.stores.proxy import FAULTS, proxy
-from tests.stores.s3_server import S3Server
+from tests.stores.s3_server import SECRET_KEY, S3Server
 from tests.stores.signer import Signer
 
 pytestmark = pytest.mark.slow
@@ -178,3 +180,16 @@ def test_settings_for_objects_go_along(s3: S3Server, signer: Signer, bucket: str
     files(s3, signer, **settings).write(f"s3://{bucket}/t/x", b"1")
     sent = {key.lower(): values for node in signer.seen for key, values in node["headers"].items()}
     assert sent["x-amz-tagging"] == ["team=a%20b"] and sent["x-amz-storage-class"] == ["STANDARD"]
+
+
+def test_signatures_in_addresses_are_in_no_log(s3: S3Server, signer: Signer, bucket: str, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    for name in ("httpx", "httpcore", "icesql"):
+        logging.getLogger(name).setLevel(logging.DEBUG)
+    (s3.folder / "data" / bucket / "x").write_bytes(b"1")
+    signer.in_address = True
+    assert files(s3, signer).read(f"s3://{bucket}/x") == b"1"
+    records = [record for record in caplog.records if not record.name.startswith("botocore")]  # the signer is in this process, too
+    told = "".join(record.getMessage() + str(record.args) for record in records)
+    assert "X-Amz-Signature=***" in told
+    assert not re.search(r"(?i)x-amz-(signature|credential)=[0-9a-z]", told) and TOKEN not in told and SECRET_KEY not in told

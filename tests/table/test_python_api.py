@@ -204,7 +204,7 @@ def test_inspect_has_every_metadata_table(catalog: Catalog) -> None:
 
 def test_what_the_prompt_shows_is_short(catalog: Catalog) -> None:
     table = catalog.create_table("db.t", ROWS)
-    assert repr(table) == "Table c.db.t (format version 2, 3 rows, 1 snapshots)\n  id long\n  s string"
+    assert repr(table) == "Table c.db.t (format version 2, 3 rows, 1 snapshot)\n  id long\n  s string"
     assert "<td" in table._repr_html_()
     assert repr(table.scan("id > 1", limit=2)) == "TableScan(c.db.t, where='id > 1', limit=2)"
 

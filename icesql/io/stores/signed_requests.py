@@ -5,8 +5,10 @@ from __future__ import annotations
 import base64
 import contextlib
 import hashlib
+import logging
 import os
 import random
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -25,6 +27,17 @@ from icesql.io.stores.signing import RequestSigner, UnsignedRequest
 _TRANSIENT = frozenset({408, 429, 500, 502, 503, 504})
 _NOT_SENT_ON = frozenset({"cache-control", "host", "content-length", "transfer-encoding", "connection"})
 _META = "x-amz-meta-"
+
+
+class _WithoutSignatures(logging.Filter):
+    """httpx logs addresses, and a signer may put its signature into one."""
+
+    _SIGNATURE = re.compile(r"(?i)(x-amz-(?:signature|security-token|credential)=)[^&\s\"']+")
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if "x-amz-" in record.getMessage().lower():
+            record.msg, record.args = self._SIGNATURE.sub(r"\1***", record.getMessage()), ()
+        return True
 
 
 class SignedRequestError(Exception):
@@ -244,7 +257,9 @@ class SignedRequests:
             signed = self._signer.signed(request, anew=anew)
         except IcesqlError as error:
             raise StoreDeniedError(f"Cannot reach {request.url.partition('?')[0]}: the catalog does not sign: {error}") from None
-        given = {key.lower(): value for headers in (request.headers, signed.headers) for key, value in headers.items()}
+        is_in_address = "x-amz-signature=" in signed.url.lower()  # then no header of ours is part of what is signed
+        own = {} if is_in_address else request.headers
+        given = {key.lower(): value for headers in (own, signed.headers) for key, value in headers.items()}
         lowered = {key: value for key, value in given.items() if key not in _NOT_SENT_ON} | dict(unsigned)
         try:
             built = self._http.build_request(request.verb, signed.url, headers=lowered, content=body)
@@ -284,6 +299,8 @@ def _http_client(settings: StoreSettings) -> Any:
         raise UnsupportedError(
             "Cannot open store: the catalog signs requests, which go through the package httpx: pip install 'icesql[rest]'"
         ) from None
+    if not any(isinstance(one, _WithoutSignatures) for one in logging.getLogger("httpx").filters):
+        logging.getLogger("httpx").addFilter(_WithoutSignatures())
     client = dict(settings.client)
     return httpx.Client(
         timeout=httpx.Timeout(_seconds(client["read_timeout"]), connect=_seconds(client["connect_timeout"])),
