@@ -91,6 +91,12 @@ def _curve_columns(metadata: TableMetadata, columns: Sequence[NameParts], curve:
 
 
 def writer_of(spark: Any, rewrite: RewriteDataFiles, strategy: Strategy) -> GroupWriter:
+    from icesql.spark.jobs.running_jobs import in_this_group
+
+    return in_this_group(spark, _writer_of(spark, rewrite, strategy))
+
+
+def _writer_of(spark: Any, rewrite: RewriteDataFiles, strategy: Strategy) -> GroupWriter:
     from icesql.spark.maintenance.rewrite_files import AlongCurve, BinPack, Sorted
     from icesql.spark.write.hilbert import with_hilbert_values
     from icesql.spark.write.zorder import with_z_values

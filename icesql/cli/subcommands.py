@@ -19,6 +19,7 @@ COMMANDS = {
     "fmt": "icesql.cli.fmt:fmt",
     "doctor": "icesql.cli.doctor:doctor",
     "serve": "icesql.cli.serve:serve",
+    "spark-sql": "icesql.cli.spark_sql:spark_sql",
     "sql-server": "icesql.cli.sql_server:sql_server",
 }
 
@@ -32,9 +33,11 @@ class Subcommands(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in COMMANDS:
             return super().get_command(ctx, cmd_name)
-        module, _, function = COMMANDS[cmd_name].partition(":")
+        name, _, function = COMMANDS[cmd_name].partition(":")
+        module = import_module(name)
+        settings = {"help_option_names": ["-h", "--help"], **getattr(module, "SETTINGS", {})}
         one = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-        one.command(cmd_name, context_settings={"help_option_names": ["-h", "--help"]})(getattr(import_module(module), function))
+        one.command(cmd_name, context_settings=settings)(getattr(module, function))
         command = get_command(one)
         command.name = cmd_name
         return command

@@ -80,6 +80,8 @@ def problem_of(error: Exception, *, commits: bool = False) -> Problem:
         return (
             Problem(500, "RuntimeIOException", str(error)) if not _is_missing_file(error) else Problem(404, "NotFoundException", str(error))
         )
+    if isinstance(error, RecursionError) and not commits:
+        return bad_request("Malformed request: it is nested too deeply")
     if isinstance(error, IcesqlError):
         return Problem(503, "ServiceUnavailableException", str(error)) if not commits else _unknown()
     return _unknown() if commits else Problem(500, "InternalServerError", "The server failed; its log says why under this request's id")

@@ -69,6 +69,7 @@ def _options(settings: Settings) -> dict[str, Any]:
         "ssl_certfile": None if settings.tls is None else settings.tls.certificate,
         "ssl_keyfile": None if settings.tls is None else settings.tls.key,
         "timeout_graceful_shutdown": 30,
+        "timeout_worker_healthcheck": 60,  # a process that is slow for a while is not killed in the middle of commits
     }
 
 
@@ -105,6 +106,10 @@ def _check_workers(settings: Settings, service: Service) -> None:
     if settings.workers < 1:
         raise InvalidArgumentError(f"Cannot serve with {settings.workers} processes")
     others = [name for name, served in service.catalogs.items() if served.store is None or not served.store.is_shared]
+    if settings.workers > 1 and settings.planning.submit_above_manifests:
+        raise InvalidArgumentError(
+            "Cannot serve with several processes: planning.submit-above-manifests is set, and plans are one process's"
+        )
     if settings.workers > 1 and others:
         raise InvalidArgumentError(f"Cannot serve with several processes: these catalogs are not on PostgreSQL: {', '.join(others)}")
 

@@ -15,6 +15,8 @@ from icesql.catalog.surroundings import allowed_locations, check_places
 from icesql.errors import NotFoundError
 from icesql.io.storage.files import FileIO
 from icesql.server.access.locations import LocationRules
+from icesql.server.delegation.offered import Delegation
+from icesql.server.delegation.settings import StorageSettings
 from icesql.server.settings import Settings
 from icesql.spec.metadata import TableMetadata
 from icesql.table.operations import TableVersion
@@ -62,6 +64,7 @@ class ServedCatalog:
         self.answers: AnswerStore | None = None
         self.events: EventStore | None = None
         self.news = News()
+        self.delegation = Delegation(self.name, settings.storage.get(self.name, StorageSettings()), catalog.properties)
         if self.store is not None:
             from icesql.server.storage.answers import AnswerStore
             from icesql.server.storage.events import EventStore

@@ -9,6 +9,7 @@ from icesql.catalog.loading import load_catalog
 from icesql.errors import InvalidArgumentError
 from icesql.server.access.authentication import Authentication
 from icesql.server.measures import Measures
+from icesql.server.scans.plans import Plans
 from icesql.server.served import ServedCatalog
 from icesql.server.settings import Settings
 
@@ -25,6 +26,7 @@ class Service:
         self.default = default
         self.is_stopping = False
         self.measures = Measures()
+        self.plans = Plans(settings.planning.max_plans, settings.planning.keep_minutes * 60)
         self._principals = self._stored_principals()
         self.authentication = Authentication(settings.access, self._principals)
 
@@ -45,6 +47,8 @@ class Service:
         """Raises InvalidArgumentError, UnsupportedError for catalogs that cannot be served."""
         properties = settings.catalog_properties(environ)
         default = settings.default_name(properties)
+        if unknown := sorted(set(settings.storage) - set(properties)):
+            raise InvalidArgumentError(f"Cannot hand on access to files: storage names a catalog that is not served: {unknown[0]}")
         return Service(settings, [ServedCatalog(load_catalog(name, held), settings) for name, held in properties.items()], default)
 
     def find(self, warehouse: str | None) -> ServedCatalog | None:
@@ -63,5 +67,6 @@ class Service:
             self._principals.prepare()
 
     def close(self) -> None:
+        self.plans.close()
         for served in self.catalogs.values():
             served.close()

@@ -13,6 +13,7 @@ import msgspec
 from icesql.catalog.config import DEFAULT_CATALOG, catalog_configurations
 from icesql.errors import InvalidArgumentError
 from icesql.server.access.settings import Access
+from icesql.server.delegation.settings import StorageSettings
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -54,6 +55,16 @@ class Commits(_Section, frozen=True):
     """Files may lie outside of the table's own folders."""
 
 
+class Planning(_Section, frozen=True):
+    """Of scans that the server plans. ``submit_above_manifests``: a plan of more manifests is made while the client asks for it again;
+    0: never."""
+
+    files_per_answer: int = 5_000
+    submit_above_manifests: int = 0
+    max_plans: int = 1_000
+    keep_minutes: float = 60
+
+
 class Idempotency(_Section, frozen=True):
     lifetime_minutes: int = 30
 
@@ -82,10 +93,13 @@ class Settings(_Section, frozen=True):
     log_format: Literal["text", "json"] = "text"
     limits: Limits = msgspec.field(default_factory=Limits)
     commits: Commits = msgspec.field(default_factory=Commits)
+    planning: Planning = msgspec.field(default_factory=Planning)
     idempotency: Idempotency = msgspec.field(default_factory=Idempotency)
     events: Events = msgspec.field(default_factory=Events)
     access: Access = msgspec.field(default_factory=Access)
     tls: Tls | None = None
+    storage: dict[str, StorageSettings] = msgspec.field(default_factory=dict)
+    """By catalog."""
 
     def catalog_properties(self, environ: Mapping[str, str] | None = None) -> dict[str, dict[str, str]]:
         """Properties of every catalog by name: of the file, over those of the environment. ``local`` stands for none."""

@@ -21,12 +21,15 @@ if TYPE_CHECKING:
 
     from icesql.session.session import Session
 
-DEFAULTS = {
+LOOPBACK = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.driver.memory": "4g",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
+}
+DEFAULTS = {
+    **LOOPBACK,
+    "spark.driver.memory": "4g",
     "spark.sql.shuffle.partitions": "8",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
 }
@@ -132,7 +135,7 @@ def start_spark(conf: Mapping[str, Any], *, master: str | None = None, app_name:
         settings["spark.master"] = master or os.environ.get("MASTER", "local[*]")
     for key, value in settings.items():
         builder = builder.config(key, value)
-    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)  # PySpark logs as JSON what it raises as well
+    quiet_pyspark()
     if home is not None:
         from icesql.spark.launch import pip_gateway
 
@@ -145,13 +148,23 @@ def start_spark(conf: Mapping[str, Any], *, master: str | None = None, app_name:
     return session
 
 
+def quiet_pyspark() -> None:
+    """PySpark logs as JSON what it raises as well."""
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
+
+
 def _folders() -> dict[str, str]:
-    """Spark's own tables and Derby's log out of the way of the working folder; a quiet log, unless SPARK_CONF_DIR has settings for it."""
+    """Spark's own tables and Derby's log out of the way of the working folder."""
     scratch = own_folder_path()
     with contextlib.suppress(OSError):  # Spark says so itself where it needs the folder
         own_folder()
-    options = [f"-Dderby.system.home={scratch / 'derby'}"]
-    settings = os.environ.get("SPARK_CONF_DIR")
-    if settings is None or not (Path(settings) / "log4j2.properties").exists():
-        options.append(f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}")
+    options = [f"-Dderby.system.home={scratch / 'derby'}", *quiet_log()]
     return {"spark.sql.warehouse.dir": str(scratch / "spark-warehouse"), "spark.driver.extraJavaOptions": " ".join(options)}
+
+
+def quiet_log() -> list[str]:
+    """Options of Java for a quiet log, unless SPARK_CONF_DIR has settings for it."""
+    settings = os.environ.get("SPARK_CONF_DIR")
+    if settings is not None and (Path(settings) / "log4j2.properties").exists():
+        return []
+    return [f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}"]

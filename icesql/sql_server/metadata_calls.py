@@ -146,10 +146,10 @@ def _fields(session: Session, address: Address) -> Sequence[T.StructField]:
 
 
 def _comment(session: Session, address: Address, kind: str) -> str:
-    found = find_view(address) if kind == _VIEW else readable(session.state, address.parts)
-    if found is None:
+    described = find_view(address) if kind == _VIEW else readable(session.state, address.parts)
+    if described is None:
         return ""
-    properties = found.table.metadata.properties if hasattr(found, "table") else found.properties
+    properties = described.table.metadata.properties if hasattr(described, "table") else described.properties
     return str(properties.get("comment", ""))
 
 

@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any
 
-import pyspark
-
-from icesql.errors import InvalidArgumentError, UnsupportedError
+from icesql.errors import InvalidArgumentError
 from icesql.session.connecting import start_spark
 from icesql.session.own_folder import own_folder_path
 
@@ -54,8 +52,7 @@ def _is_loopback(host: str) -> bool:
 
 
 class SqlServer:
-    """Runs from when it is made until ``stop``. Raises InvalidArgumentError as ``check`` does, UnsupportedError for Spark 4.0, IcesqlError
-    when Java is missing."""
+    """Runs from when it is made until ``stop``. Raises InvalidArgumentError as ``check`` does, IcesqlError when Java is missing."""
 
     def __init__(self, options: Options) -> None:
         from icesql.spark.jvm.door.parser import open_door
@@ -63,8 +60,6 @@ class SqlServer:
         from icesql.sql_server.clients import Clients
 
         check(options)
-        if pyspark.__version__.startswith("4.0."):
-            raise UnsupportedError(f"Cannot serve SQL with Spark {pyspark.__version__}: it hands a parser no parameters; 4.1 does")
         conf = {key: value for key, value in options.conf.items() if not key.startswith("hive.")}
         conf |= {"spark.connect.grpc.binding.address": options.host, "spark.connect.grpc.binding.port": str(options.connect_port or 0)}
         self.clients = Clients()
@@ -93,7 +88,7 @@ class SqlServer:
 
         from icesql.sql_server.metadata_calls import query
 
-        session = self.clients.session(str(spark.sessionUUID()), SparkSession(self.spark.sparkContext, spark))
+        session = self.clients.session(str(spark.sessionUUID()), lambda: SparkSession(self.spark.sparkContext, spark))
         return query(session, name, arguments)
 
     def _watch(self) -> None:

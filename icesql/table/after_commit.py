@@ -27,6 +27,9 @@ class Listener(Protocol):
     def committed(self) -> None:
         """A commit has succeeded."""
 
+    def check_wanted(self) -> None:
+        """Raises IcesqlError where whoever asked for the statement has cancelled it: nothing is committed then."""
+
 
 _listener: ContextVar[Listener | None] = ContextVar("icesql_statement", default=None)
 
@@ -65,6 +68,13 @@ def tell_committed() -> None:
     listener = _listener.get()
     if listener is not None:
         listener.committed()
+
+
+def check_wanted() -> None:
+    """Called before each swap. Raises IcesqlError where the statement was cancelled."""
+    listener = _listener.get()
+    if listener is not None:
+        listener.check_wanted()
 
 
 def _why(error: Exception) -> str:

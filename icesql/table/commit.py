@@ -21,7 +21,7 @@ from icesql.spec.properties import (
     COMMIT_TOTAL_RETRY_TIME_MS,
     property_as_int,
 )
-from icesql.table.after_commit import after_commit, tell_committed
+from icesql.table.after_commit import after_commit, check_wanted, tell_committed
 from icesql.table.metadata.builder import MetadataBuilder
 from icesql.table.metadata.requirements import check_all
 from icesql.table.operations import Change, TableOperations, TableVersion
@@ -125,6 +125,7 @@ def attempt_until_committed(
             continue
         tried |= own_snapshot_ids(version.metadata, metadata)
         try:
+            check_wanted()
             committed = operations.commit(version, metadata) if intent is None else intent()
         except CommitFailedError:
             if may_be_stale:

@@ -11,6 +11,7 @@ from icesql.spec.metadata import TableMetadata
 from icesql.spec.partitioning import UNPARTITIONED, PartitionSpec
 from icesql.spec.schema import Schema
 from icesql.spec.sorting import UNSORTED, SortOrder
+from icesql.table.after_commit import check_wanted
 from icesql.table.arguments import checked
 from icesql.table.commit import abandon, attempt_until_committed, check_same_table, failed_for_certain, finish, prepare, stage_of
 from icesql.table.metadata import update_values as u
@@ -162,6 +163,7 @@ class Transaction:
 
     def _create(self) -> TableVersion:
         try:
+            check_wanted()
             committed = self.operations.commit(None, self._staged)
         except BaseException as error:
             if failed_for_certain(error):

@@ -1,4 +1,4 @@
-"""What is computed of constants alone, computed at once."""
+"""Constant folding in filters: a calculation whose arguments are all constants is evaluated while the filter is parsed."""
 
 from __future__ import annotations
 

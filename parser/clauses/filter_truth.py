@@ -1,4 +1,4 @@
-"""Conditions on conditions: what CASE and COALESCE ask for, written with the predicates that there are."""
+"""CASE and COALESCE in filters, and conditions that are true, false or null, rewritten to AND, OR and the plain predicates."""
 
 from __future__ import annotations
 

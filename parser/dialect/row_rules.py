@@ -59,12 +59,17 @@ class RowChanges(Reader):
 
     def table_alias(self) -> Any:
         """``[AS] name``."""
-        if not self.accept("AS") and (not self.token.is_identifier or self.token.key in _NOT_ALIASES):
+        if not self.accept("AS") and (not self.token.is_identifier or (self.token.key in _NOT_ALIASES and not self._is_clause_twice())):
             return None
         alias = self.identifier()
         if self.at("("):
             self.fail(f"Columns aliases are not allowed here: {alias.name}")
         return exp.TableAlias(this=alias)
+
+    def _is_clause_twice(self) -> bool:
+        """At ``SET SET`` or ``WHERE WHERE``: the first is an alias, unless the second is a column's name in the condition."""
+        twice = self.token.key in ("SET", "WHERE") and self.peek().key == self.token.key
+        return twice and not (self.peek(2).kind is Kind.END or self.peek(2).key in _AFTER_A_NAME)
 
     def _where(self) -> Any:
         return exp.Where(this=self.expression_in(self._condition())) if self.accept("WHERE") else None

@@ -124,7 +124,12 @@ class Writer:
         if equality_ids:
             wanted = self.jvm.java.util.HashSet(list(equality_ids))
             self.delete_schema = self.iceberg.types.TypeUtil.select(self.schema, wanted)
-        self.factory = self.iceberg.data.GenericAppenderFactory(table, self.schema, self.spec, {}, self.equality, self.delete_schema)
+        form = self.iceberg.FileFormat.fromString(file_format)
+        builder = getattr(self.iceberg.data, "GenericFileWriterFactory$Builder")(table)
+        builder = builder.dataSchema(self.schema).dataFileFormat(form).deleteFileFormat(form)
+        if equality_ids:
+            builder = builder.equalityFieldIds(self.equality).equalityDeleteRowSchema(self.delete_schema)
+        self.factory = builder.build()
 
     @staticmethod
     def _ids(spark: Any, ids: tuple[int, ...]) -> Any:
@@ -138,9 +143,6 @@ class Writer:
         file = self.table.io().newOutputFile(f"{self.table.location()}/data/java {number} é%20.{self.format}")
         return self.iceberg.encryption.EncryptedFiles.plainAsEncryptedOutput(file)
 
-    def _format(self) -> Any:
-        return self.iceberg.FileFormat.fromString(self.format)
-
     def by_partition(self, rows: list[Any]) -> Iterator[tuple[Any, list[Any]]]:
         """(partition, its records)."""
         wrapper = self.iceberg.data.InternalRecordWrapper(self.schema.asStruct())
@@ -153,16 +155,16 @@ class Writer:
 
     def data_files(self, rows: list[Any]) -> list[Any]:
         return [
-            self._written(self.factory.newDataWriter(self._output(), self._format(), key), part).toDataFile()
+            self._written(self.factory.newDataWriter(self._output(), self.spec, key), part).toDataFile()
             for key, part in self.by_partition(rows)
         ]
 
     def equality_deletes(self, rows: list[Any], partition: Any = None) -> Any:
-        return self._written(self.factory.newEqDeleteWriter(self._output(), self._format(), partition), rows).toDeleteFile()
+        return self._written(self.factory.newEqualityDeleteWriter(self._output(), self.spec, partition), rows).toDeleteFile()
 
     def position_deletes(self, positions: list[tuple[str, int]], partition: Any = None) -> Any:
         one = self.iceberg.deletes.PositionDelete
-        writer = self.factory.newPosDeleteWriter(self._output(), self._format(), partition)
+        writer = self.factory.newPositionDeleteWriter(self._output(), self.spec, partition)
         return self._written(writer, [one.create().set(path, position) for path, position in positions]).toDeleteFile()
 
     @staticmethod

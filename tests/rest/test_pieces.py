@@ -7,17 +7,21 @@ import time
 import uuid
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from icesql.catalog.loading import load_catalog
+from icesql.catalog.rest.auth import NoAuth
 from icesql.catalog.rest.credentials import Credential, credentials_of, expiry_of, file_properties
+from icesql.catalog.rest.http import HttpSettings
 from icesql.catalog.rest.partial import LazyTableMetadata, with_lazy_snapshots
 from icesql.catalog.rest.replies import BadReplyError, Fault, Reply, error_for, fault_of
 from icesql.catalog.rest.routes import ASSUMED, VIEWS, Addresses, Route, offered
 from icesql.catalog.rest.secrets import Secrets
 from icesql.catalog.rest.server import time_ordered_uuid
+from icesql.catalog.rest.signing import RemoteSigner
 from icesql.catalog.rest.vended_io import VendedFileIO
 from icesql.errors import (
     AlreadyExistsError,
@@ -126,6 +130,26 @@ def test_credentials_are_renewed_before_they_end_and_once(tmp_path: Path) -> Non
     assert renewals.asked == 1
     shipped: Any = pickle.loads(pickle.dumps(io))
     assert shipped._credentials[0].config == {"k": "new"} and shipped._renewal is not None, "tasks renew them, too"
+
+
+@pytest.mark.parametrize(
+    ("settings", "address"),
+    [
+        ({"signer.uri": "http://s/", "signer.endpoint": "a/sign"}, "http://s/a/sign"),
+        ({"s3.signer.uri": "http://s", "s3.signer.endpoint": "/a/sign"}, "http://s/a/sign"),
+        ({"signer.endpoint": "https://elsewhere/sign"}, "https://elsewhere/sign"),
+        ({}, "http://c/api/v1/p/namespaces/db/tables/t/sign"),
+    ],
+)
+def test_who_signs(settings: dict[str, str], address: str) -> None:
+    offer = SimpleNamespace(has=lambda route: route is Route.SIGN, addresses=Addresses("http://c/api", "p"))
+    server: Any = SimpleNamespace(
+        offer=offer, uri="http://c/api", http_settings=HttpSettings(), http_headers={}, auth_of=lambda table: NoAuth(), secrets=Secrets()
+    )
+    assert repr(RemoteSigner.of(server, ("db", "t"), settings)) == f"RemoteSigner('{address}')"
+    offer.has = lambda route: False
+    if not settings:
+        assert repr(RemoteSigner.of(server, ("db", "t"), {})) == "RemoteSigner('http://c/api/v1/aws/s3/sign')"
 
 
 def test_only_settings_of_files_go_to_tasks() -> None:

@@ -39,6 +39,9 @@ class Heard:
     def committed(self) -> None:
         """Of no interest."""
 
+    def check_wanted(self) -> None:
+        """Of no interest."""
+
 
 @pytest.fixture
 def planner(rest_server: ReferenceServer, warehouse: Path) -> Iterator[PlanningProxy]:

@@ -1,15 +1,18 @@
-"""The server is killed at named points while clients append through it. Each client sends again, with the same key, what was not
-acknowledged; then what is in the table is what was sent, once each."""
+"""The server, or its clients, are killed at named points while clients append. Each client sends again, with the same key, what was not
+acknowledged; then what is in the table is what was sent, once each.
+
+``ICESQL_KILL_RUNS`` is how often for each point.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
-import uuid
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +21,10 @@ import pytest
 
 from icesql.catalog.loading import load_catalog
 from icesql.table.manifests.reachable import reachable_files
+from tests.server import killed_client
 from tests.server.client import SCHEMA, data_file
+from tests.server.keys import key
+from tests.server.killed_client import Journal
 from tests.server.killed_server import POINTS
 from tests.server.process import ROOT, ServerProcess, free_port
 
@@ -38,12 +44,6 @@ class KilledServer(ServerProcess):
         while not self._answers():
             assert self.process.poll() is None, self.log
             time.sleep(0.05)
-
-
-def key() -> str:
-    """A UUID of version 7."""
-    text = uuid.uuid4().hex
-    return str(uuid.UUID(f"{time.time_ns() // 1_000_000:012x}7{text[13:16]}8{text[17:]}"))
 
 
 class Client:
@@ -82,7 +82,7 @@ def test_nothing_is_lost_and_nothing_is_there_twice(tmp_path: Path, point: str, 
         httpx.post(f"{first.uri}/v1/namespaces", json={"namespace": ["db"]})
         made = httpx.post(f"{first.uri}/v1/namespaces/db/tables", json={"name": "t", "schema": SCHEMA}).json()
     server = KilledServer(tmp_path)
-    server.start_until(point, 3 + run)
+    server.start_until(point, 1 + run % APPENDS)  # there are at least as many groups as a client appends
     clients = [Client(server, made["metadata"]["location"]) for _ in range(CLIENTS)]
     threads = [threading.Thread(target=client.run) for client in clients]
     for thread in threads:
@@ -95,11 +95,38 @@ def test_nothing_is_lost_and_nothing_is_there_twice(tmp_path: Path, point: str, 
         table = httpx.get(f"{server.uri}/v1/namespaces/db/tables/t").json()["metadata"]
         events = httpx.get(f"{server.uri}/v1/local/events?limit=1000").json()["events"]
         assert "Traceback" not in server.log
-    _check(tmp_path, clients, table, events)
+    acknowledged = [number for client in clients for number in client.acknowledged]
+    _check(tmp_path, acknowledged, [file for client in clients for file in client.files], table, events)
 
 
-def _check(folder: Path, clients: list[Client], table: Any, events: list[Any]) -> None:
-    acknowledged = sorted(number for client in clients for number in client.acknowledged)
+@pytest.mark.parametrize("run", range(RUNS))
+@pytest.mark.parametrize("point", killed_client.POINTS)
+def test_killed_clients_start_again(tmp_path: Path, point: str, run: int) -> None:
+    """Each client is killed twice, and then finishes what it had written down."""
+    with ServerProcess(tmp_path) as server:
+        httpx.post(f"{server.uri}/v1/namespaces", json={"namespace": ["db"]})
+        made = httpx.post(f"{server.uri}/v1/namespaces/db/tables", json={"name": "t", "schema": SCHEMA}).json()
+        folders = [tmp_path / f"client{number}" for number in range(CLIENTS)]
+        for folder in folders:
+            folder.mkdir()
+            (folder / "location").write_text(json.dumps(made["metadata"]["location"]))
+        for times, code in ((1 + run % 3, -signal.SIGKILL), (1, -signal.SIGKILL), (0, 0)):
+            running = [_started_client(server.uri, folder, point, times) for folder in folders]
+            assert [process.wait(120) for process in running] == [code] * CLIENTS
+        table = httpx.get(f"{server.uri}/v1/namespaces/db/tables/t").json()["metadata"]
+        events = httpx.get(f"{server.uri}/v1/local/events?limit=1000").json()["events"]
+        assert "Traceback" not in server.log
+    entries = [entry for folder in folders for entry in Journal(folder).entries().values()]
+    _check(tmp_path, [entry["snapshot"] for entry in entries], [entry["path"] for entry in entries], table, events)
+
+
+def _started_client(uri: str, folder: Path, point: str, times: int) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "tests.server.killed_client", uri, str(folder), str(APPENDS), point, str(times)]
+    return subprocess.Popen(command, cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)})
+
+
+def _check(folder: Path, acknowledged: list[int], files: list[str], table: Any, events: list[Any]) -> None:
+    acknowledged = sorted(acknowledged)
     snapshots = table["snapshots"]
     assert acknowledged == sorted(one["snapshot-id"] for one in snapshots) and len(acknowledged) == CLIENTS * APPENDS
     assert [one["sequence-number"] for one in snapshots] == list(range(1, CLIENTS * APPENDS + 1))
@@ -109,7 +136,7 @@ def _check(folder: Path, clients: list[Client], table: Any, events: list[Any]) -
     catalog = load_catalog("local", {"warehouse": str(folder / "warehouse")})
     held = catalog.load_table("db.t")
     planned = sorted(held.scan().plan_files().paths)
-    assert planned == sorted(file for client in clients for file in client.files)
+    assert planned == sorted(files)
     version = held.version
     for location in reachable_files(held.io, version.metadata, version.metadata_location):
         assert "/data/" in location or held.io.exists(location), location

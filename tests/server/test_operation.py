@@ -48,7 +48,7 @@ def test_measures(server: Server, table: Any) -> None:
 
 def test_the_settings_of_the_documentation_are_settings(tmp_path: Path) -> None:
     blocks = re.findall(r"```toml\n(.*?)```", (ROOT / "docs" / "server.md").read_text(), re.DOTALL)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     for block in blocks:
         (tmp_path / "settings.toml").write_text(block)
         assert read_settings(tmp_path / "settings.toml") != Settings()

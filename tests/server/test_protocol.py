@@ -31,7 +31,7 @@ def test_every_endpoint_that_is_listed_answers(server: Server, table: Any) -> No
     """None of them is one that the router does not know."""
     for endpoint in server.get("/v1/config").json()["endpoints"]:
         method, path = endpoint.split(" ")
-        path = path.format(prefix="lake", namespace="none", table="none", view="none")
+        path = path.format_map({"prefix": "lake", "namespace": "none", "table": "none", "view": "none", "plan-id": "none"})
         answer = server.client.request(method, path, json={} if method == "POST" else None)
         message = "" if method == "HEAD" or answer.status_code < 400 else answer.json()["error"]["message"]
         assert answer.status_code < 500 and answer.status_code != 405 and "There is nothing at" not in message, endpoint

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pyarrow as pa
 import pytest
 from pyiceberg.catalog.rest import RestCatalog
@@ -99,3 +100,23 @@ def test_a_create_with_rows_is_one_step(catalog: Any, request: pytest.FixtureReq
         transaction.append(ROWS)
         assert not catalog.table_exists(name)
     assert catalog.load_table(name).scan().to_arrow().num_rows == 3
+
+
+def test_the_server_plans(running: ServerProcess, catalog: Any, request: pytest.FixtureRequest) -> None:
+    name = (request.node.name, "t")
+    table = catalog.create_table(name, ROWS.schema)
+    for start in range(3):
+        table.append(ROWS.set_column(0, "id", pa.array([start * 10 + number for number in range(3)], pa.int64())))
+    planned = RestCatalog("planned", uri=running.uri, **{"scan-planning-mode": "server"})
+    assert planned.supports_server_side_planning()
+    before = plans_of(running)
+    scan = planned.load_table(name).scan(row_filter="id >= 10 and data != 'a'")
+    assert len(list(scan.plan_files())) == 2
+    assert sorted(scan.to_arrow().column("id").to_pylist()) == [11, 12, 21, 22]
+    assert plans_of(running) > before
+
+
+def plans_of(running: ServerProcess) -> float:
+    """How many scans the server has planned."""
+    lines = httpx.get(f"{running.uri}/metrics").text.splitlines()
+    return sum(float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith("icesql_requests_total{") and '/plan",' in line)

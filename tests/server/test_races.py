@@ -23,8 +23,8 @@ from icesql.spec.files import DataFile, FileContent
 from tests.postgres import start_postgres, stop_postgres
 from tests.rest.proxy import Call, FaultProxy, lost_reply, never_arrives, sent_twice
 from tests.server.client import SCHEMA, data_file
+from tests.server.keys import key
 from tests.server.process import ServerProcess
-from tests.server.test_kill import key
 
 pytestmark = pytest.mark.slow
 CLIENTS = 16
@@ -125,6 +125,7 @@ def losing(target: str, count: int) -> FaultProxy:
     return FaultProxy(target, chosen, list(faults))
 
 
+@pytest.mark.timeout(_WAIT_SECONDS + 300)
 def test_acknowledged_is_present_once(tmp_path: Path, postgres: Any) -> None:
     uri = postgres.new_database("races")
     settings = f'[catalogs.lake]\nuri = "{uri}"\nwarehouse = "{tmp_path}/warehouse"\n[commits]\nmax-snapshots = 0\n'

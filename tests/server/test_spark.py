@@ -11,14 +11,17 @@ import pytest
 from icesql.catalog.loading import load_catalog
 from tests.oracle.client import Oracle, OracleError
 from tests.server.process import ServerProcess
+from tests.server.test_pyiceberg import plans_of
 
 pytestmark = [pytest.mark.interop, pytest.mark.slow]
 
 
 def configure(spark: Any, uri: str) -> None:
-    """In the oracle's process: the catalog ``rest``."""
-    for key, value in {"": "org.apache.iceberg.spark.SparkCatalog", ".type": "rest", ".uri": uri, ".cache-enabled": "false"}.items():
-        spark.conf.set(f"spark.sql.catalog.rest{key}", value)
+    """In the oracle's process: the catalogs ``rest``, and ``planned``, whose scans the server plans."""
+    for name in ("rest", "planned"):
+        for key, value in {"": "org.apache.iceberg.spark.SparkCatalog", ".type": "rest", ".uri": uri, ".cache-enabled": "false"}.items():
+            spark.conf.set(f"spark.sql.catalog.{name}{key}", value)
+    spark.conf.set("spark.sql.catalog.planned.scan-planning-mode", "server")
 
 
 @pytest.fixture(scope="module")
@@ -108,3 +111,17 @@ def test_a_table_is_dropped_with_its_files(running: ServerProcess, rest: Oracle)
     assert list(folder.rglob("*.parquet"))
     rest.sql("DROP TABLE rest.db.gone PURGE")
     assert not list(folder.rglob("*.parquet"))
+
+
+def test_the_server_plans(running: ServerProcess, rest: Oracle) -> None:
+    rest.sql("CREATE TABLE planned.db.p (id BIGINT, d DATE, v DECIMAL(9,2), data STRING) USING iceberg "
+             "PARTITIONED BY (days(d), bucket(4, id)) "
+             "TBLPROPERTIES ('format-version'='3', 'write.delete.mode'='merge-on-read')")  # fmt: skip
+    rest.sql("INSERT INTO planned.db.p SELECT id, date_add(DATE'2024-01-01', CAST(id % 5 AS INT)), id + 0.25, 'r' || id % 7 FROM range(60)")
+    rest.sql("DELETE FROM planned.db.p WHERE id IN (3, 50)")
+    rest.sql("MERGE INTO planned.db.p t USING (SELECT 8L id) s ON t.id = s.id WHEN MATCHED THEN DELETE")
+    before = plans_of(running)
+    for condition in ("true", "d = DATE'2024-01-03'", "v > 10.5 AND v < 20.25", "id IN (1, 2, 3) OR d IS NULL", "data <> 'r1'"):
+        query = f"SELECT id FROM {{}}.db.p WHERE {condition} ORDER BY id"
+        assert rest.rows(query.format("planned")) == rest.rows(query.format("rest")), condition
+    assert plans_of(running) >= before + 5

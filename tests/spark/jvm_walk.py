@@ -23,7 +23,7 @@ def missing_calls(spark: Any, table: dict[str, Any], version: str) -> list[str]:
         elif known is None:
             missing.append(name)
         else:
-            missing += [f"{name}.{call}" for call in entry.calls if call not in known]
+            missing += [f"{name}.{call}" for call in entry.calls_in(version) if call not in known]
     return missing
 
 

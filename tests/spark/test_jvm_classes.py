@@ -19,6 +19,7 @@ from icesql.spec.transforms import IDENTITY
 from tests.spark.jvm_walk import missing_calls
 
 pytestmark = pytest.mark.spark
+_VERSION = pyspark.__version__.rpartition(".")[0]
 _FREE = ("java.", "jdk.", "sun.", "com.sun.", "py4j.", "[")  # of Java itself and of Py4J, and arrays
 
 
@@ -89,11 +90,11 @@ def _is_listed(spark, name: str, call: str) -> bool:
     """Whether the table has the call for the class or one that it extends."""
     if name.startswith(_FREE) or call == "getClass/0" or call == "toString/0":
         return True
-    if name in TABLE and call in TABLE[name].calls:
+    if name in TABLE and call in TABLE[name].calls_in(_VERSION):
         return True
     classes = spark._jvm.java.lang.Class
     return any(
-        call in entry.calls and classes.forName(entry.name).isAssignableFrom(classes.forName(name))
+        call in entry.calls_in(_VERSION) and classes.forName(entry.name).isAssignableFrom(classes.forName(name))
         for entry in TABLE.values()
-        if pyspark.__version__.rpartition(".")[0] in entry.versions
+        if _VERSION in entry.versions
     )

@@ -22,6 +22,7 @@ class Serving:
     jdbc: int
     connect: int
     pid: int
+    folder: Path
 
     def client(self, user: str = "somebody") -> Any:
         """A connection by JDBC's protocol."""
@@ -54,7 +55,7 @@ def serving(folder: Path, conf: Mapping[str, str] | None = None) -> Iterator[Ser
         else:
             raise RuntimeError(f"the server ended: {process.wait()}")
         threading.Thread(target=process.stdout.read, daemon=True).start()
-        yield Serving(jdbc, connect, process.pid)
+        yield Serving(jdbc, connect, process.pid, folder)
         process.send_signal(signal.SIGTERM)
         assert process.wait(120) == 0
     finally:

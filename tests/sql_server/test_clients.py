@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from icesql.spark.jvm.door import thread
 from icesql.sql_server import clients
+from icesql.sql_server.cancelling import Cancelling
 from icesql.sql_server.clients import Clients
 
 
@@ -14,24 +20,73 @@ class _Session:
     is_inside = False
 
     def __init__(self, spark: Any) -> None:
-        self.spark = spark
+        self.spark, self.state = spark, SimpleNamespace()
+
+    @contextmanager
+    def statement(self) -> Iterator[SimpleNamespace]:
+        yield self.state
 
     def sql(self, text: str, args: Any) -> tuple[_Session, str]:
         return self, text
 
 
+class _Work:
+    """A thread of the JVM."""
+
+    def __init__(self, spark: Any = None) -> None:
+        self.spark, self.interrupted, self.cancelled, self.ended = spark, False, threading.Event(), False
+
+    def is_interrupted(self) -> bool:
+        return self.interrupted
+
+    def cancel_jobs(self) -> None:
+        self.cancelled.set()
+
+    def end(self) -> None:
+        self.ended = True
+
+
+def test_an_interrupted_statement_is_cancelled_and_no_other() -> None:
+    cancelling, work, other = Cancelling(), _Work(), _Work()
+    with cancelling.watched(work) as statement, cancelling.watched(other) as untouched:
+        assert not statement.is_cancelled()
+        work.interrupted = True
+        assert work.cancelled.wait(30)
+        work.interrupted = False  # whoever hears of an interruption forgets it
+        assert statement.is_cancelled() and not untouched.is_cancelled() and not other.cancelled.is_set()
+    assert work.ended and other.ended
+
+
+def test_all_that_runs_is_cancelled() -> None:
+    cancelling, work = Cancelling(), _Work()
+    cancelling.cancel_all()
+    with cancelling.watched(work) as statement:
+        assert not statement.is_cancelled()
+        cancelling.cancel_all()
+        assert statement.is_cancelled() and work.cancelled.wait(30)
+
+
 @pytest.fixture
 def two(monkeypatch: pytest.MonkeyPatch) -> Clients:
     monkeypatch.setattr(clients, "Session", _Session)
+    monkeypatch.setattr(thread, "WaitingThread", _Work)
     made = Clients()
-    made.run("a", "spark of a", "SELECT 1", None)
-    made.run("b", "spark of b", "SELECT 1", None)
+    for client in "ab":
+        _run(made, client, "SELECT 1")
     return made
 
 
+def _session(clients: Clients, client: str) -> Any:
+    frame: Any = _run(clients, client, "x").frame
+    return frame[0]
+
+
+def _run(clients: Clients, client: str, text: str) -> Any:
+    return clients.run(client, lambda: f"spark of {client}", text, None)
+
+
 def test_each_client_has_one_session(two: Clients) -> None:
-    (first, _), (again, _) = two.run("a", "spark of a", "x", None)[0], two.run("a", "spark of a", "y", None)[0]
-    (other, _), _ = two.run("b", "spark of b", "x", None)
+    first, again, other = (_session(two, client) for client in "aab")
     assert first is again is not other and other.spark == "spark of b" and len(two) == 2
 
 
@@ -61,4 +116,4 @@ def test_a_session_is_let_go_of_when_its_connection_was_missing_twice(two: Clien
     ],
 )
 def test_what_spark_may_plan_itself(two: Clients, text: str, is_query: bool) -> None:
-    assert two.run("a", "spark of a", text, None)[1] is is_query
+    assert _run(two, "a", text).is_query is is_query

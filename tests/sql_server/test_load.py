@@ -24,7 +24,7 @@ KILLED = 2  # the last two: one of each kind
 
 class LoadServer:
     def __init__(self, folder: Path) -> None:
-        self.serving = Serving(free_port(), free_port(), 0)
+        self.serving = Serving(free_port(), free_port(), 0, folder)
         command = [sys.executable, "-m", "tests.sql_server.load_server", str(self.serving.jdbc), str(self.serving.connect)]
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
         self.process = subprocess.Popen(command, cwd=folder, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

@@ -151,6 +151,16 @@ def test_columns_that_are_never_null_and_decimals(session: Any, spark: Any, coun
         spark.conf.unset(READER)
 
 
+@pytest.mark.parametrize("file_format", ["orc", "avro"])
+def test_decimals_of_every_format(session: Any, counted: None, file_format: str) -> None:
+    properties = f"TBLPROPERTIES ('write.format.default'='{file_format}')"
+    session.sql(f"CREATE TABLE w.db.counted_{file_format} {properties} AS SELECT * FROM w.db.counted").collect()
+    for query in COUNTED:
+        expected, found = session.sql(query), session.sql(query.replace("w.db.counted", f"w.db.counted_{file_format}"))
+        assert found.schema == expected.schema
+        assert found.collect() == expected.collect()
+
+
 def test_tasks_carry_no_history(session: Any) -> None:
     whole = session.table("w.db.t").metadata
     metadata = without_history(whole)

@@ -22,6 +22,9 @@ class Heard:
     def committed(self) -> None:
         self.commits += 1
 
+    def check_wanted(self) -> None:
+        pass
+
 
 def test_an_error_becomes_a_notice_of_its_first_line() -> None:
     heard = Heard()

@@ -24,7 +24,7 @@ from icesql.server.access.authentication import bearer_of_basic
 from icesql.server.access.privileges import EVERYONE, Principal
 from icesql.server.access.rate import RateLimit
 from icesql.server.events.webhook import push
-from icesql.server.http import config, events, namespaces, operation, table_commits, tables, views
+from icesql.server.http import config, delegation, events, namespaces, operation, scans, table_commits, tables, views
 from icesql.server.http.call import Call
 from icesql.server.http.routing import Route, Router
 from icesql.server.logs import printable
@@ -37,8 +37,8 @@ from icesql.server.storage.answers import AnsweredElsewhereError, AnswerStore, K
 logger = logging.getLogger(__name__)
 
 ROUTES: tuple[Route, ...] = (
-    *config.ROUTES, *namespaces.ROUTES, *tables.ROUTES, *table_commits.ROUTES, *views.ROUTES, *events.ROUTES, *operation.ROUTES,
-    *pages.ROUTES,
+    *config.ROUTES, *namespaces.ROUTES, *tables.ROUTES, *table_commits.ROUTES, *views.ROUTES, *scans.ROUTES, *delegation.ROUTES,
+    *events.ROUTES, *operation.ROUTES, *pages.ROUTES,
 )  # fmt: skip
 _THREADS = 64
 _KEY = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE)

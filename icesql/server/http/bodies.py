@@ -77,6 +77,20 @@ class CommitView(_Body):
     identifier: TableName | None = None
 
 
+class FetchScanTasks(_Body):
+    plan_task: str
+
+
+class RemoteSign(_Body):
+    region: str
+    uri: str
+    method: str
+    headers: dict[str, list[str]]
+    properties: dict[str, str] | None = None
+    body: str | None = None
+    provider: str | None = None
+
+
 class ReportMetrics(_Body):
     report_type: str
 

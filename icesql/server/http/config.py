@@ -18,7 +18,7 @@ def config(call: Call) -> Response:
     if served is None:
         raise Problem(404, "NoSuchWarehouseException", f"Warehouse does not exist: {warehouse}")
     answer: dict[str, object] = {
-        "defaults": {PRODUCE_SNAPSHOT_ENABLED: "true"},
+        "defaults": {PRODUCE_SNAPSHOT_ENABLED: "true", **_planning(served)},
         "overrides": {"prefix": served.name},
         "endpoints": [route.name for route in call.router.routes if _has(served, route)],
     }
@@ -27,8 +27,18 @@ def config(call: Call) -> Response:
     return json_answer(answer)
 
 
+def _planning(served: ServedCatalog) -> dict[str, str]:
+    """Who plans scans, where the catalog's settings say so."""
+    mode = served.catalog.properties.get("scan-planning-mode")
+    return {} if mode is None else {"scan-planning-mode": mode}
+
+
 def _has(served: ServedCatalog, route: Route) -> bool:
     if route.path.endswith("/events") and served.events is None:
+        return False
+    if route.path.endswith("/credentials") and not served.delegation.vending.is_offered:
+        return False
+    if route.path.endswith("/sign") and served.delegation.signer is None:
         return False
     return route.is_advertised and (served.catalog.supports_views or "view" not in route.path)
 

@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from icesql.io.lru import LruCache
 from icesql.server.http.call import json_answer
+from icesql.server.http.delegation import NO_ACCESS, TableAccess
 from icesql.server.problems import bad_request
 from icesql.spec.json.metadata import metadata_to_json
 from icesql.spec.metadata import TableMetadata
@@ -30,9 +31,10 @@ def snapshots_mode(text: str | None) -> str:
     raise bad_request(f"Malformed request: snapshots is neither all nor refs: {text}")
 
 
-def entity_tag(version: TableVersion, mode: str) -> str:
-    """Of one representation: another mode, another tag."""
-    return f'"{hashlib.sha256(f"{version.metadata_location} {mode}".encode()).hexdigest()[:32]}"'
+def entity_tag(version: TableVersion, mode: str, access: TableAccess = NO_ACCESS) -> str:
+    """Of one representation: another mode or other access to the files, another tag."""
+    text = f"{version.metadata_location} {mode}" if access == NO_ACCESS else f"{version.metadata_location} {mode} {access.tag}"
+    return f'"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
 
 
 def matches(header: str | None, tag: str) -> bool:
@@ -43,13 +45,17 @@ def matches(header: str | None, tag: str) -> bool:
     return tag in given or "*" in given
 
 
-def table_answer(version: TableVersion, mode: str = ALL, *, produced: Sequence[object] | None = None) -> Response:
-    """``produced``: the snapshots that the request made from files."""
-    headers = {} if version.metadata_location is None else {"ETag": entity_tag(version, mode)}
+def table_answer(
+    version: TableVersion, mode: str = ALL, *, access: TableAccess = NO_ACCESS, produced: Sequence[object] | None = None
+) -> Response:
+    """``access``: to the table's files. ``produced``: the snapshots that the request made from files."""
+    headers = {} if version.metadata_location is None else {"ETag": entity_tag(version, mode, access)}
     parts = [b"{"]
     if version.metadata_location is not None:
         parts += [b'"metadata-location":', msgspec.json.encode(version.metadata_location), b","]
-    parts += [b'"metadata":', document(version, mode), b',"config":{}']
+    parts += [b'"metadata":', document(version, mode), b',"config":', msgspec.json.encode(access.config)]
+    if access.credentials:
+        parts += [b',"storage-credentials":', msgspec.json.encode(access.credentials_json())]
     if produced:
         parts += [b',"produced-snapshots":', msgspec.json.encode(produced)]
     return json_answer(b"".join([*parts, b"}"]), headers=headers)

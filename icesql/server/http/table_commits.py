@@ -20,9 +20,10 @@ from icesql.server.commits.requested import RequestedCommit, RequestedSnapshot, 
 from icesql.server.events.changes import table_event
 from icesql.server.http.bodies import CommitTable, CommitTransaction, TableName
 from icesql.server.http.call import Call, identifier_of_body, json_answer, require_namespace
+from icesql.server.http.loading import loaded_version
 from icesql.server.http.routing import Route, no_content
 from icesql.server.http.table_bodies import entity_tag, snapshots_mode, table_answer
-from icesql.server.http.tables import loaded_version, refuse_taken
+from icesql.server.http.tables import refuse_taken
 from icesql.server.problems import Problem, bad_request, no_such_table
 from icesql.server.storage.answers import KeptAnswer
 from icesql.spec.metadata import TableMetadata

@@ -9,15 +9,17 @@ from icesql.catalog.names import Identifier, dotted
 from icesql.catalog.pointer_operations import StagedCommit, swap_together
 from icesql.catalog.surroundings import check_places
 from icesql.catalog.table_operations import read_table_metadata
-from icesql.errors import AlreadyExistsError, CorruptMetadataError, NotFoundError, UnsupportedError
+from icesql.errors import AlreadyExistsError, NotFoundError, UnsupportedError
 from icesql.server.access.privileges import Privilege
 from icesql.server.events.changes import event, table_event
 from icesql.server.http.bodies import CreateTable, RegisterTable, RenameTable, ReportMetrics
 from icesql.server.http.call import Call, identifier_of_body, json_answer, require_namespace
+from icesql.server.http.delegation import table_access
+from icesql.server.http.loading import loaded_version
 from icesql.server.http.pagination import page
 from icesql.server.http.routing import Route, no_content
 from icesql.server.http.table_bodies import entity_tag, matches, snapshots_mode, table_answer
-from icesql.server.problems import Problem, already_exists, bad_request, no_such_table
+from icesql.server.problems import already_exists, bad_request, no_such_table
 from icesql.server.storage.answers import KeptAnswer
 from icesql.spec.json.faults import within
 from icesql.spec.json.specs import sort_order_from_json, spec_from_json
@@ -55,9 +57,9 @@ def create_table(call: Call) -> Response:
         )
         call.served.locations.check_metadata(None, transaction.metadata)
         if body.stage_create:
-            return table_answer(TableVersion(transaction.metadata, None))
+            return _answered(call, identifier, TableVersion(transaction.metadata, None))
         call.announce(lambda: table_event("create-table", identifier, None, transaction.metadata, None))
-        return table_answer(transaction.commit())
+        return _answered(call, identifier, transaction.commit())
     except AlreadyExistsError:
         raise already_exists(f"Table already exists: {dotted(identifier)}") from None
 
@@ -105,10 +107,10 @@ def register_table(call: Call) -> Response:
     )
     call.announce(lambda: event("register-table", identifier, metadata_location=body.metadata_location))
     if body.overwrite and call.served.exists(identifier):
-        return table_answer(_overwritten(call, identifier, body.metadata_location))
+        return _answered(call, identifier, _overwritten(call, identifier, body.metadata_location))
     refuse_taken(call, identifier)
     try:
-        return table_answer(call.served.catalog.register_table(identifier, body.metadata_location).version)
+        return _answered(call, identifier, call.served.catalog.register_table(identifier, body.metadata_location).version)
     except AlreadyExistsError:
         raise already_exists(f"Table already exists: {dotted(identifier)}") from None
 
@@ -141,22 +143,15 @@ def load_table(call: Call) -> Response:
 def _loaded(call: Call, identifier: Identifier) -> Response:
     mode = snapshots_mode(call.query.get("snapshots"))
     version = loaded_version(call, identifier)
-    tag = entity_tag(version, mode)
+    access = table_access(call, identifier, version.metadata)
+    tag = entity_tag(version, mode, access)
     if call.route.method == "GET" and matches(call.headers.get("if-none-match"), tag):
         return Response(status_code=304, headers={"ETag": tag})
-    return table_answer(version, mode)
+    return table_answer(version, mode, access=access)
 
 
-def loaded_version(call: Call, identifier: Identifier) -> TableVersion:
-    """Raises Problem 404."""
-    try:
-        return call.served.table(identifier)
-    except NotFoundError:
-        raise no_such_table(identifier) from None
-    except CorruptMetadataError as error:
-        if isinstance(error.__cause__, NotFoundError):
-            raise Problem(404, "NotFoundException", f"Failed to open input stream for file: {error.context['location']}") from None
-        raise
+def _answered(call: Call, identifier: Identifier, version: TableVersion) -> Response:
+    return table_answer(version, access=table_access(call, identifier, version.metadata))
 
 
 def table_exists(call: Call) -> Response:

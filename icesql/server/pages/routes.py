@@ -18,8 +18,8 @@ from icesql.pictures.pruning_svg import pruning_svg
 from icesql.pictures.snapshot_tree import snapshot_tree
 from icesql.server.access.privileges import Privilege
 from icesql.server.http.call import SEPARATOR, Call
+from icesql.server.http.loading import loaded_version
 from icesql.server.http.routing import Route
-from icesql.server.http.tables import loaded_version
 from icesql.server.pages.templates import rendered
 from icesql.server.served import ServedCatalog
 from icesql.table.table import Table

@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from icesql.errors import InvalidArgumentError, SqlError
+from icesql.errors import IcesqlError, InvalidArgumentError, SqlError
 from icesql.session.state.catalogs import Catalogs
 from icesql.session.state.settings import Settings
+from icesql.spark_errors import spark_message
 from icesql.spec.case_folding import NameKey, name_key
 from icesql.table.after_commit import after_commit, telling
 
@@ -58,6 +59,7 @@ class SessionState:
         self.watcher: Watcher | None = None
         self.transaction_in_progress: SessionTransaction | None = None
         self.script: Script | None = None  # the BEGIN ... END script at work
+        self.is_cancelled: Callable[[], bool] = lambda: False  # whoever lets statements be cancelled puts its own here
         self._open_views: list[str] = []
 
     # What statements need is imported with the first of them: connecting should not take longer than Spark does.
@@ -104,6 +106,11 @@ class SessionState:
     def committed(self) -> None:
         """Called when the current statement has committed."""
         self.has_committed = True
+
+    def check_wanted(self) -> None:
+        """Called before each commit."""
+        if self.is_cancelled():
+            raise IcesqlError(spark_message("OPERATION_CANCELED", "Operation has been canceled."))
 
     @contextmanager
     def telling(self) -> Iterator[None]:

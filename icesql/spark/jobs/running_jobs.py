@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from icesql.spark.jvm.spark_session import active_stages
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+T = TypeVar("T")
+_INHERITED = ("spark.jobGroup.id", "spark.job.tags", "spark.job.interruptOnCancel")
 _PROPERTIES = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
 
 
@@ -41,6 +44,19 @@ def _stage(stage: Any) -> RunningStage:
         read_bytes=int(stage.inputBytes()) + int(stage.shuffleReadBytes()),
         read_rows=int(stage.inputRecords()) + int(stage.shuffleReadRecords()),
     )
+
+
+def in_this_group(spark: SparkSession, function: Callable[..., T]) -> Callable[..., T]:
+    """``function`` for other threads: the jobs that it starts there are cancelled with those of this thread."""
+    context: Any = spark.sparkContext
+    inherited = {key: value for key in _INHERITED if (value := context.getLocalProperty(key)) is not None}
+
+    def call(*arguments: Any) -> T:
+        for key, value in inherited.items():
+            context.setLocalProperty(key, value)
+        return function(*arguments)
+
+    return call
 
 
 class JobGroup:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 SUPPORTED = ("4.0", "4.1", "4.2", "4.3")
 
@@ -11,21 +12,25 @@ SUPPORTED = ("4.0", "4.1", "4.2", "4.3")
 class JvmClass:
     """``calls``: methods as ``name/number of arguments``, constructors as ``new/...``; of a Scala object too, whose class ends in ``$``.
 
-    ``versions``: the releases of Spark in which the class and all the calls were seen.
+    ``versions``: the releases of Spark in which the class and all the calls were seen; ``otherwise``: what is called instead in a release.
     """
 
     name: str
     calls: tuple[str, ...]
     versions: tuple[str, ...]
+    otherwise: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def calls_in(self, version: str) -> tuple[str, ...]:
+        return self.otherwise.get(version, self.calls)
 
 
 TABLE: dict[str, JvmClass] = {}
 
 
-def _class(name: str, *calls: str, versions: tuple[str, ...] = SUPPORTED) -> str:
+def _class(name: str, *calls: str, versions: tuple[str, ...] = SUPPORTED, otherwise: Mapping[str, tuple[str, ...]] | None = None) -> str:
     """Lists a class; gives its name."""
     assert name not in TABLE, name
-    TABLE[name] = JvmClass(name, calls, versions)
+    TABLE[name] = JvmClass(name, calls, versions, otherwise or {})
     return name
 
 
@@ -163,9 +168,11 @@ SPARK_SESSION = _class(
     *("emptyDataFrame/0", "expression/1", "sessionState/0", "sessionUUID/0", "sharedState/0", "sql/1", "sqlContext/0"),
 )
 COMMAND_RESULT = _class(_LOGICAL + "CommandResult", "new/4")
-ORIGIN = _class(_CATALYST + "trees.Origin", "new/10", "startIndex/0", "stopIndex/0")
+ORIGIN = _class(
+    _CATALYST + "trees.Origin", "new/10", "startIndex/0", "stopIndex/0", otherwise={"4.0": ("new/9", "startIndex/0", "stopIndex/0")}
+)
 PARSER_INTERFACE = _class(_CATALYST + "parser.ParserInterface", "parsePlan/1")
-PARSE_EXCEPTION = _class(_CATALYST + "parser.ParseException", "new/4")
+PARSE_EXCEPTION = _class(_CATALYST + "parser.ParseException", "new/4", otherwise={"4.0": ("new/5",)})
 ANALYSIS_EXCEPTION = _class("org.apache.spark.sql.AnalysisException")
 THRIFT_SERVER = _object("org.apache.spark.sql.hive.thriftserver.HiveThriftServer2", "startWithContext/1")
 HIVE_SESSIONS = _class("org.apache.hive.service.cli.session.SessionManager", "closeSession/1")
@@ -175,6 +182,9 @@ HIVE_SESSION = _class(
 )
 HIVE_ERROR = _class("org.apache.hive.service.cli.HiveSQLException", "new/2")
 CONNECT_SERVICE = _object("org.apache.spark.sql.connect.service.SparkConnectService", "sessionManager/0", "start/1", "stop/2")
+SQL_SHELL = _class("org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver", "main/1")
+HIVE_INTERRUPTS = _class("org.apache.hadoop.hive.common.HiveInterruptUtils", "add/1")
+HIVE_INTERRUPT_CALLBACK = _class("org.apache.hadoop.hive.common.HiveInterruptCallback")
 
 # -- starting Spark's JVM ------------------------------------------------------------------------------------------------
 LAUNCHER = _class("org.apache.spark.launcher.Main", "main/1")
@@ -185,6 +195,7 @@ CLASS_TAG = _object("scala.reflect.ClassTag", "apply/1")
 COLLECTION_CONVERTERS = _class("scala.jdk.javaapi.CollectionConverters", "asJava/1")
 OPTION_CONVERTERS = _class("scala.jdk.javaapi.OptionConverters", "toScala/1")
 PYTHON_UTILS = _class("org.apache.spark.api.python.PythonUtils", "toScalaMap/1")
+SCALA_RUN_TIME = _class("scala.runtime.ScalaRunTime", "stringOf/1")
 NIL = _object("scala.collection.immutable.Nil")
 NONE = _object("scala.None")
 MAP = _object("scala.collection.immutable.Map", "empty/0")

@@ -10,6 +10,7 @@ import pickle
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -28,6 +29,7 @@ from icesql.spark.read.columns import numbered
 from icesql.spark.workers.shipping import ship
 from icesql.spark.write.batches import LONG_ROW, short_rows, unmeasured_batches
 from icesql.spark.write.distribution import distributed, distribution_of, integer, with_partition_values
+from icesql.spark.write.left_files import remove_left
 from icesql.spark.write.store_assignment import lineage_schema
 from icesql.spark.write.write_tasks import RESULT_COLUMN, WriteJob, write_batches, write_task
 from icesql.spec import properties as P
@@ -85,8 +87,8 @@ def write_frame(
         if settings.distribute:
             valued = distributed(spark, valued, metadata.schema, spec, wanted)
         return _write_in_tasks(spark, valued, job)
-    except BaseException:
-        remove_files_of(job)
+    except BaseException as error:
+        remove_left(partial(remove_files_of, job), error)
         raise
 
 

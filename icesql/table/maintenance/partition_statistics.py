@@ -15,6 +15,7 @@ from icesql.io.data.writer import default_format, write_data_file
 from icesql.io.manifests.column_reader import read_manifest_columns
 from icesql.spec.files import FileContent
 from icesql.spec.metadata import TableMetadata
+from icesql.spec.partitioning import partition_key
 from icesql.spec.schema import Schema
 from icesql.spec.snapshots import PartitionStatisticsFile, Snapshot
 from icesql.spec.types import IntegerType, LongType, NestedField, StructType
@@ -23,7 +24,6 @@ from icesql.table.manifests.access import manifests_of
 from icesql.table.manifests.location_provider import location_provider
 from icesql.table.metadata.partition_types import coercion, union_partition_type
 from icesql.table.metadata_tables.base import table_of_rows
-from icesql.table.scan.delete_index import partition_key
 from icesql.table.table import Table
 
 
@@ -99,7 +99,7 @@ def partition_statistics(table: Table, snapshot: Snapshot) -> list[PartitionStat
         live, added_by = columns.live, columns.snapshot_id
         for row in range(len(columns)):
             partition = coerce(columns.partition(row))
-            held = by_partition.setdefault(partition_key(0, partition), PartitionStatistics(partition, manifest.partition_spec_id))
+            held = by_partition.setdefault(partition_key(partition), PartitionStatistics(partition, manifest.partition_spec_id))
             held.touched(metadata.snapshots_by_id.get(int(added_by[row])))
             if live[row]:
                 held.spec_id = max(held.spec_id, manifest.partition_spec_id)

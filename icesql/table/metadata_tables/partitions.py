@@ -11,6 +11,7 @@ import pyarrow as pa
 from icesql.io.manifests.columns import ManifestColumns
 from icesql.spec.files import FileContent
 from icesql.spec.metadata import TableMetadata
+from icesql.spec.partitioning import partition_key
 from icesql.spec.schema import Schema
 from icesql.spec.types import IntegerType, LongType, StructType, TimestamptzType
 from icesql.table.manifests.column_predicates import Rows
@@ -19,7 +20,6 @@ from icesql.table.metadata.partition_types import coercion, union_partition_type
 from icesql.table.metadata_tables.base import MetadataScan, MetadataTable, TimeTravelSupport, column, table_of_rows
 from icesql.table.metadata_tables.file_columns import partition_column
 from icesql.table.metadata_tables.file_scan import columns_of, snapshot_manifests
-from icesql.table.scan.delete_index import partition_key
 from icesql.table.scan.planning import live_rows
 
 
@@ -109,7 +109,7 @@ def _add_manifest(
     coerce, width = coercion(spec, union), len({field.id for field in union.fields} & {field.field_id for field in spec.fields})
     for group in range(count):
         partition = coerce(columns.partition(int(chosen[first[group]])))
-        held = by_partition.setdefault(partition_key(width, partition), PartitionTotals(partition, spec_id, [0, 0, 0], [0, 0, 0]))
+        held = by_partition.setdefault((width, partition_key(partition)), PartitionTotals(partition, spec_id, [0, 0, 0], [0, 0, 0]))
         for kind in FileContent:
             held.records[kind] += int(totals[kind][0][group])
             held.files[kind] += int(totals[kind][1][group])

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from icesql.errors import InvalidArgumentError
 from icesql.spec.files import DataFile, FileContent, ManifestFile
 from icesql.spec.metadata import TableMetadata
+from icesql.spec.partitioning import partition_key
 from icesql.spec.paths import partition_path
 from icesql.spec.properties import WRITE_PARTITION_SUMMARY_LIMIT, property_as_int
 from icesql.spec.snapshots import Snapshot
@@ -120,7 +121,7 @@ class SummaryBuilder:
             self._partition(file).removed(file)
 
     def _partition(self, file: DataFile) -> UpdateMetrics:
-        key = (file.spec_id, file.partition)
+        key = (file.spec_id, partition_key(file.partition) if 0.0 in file.partition else file.partition)  # -0.0 is a partition too
         path = self._paths.get(key)
         if path is None:
             spec = self._metadata.specs_by_id[file.spec_id]

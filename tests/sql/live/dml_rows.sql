@@ -455,3 +455,31 @@ delete from {ns}.t where n in (1, null);
 delete from {ns}.t where id in (20, null);
 select * from {ns}.t;
 select operation, summary['total-records'] r, summary['total-position-deletes'] p from {ns}.t.snapshots;
+
+-- case: zeros_in_partitions
+create namespace {ns};
+create table {ns}.z (id int, p double) using iceberg partitioned by (p);
+insert into {ns}.z values (1, 0.0), (2, double('-0.0')), (3, null), (4, double('nan'));
+select id, p, cast(p as string) t from {ns}.z;
+select cast(partition.p as string) p, record_count from {ns}.z.partitions;
+select operation, summary['changed-partition-count'] c from {ns}.z.snapshots;
+
+-- case: aliases_that_are_words
+create namespace {ns};
+create table {ns}.order (id int, s string) using iceberg;
+insert into {ns}.order select /*+ coalesce(1) */ * from values (1, 'a'), (2, 'b');
+select order.id from {ns}.order order where order.id = 1;
+select * from {ns}.order where;
+select where.id from {ns}.order where where where.id = 2;
+update {ns}.order set set s = 'x' where set.id = 1;
+update {ns}.order as where set s = 'y' where where.id = 2;
+delete from {ns}.order where where where.id = 1;
+delete from {ns}.order order where order.id = 7;
+merge into {ns}.order order using (select 9 id, 'z' s) u on order.id = u.id when not matched then insert *;
+insert into {ns}.order select select.id + 10, select.s from {ns}.order select;
+select * from {ns}.order;
+create table {ns}.words (where int, set int) using iceberg;
+insert into {ns}.words select /*+ coalesce(1) */ * from values (1, 1), (2, 2);
+delete from {ns}.words where where = 1;
+update {ns}.words set set = 5;
+select * from {ns}.words;

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+import pyspark
 from py4j.protocol import Py4JJavaError
 from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import SparkSession
@@ -71,14 +72,17 @@ def _may_be_thrown(bridge: Bridge, java: JavaObject) -> bool:
 
 def _parse_exception(bridge: Bridge, text: str, error: BaseException) -> JavaObject:
     message = str(error._desc) if isinstance(error, CapturedException) else str(error) or type(error).__name__
+    message = message.partition(" Trace:\n")[0]  # of Py4J's own errors
     line, column = (error.line, error.column) if isinstance(error, SqlError) else (None, None)
     if line is not None:
         message = message.partition(f" (line {line}, column {column})")[0]  # Spark's exception shows the place itself
     condition, message = _with_condition(message.strip(), error)
     some, none = bridge.java_class(classes.SOME), bridge.none
     place = [none if line is None else some(line), none if column is None else some(column - 1)]
-    origin = bridge.java_class(classes.ORIGIN)(*place, *[none] * 8)
-    thrown = bridge.java_class(classes.PARSE_EXCEPTION)(some(text), origin, _ANY, bridge.scala_map({}))
+    is_4_0 = pyspark.__version__.startswith("4.0.")
+    origin = bridge.java_class(classes.ORIGIN)(*place, *[none] * (7 if is_4_0 else 8))
+    ends = (origin, origin) if is_4_0 else (origin,)
+    thrown = bridge.java_class(classes.PARSE_EXCEPTION)(some(text), *ends, _ANY, bridge.scala_map({}))
     _set(bridge, thrown, "message", message)
     _set(bridge, thrown, "errorClass", some(condition))
     return thrown

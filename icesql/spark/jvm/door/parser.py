@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
@@ -15,7 +16,18 @@ from icesql.spark.jvm.door.results import command_result, query_plan
 from icesql.spark.jvm.door.returned import kept
 from icesql.spark.jvm.handles import JavaObject
 
+_READERS = ("SparkConnectPlanner.transformReadRel(", "classic.DataFrameReader.table(")
 Arguments = Mapping[str, Column] | Sequence[Column]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A statement's rows. A command has run, once; a query's plan is Spark's to run. ``shown``: what Spark's shell prints of a command's
+    rows, where that is less than they are."""
+
+    frame: DataFrame
+    is_query: bool
+    shown: DataFrame | None = None
 
 
 class Door(Protocol):
@@ -27,8 +39,14 @@ class Door(Protocol):
     def is_inside(self, session_id: str) -> bool:
         """Whether the text that this thread has Spark parse is a statement's own: then it is Spark's."""
 
-    def run(self, session_id: str, spark: SparkSession, text: str, args: Arguments | None) -> tuple[DataFrame, bool]:
-        """The rows of the statement, which is run once, and whether it is a query."""
+    def run(self, session_id: str, spark: Callable[[], SparkSession], text: str, args: Arguments | None) -> Answer:
+        """What the statement gives, which is run once. ``spark``: the session, for whoever does not have it yet."""
+
+    def is_ours(self, session_id: str, spark: Callable[[], SparkSession], name: str) -> bool:
+        """Whether a name may be that of a table of ours."""
+
+    def view_of(self, session_id: str, name: str) -> str | None:
+        """The name of a temporary view of a table of ours, made now; ``None`` for a name that is Spark's after all."""
 
 
 def open_door(spark: SparkSession, door: Door) -> SparkSession:
@@ -61,13 +79,29 @@ class _Parser:
             return self._asked("parsePlanWithParameters", text, context)
         return kept(self._run(text, _arguments(bridge_of(self._root), context)))
 
-    def _run(self, text: str, args: Arguments | None) -> JavaObject:
+    def parseMultipartIdentifier(self, text: str) -> JavaObject:
+        """The parts of a name; where a table is to be read that is ours, those of a view of it."""
         try:
-            spark = SparkSession(self._root.sparkContext, self._session.get())
-            frame, is_query = self._door.run(self._id, spark, text, args)
-            return query_plan(frame) if is_query else command_result(frame)
+            if (
+                not self._door.is_inside(self._id)
+                and self._door.is_ours(self._id, self._spark, text)
+                and _reads_table(bridge_of(self._root))
+            ):
+                view = self._door.view_of(self._id, text)
+                text = text if view is None else f"`{view}`"
         except Exception as error:
             raise as_java(self._root, text, error) from None
+        return self._asked("parseMultipartIdentifier", text)
+
+    def _run(self, text: str, args: Arguments | None) -> JavaObject:
+        try:
+            answer = self._door.run(self._id, self._spark, text, args)
+            return query_plan(answer.frame) if answer.is_query else command_result(answer.frame, answer.shown)
+        except Exception as error:
+            raise as_java(self._root, text, error) from None
+
+    def _spark(self) -> SparkSession:
+        return SparkSession(self._root.sparkContext, self._session.get())
 
     def _asked(self, method: str, text: str, *rest: Any) -> JavaObject:
         """What Spark's own parser answers, or raises."""
@@ -86,6 +120,13 @@ class _Parser:
 
     class Java:
         implements = [classes.PARSER_INTERFACE]
+
+
+def _reads_table(bridge: Bridge) -> bool:
+    """Whether a name is parsed for ``spark.table`` or ``spark.read.table``, of the JVM or of a Spark Connect client: writers parse names
+    of targets by the same method."""
+    frames = bridge.java_class(classes.SCALA_RUN_TIME).stringOf(bridge.java_class("java.lang.Thread").currentThread().getStackTrace())
+    return any(reader in frames for reader in _READERS)
 
 
 def _arguments(bridge: Bridge, context: JavaObject) -> Arguments | None:

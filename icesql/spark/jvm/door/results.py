@@ -15,12 +15,17 @@ def query_plan(frame: DataFrame) -> JavaObject:
     return command_result(frame) if plan.nodeName() == "LocalRelation" else plan
 
 
-def command_result(frame: DataFrame) -> JavaObject:
-    """The rows of a command that has run, as Spark has them of its own: nobody runs it again, and Spark Connect knows it for a command."""
+def command_result(frame: DataFrame, shown: DataFrame | None = None) -> JavaObject:
+    """The rows of a command that has run, as Spark has them of its own: nobody runs it again, and Spark Connect knows it for a command.
+
+    Spark's shell prints the rows of the physical plan, which are those of ``shown`` where it is given.
+    """
     bridge = bridge_of(frame.sparkSession)
     done = frame._jdf.queryExecution()
     plan = done.commandExecuted()
     if plan.nodeName() == "CommandResult":
         return plan
-    rows = [row.copy() for row in done.executedPlan().executeCollect()]
-    return bridge.java_class(classes.COMMAND_RESULT)(plan.output(), plan, done.executedPlan(), bridge.seq(*rows))
+    physical = done.executedPlan()
+    rows = [row.copy() for row in physical.executeCollect()]
+    printed = physical if shown is None else shown._jdf.queryExecution().executedPlan()
+    return bridge.java_class(classes.COMMAND_RESULT)(plan.output(), plan, printed, bridge.seq(*rows))
