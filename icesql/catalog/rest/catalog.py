@@ -337,9 +337,10 @@ class RestCatalog(Catalog):
         """
         names = identifier_of(identifier)
         self._asked()
-        by_server = purge and keys.flag(self.properties, keys.PURGE_BY_SERVER, default=False)
         version = self.load_table(names).version if purge else None
         operations = self.operations(names)
+        signs = purge and getattr(operations.io, "signer", None) is not None  # nothing is signed for a table that is gone
+        by_server = purge and (signs or keys.flag(self.properties, keys.PURGE_BY_SERVER, default=False))
         doing = f"drop table {operations.name}"
         params = {"purgeRequested": "true" if by_server else "false"}
         io = operations.io if purge else self.io

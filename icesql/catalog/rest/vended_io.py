@@ -52,6 +52,11 @@ class VendedFileIO(RoutedFileIO):
         return (_in_task, (self._properties, self._credentials, _shipped(self._renewal), _shipped(self._signer)))
 
     @property
+    def signer(self) -> RequestSigner | None:
+        """Who signs requests, where keys are not what opens the files."""
+        return self._signer
+
+    @property
     def only_here(self) -> str:
         """Why nobody else can open the files, the JVM for one: what opens them is in our hands."""
         if self._signer is not None:
