@@ -54,7 +54,7 @@ def open_session(engine: str, warehouse: Path) -> tuple[Any, Callable[[str], Any
         jars = ",".join(str(jar) for name in found for jar in (ROOT / ".oracle" / "jars").glob(name))
         if store:
             conf |= {
-                "spark.driver.extraClassPath": str(next((ROOT / ".oracle" / "aws").glob("*.jar"))),
+                "spark.driver.extraClassPath": str(max((ROOT / ".oracle" / "aws").glob("*.jar"))),
                 "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
                 "spark.sql.catalog.lake.io-impl": "org.apache.iceberg.aws.s3.S3FileIO",
             }

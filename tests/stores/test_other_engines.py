@@ -39,7 +39,7 @@ def ice(spark: Any, s3: S3Server, place: tuple[str, Path]) -> Any:
 @pytest.fixture(scope="module")
 def runtime(ice: Any, s3: S3Server, place: tuple[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Oracle]:
     location, database = place
-    bundles = [str(path) for path in AWS.glob("iceberg-aws-bundle-*.jar")]
+    bundles = sorted(str(path) for path in AWS.glob("iceberg-aws-bundle-*.jar"))
     if not bundles:
         raise RuntimeError(f"Cannot start the oracle on S3: nothing in {AWS}: run scripts/fetch_aws_bundle.sh")
     catalog = {
@@ -53,7 +53,7 @@ def runtime(ice: Any, s3: S3Server, place: tuple[str, Path], tmp_path_factory: p
         **{f".{key}": value for key, value in s3.properties().items()},
     }
     conf = {f"spark.sql.catalog.lake{key}": value for key, value in catalog.items()}
-    conf |= {"spark.driver.extraClassPath": bundles[0], "spark.ui.enabled": "false", "spark.sql.session.timeZone": "UTC"}
+    conf |= {"spark.driver.extraClassPath": bundles[-1], "spark.ui.enabled": "false", "spark.sql.session.timeZone": "UTC"}
     with Oracle(str(tmp_path_factory.mktemp("oracle") / "wh"), conf) as oracle:
         yield oracle
 
