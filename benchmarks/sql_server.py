@@ -115,7 +115,7 @@ def _icesql(port: int, folder: Path) -> Callable[[str], Any]:
 
     conf = {"spark.driver.memory": "2g", "spark.sql.catalog.local.type": "hadoop", "spark.sql.catalog.local.warehouse": str(folder)}
     server = SqlServer(Options(jdbc_port=port, connect_port=None, conf={**conf, "spark.sql.shuffle.partitions": "4"}, master="local[2]"))
-    return server.clients.session(str(server.spark._jsparkSession.sessionUUID()), server.spark).sql
+    return server.clients.session(str(server.spark._jsparkSession.sessionUUID()), lambda: server.spark).sql
 
 
 def _stock(port: int, folder: Path) -> Callable[[str], Any]:
