@@ -32,6 +32,7 @@ BROUGHT = {  # imported and not declared: what brings it
     "tomli": "pytest, before Python 3.11",
     "typing_extensions": "SQLAlchemy",
     "nbformat": "nbclient",
+    "TCLIService": "pyhive",
     "pydantic": "pyiceberg",
     "cryptography": "pyjwt[crypto]",
 }

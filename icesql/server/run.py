@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ipaddress
+import multiprocessing
 import os
+import signal
 import sys
+import threading
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -54,9 +57,18 @@ def serve(
 
 def worker() -> Starlette:
     """The application of one of several processes; its settings are in the environment."""
+    threading.Thread(target=_end_with_the_parent, name="icesql-parent", daemon=True).start()
     settings = msgspec.json.decode(os.environ[_SETTINGS], type=Settings)
     log_to_stderr(settings.log_format)
     return application(Service.of(settings))
+
+
+def _end_with_the_parent() -> None:
+    """Stop as asked by a signal once the process that started this one is gone, however it ended: nobody else would stop it."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _options(settings: Settings) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import psutil
 import pytest
 
 from icesql.server.run import serve
@@ -104,3 +105,15 @@ def test_processes_share_a_table(tmp_path: Path, postgres: Any) -> None:
         assert [one["sequence-number"] for one in held] == list(range(1, 81))
         events = httpx.get(f"{process.uri}/v1/lake/events?limit=1000").json()["events"]
         assert [one["snapshots"][0]["sequence-number"] for one in events[1:]] == list(range(1, 81))
+
+
+@pytest.mark.slow
+def test_processes_end_with_the_one_that_started_them(tmp_path: Path, postgres: Any) -> None:
+    process = serving(tmp_path / "served", postgres.new_database("orphans")).start()
+    assert process.process is not None
+    workers = psutil.Process(process.process.pid).children(recursive=True)
+    assert len(workers) >= 2
+    process.kill()
+    assert psutil.wait_procs(workers, timeout=60)[1] == []
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(f"{process.uri}/health")

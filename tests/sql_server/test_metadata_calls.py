@@ -1,7 +1,7 @@
 """What tools ask of JDBC: the metadata calls themselves, in the order in which drivers send them, and SQLAlchemy's reflection.
 
-The orders were read from the sources: DBeaver's generic JDBC meta model (catalogs, schemas, table types, tables of a schema, columns of a
-table, keys) and Superset's engine specifications for Hive and Spark (SQLAlchemy's inspector, SHOW VIEWS, DESCRIBE, EXPLAIN).
+What is asked is what their sources send: DBeaver's Hive driver JDBC's metadata calls and SHOW CREATE TABLE (its HiveMetaModel), Superset's
+Hive and Spark specifications (db_engine_specs/hive.py) SQLAlchemy's inspector, SHOW VIEWS, SHOW PARTITIONS, SHOW FUNCTIONS and EXPLAIN.
 """
 
 from __future__ import annotations
@@ -42,6 +42,11 @@ class Calls:
         from pyhive import hive
 
         self._connection = hive.connect("127.0.0.1", server.jdbc, username="tool", configuration=LOCAL)
+
+    def statement(self, text: str) -> list[tuple[Any, ...]]:
+        cursor = self._connection.cursor()
+        cursor.execute(text)
+        return list(cursor.fetchall())
 
     def __call__(self, name: str, *arguments: Any) -> list[dict[str, Any]]:
         from pyhive.hive import _unwrap_column
@@ -84,6 +89,7 @@ def test_dbeaver(calls: Calls) -> None:
     ]
     assert {row["TYPE_NAME"] for row in calls("TypeInfo")} >= {"INT", "STRING", "TIMESTAMP"}
     assert [row["FUNCTION_NAME"] for row in calls("Functions", None, None, "ab%")] == ["abs"]
+    assert calls.statement("SHOW CREATE TABLE `local`.`shop`.`orders`")[0][0].startswith("CREATE TABLE local.shop.orders (")
 
 
 def test_patterns(calls: Calls) -> None:
@@ -117,6 +123,8 @@ def test_superset(server: Serving) -> None:
         explained = connection.execute(sa.text("EXPLAIN SELECT * FROM `shop`.`orders` LIMIT 1001")).scalar_one()
         assert explained.startswith("== Physical Plan ==")
         assert connection.execute(sa.text("DESCRIBE FORMATTED `shop`.`orders`")).fetchall()
+        assert connection.execute(sa.text("SHOW PARTITIONS shop.orders")).fetchall() == []
+        assert ("abs",) in [tuple(row) for row in connection.execute(sa.text("SHOW FUNCTIONS"))]
     engine.dispose()
 
 

@@ -6,7 +6,7 @@ import os
 
 import pyarrow as pa
 
-from icesql.io.storage.durable import sync_file, sync_names
+from icesql.io.storage import durable
 
 
 class DurableOutput(pa.OSFile):  # type: ignore[misc]
@@ -20,5 +20,5 @@ class DurableOutput(pa.OSFile):  # type: ignore[misc]
         super().close()
         path, self._path = self._path, None
         if path is not None:
-            sync_file(path)
-            sync_names(os.path.dirname(path))
+            durable.sync_file(path)
+            durable.sync_names(os.path.dirname(path))
