@@ -18,6 +18,7 @@ from icesql.errors import (
     IcesqlError,
     InvalidArgumentError,
     NotFoundError,
+    ServiceError,
     SqlError,
     UnsupportedError,
     ValidationError,
@@ -66,6 +67,7 @@ _STATUS: tuple[tuple[type[IcesqlError], int, str], ...] = (
     (SqlError, 400, "IllegalArgumentException"),
     (UnsupportedError, 406, "UnsupportedOperationException"),
     (NotFoundError, 404, "NotFoundException"),
+    (ServiceError, 503, "ServiceUnavailableException"),
 )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from icesql.errors import UnsupportedError
+from icesql.errors import ServiceError, UnsupportedError
 from icesql.io.lru import LruCache
 from icesql.server.access.privileges import Privilege
 from icesql.server.delegation.places import TablePlaces
@@ -71,7 +71,7 @@ class Vending:
         }
         if sts.external_id is not None:
             asked["ExternalId"] = sts.external_id
-        answer = self._sts(sts).assume_role(**asked)["Credentials"]
+        answer = self._assumed(sts, asked)["Credentials"]
         ends_s = answer["Expiration"].timestamp()
         config = {
             "s3.access-key-id": answer["AccessKeyId"],
@@ -82,6 +82,18 @@ class Vending:
         with self._lock:
             self._sessions.put(key, _Session(config, time.time() + (ends_s - time.time()) * _KEPT_FOR))
         return config
+
+    def _assumed(self, sts: StsSettings, asked: Mapping[str, Any]) -> Any:
+        """Raises ServiceError, which says no more than AWS's code: clients read it."""
+        client = self._sts(sts)
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        try:
+            return client.assume_role(**asked)
+        except ClientError as error:
+            raise ServiceError(f"Cannot vend credentials: the role was not assumed: {error.response['Error']['Code']}") from error
+        except BotoCoreError as error:
+            raise ServiceError(f"Cannot vend credentials: the role was not assumed: {type(error).__name__}") from error
 
     def _sts(self, sts: StsSettings) -> Any:
         if self._client is None:
