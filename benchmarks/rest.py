@@ -79,8 +79,8 @@ def at_once(works: list[Callable[[], None]]) -> float:
     return timed(all_of_them)
 
 
-def ours(uri: str) -> Client:
-    catalog = RestCatalog("icesql", {"uri": uri})
+def ours(properties: Mapping[str, str]) -> Client:
+    catalog = RestCatalog("icesql", dict(properties))
     held: dict[str, Any] = {}
 
     def table(name: str) -> Any:
@@ -94,7 +94,7 @@ def ours(uri: str) -> Client:
     def load_refs(name: str) -> float:
         return timed(lambda: refs.load_table(name).current_snapshot)
 
-    refs = RestCatalog("refs", {"uri": uri, "snapshot-loading-mode": "refs"})
+    refs = RestCatalog("refs", {**properties, "snapshot-loading-mode": "refs"})
 
     def commit(name: str) -> float:
         return timed(partial(commits, table(name), 1))
@@ -178,9 +178,9 @@ def many_snapshots(catalog: RestCatalog, count: int) -> None:
     refs = {"main": replace(table.refs["main"], snapshot_id=parents[-1])}
     metadata = replace(
         table.metadata, snapshots=snapshots, current_snapshot_id=parents[-1], refs=refs, snapshot_log=(), last_sequence_number=count,
-        table_uuid=str(uuid.uuid4()),
+        table_uuid=str(uuid.uuid4()), location=f"{table.location}-big",
     )  # fmt: skip
-    location = f"{table.location}/metadata/00000-{uuid.uuid4()}.metadata.json"
+    location = f"{metadata.location}/metadata/00000-{uuid.uuid4()}.metadata.json"
     write_metadata(table.io, location, metadata)
     catalog.register_table("db.big", location)
 
@@ -216,7 +216,7 @@ def measure(server: ReferenceServer, folder: Path, options: argparse.Namespace) 
     many_tables(server, catalog.load_table("db.seed").version, options.tables)
     java = Java(server.uri, folder)
     clients: dict[str, Client] = {
-        "icesql": ours(server.uri),
+        "icesql": ours({"uri": server.uri}),
         "java": {
             "load": java.ask("load"),
             "list": java.ask("list"),
@@ -268,7 +268,7 @@ def count(server: ReferenceServer, folder: Path) -> None:
     proxy = CountingProxy(server.uri)
     java = Java(proxy.uri, folder)
     clients: dict[str, Client] = {
-        "icesql": ours(proxy.uri), "java": {"load": java.ask("load"), "list": java.ask("list"), "commit": java.ask("append")},
+        "icesql": ours({"uri": proxy.uri}), "java": {"load": java.ask("load"), "list": java.ask("list"), "commit": java.ask("append")},
         "pyiceberg": pyiceberg(proxy.uri),
     }  # fmt: skip
     for verb, name in {"load": "db.big", "list": "many", "commit": "db.commit_{}", "append": "db.append_{}"}.items():

@@ -14,6 +14,7 @@ BENCHMARKS = {
     "rest": "REST clients by turns on Iceberg's own server: loads, lists, commits, beside Java and PyIceberg",
     "parsing": "what parsing a statement costs, also beside another checkout",
     "server": "appends a second to one table through icesql serve from 64 clients, beside writers that build snapshots themselves",
+    "servers": "REST servers by turns: icesql serve, Iceberg's reference server, and Nessie with --nessie",
     "sql_server": "what JDBC adds to a statement, beside stock Spark's Thrift server with the JAR",
     "load_commits": "many processes committing to one table; nothing may be lost",
 }
