@@ -15,6 +15,7 @@ import pytest
 
 from tests.conftest import SPARK_CONF
 from tests.oracle.client import Oracle
+from tests.oracle.server import INTERPRETED
 from tests.server.process import ServerProcess
 from tests.sql.case_files import Case
 from tests.sql.engines import kept_oracle, oracle_engine
@@ -27,9 +28,14 @@ OTHERWISE = {"Hadoop path-based tables cannot be relocated": "a table of a serve
 
 
 def configure(spark: Any, uri: str) -> None:
-    """In the oracle's process: its catalog ``local`` is the server's."""
+    """In the oracle's process: its catalog ``local`` is the server's, and its plans are compiled, as they were when the answers were recorded.
+
+    Interpreted, Spark loses bounds of ``timestamp_ntz`` in ``readable_metrics``.
+    """
     for key, value in {"type": "rest", "uri": uri}.items():
         spark.conf.set(f"spark.sql.catalog.local.{key}", value)
+    for key in INTERPRETED:
+        spark.conf.unset(key)
 
 
 @pytest.fixture(scope="module")
