@@ -28,9 +28,8 @@ OTHERWISE = {"Hadoop path-based tables cannot be relocated": "a table of a serve
 
 
 def configure(spark: Any, uri: str) -> None:
-    """In the oracle's process: its catalog ``local`` is the server's, and its plans are compiled, as they were when the answers were recorded.
-
-    Interpreted, Spark loses bounds of ``timestamp_ntz`` in ``readable_metrics``.
+    """In the oracle's process: its catalog ``local`` is the server's. Plans are compiled, as when the answers were recorded: interpreted,
+    Spark loses bounds of ``timestamp_ntz`` in ``readable_metrics``.
     """
     for key, value in {"type": "rest", "uri": uri}.items():
         spark.conf.set(f"spark.sql.catalog.local.{key}", value)
