@@ -92,8 +92,12 @@ class SqlServer:
         return query(session, name, arguments)
 
     def _watch(self) -> None:
+        """Lets go of what clients that have left had: their sessions, and the connections by which their threads called Python."""
+        from icesql.spark.jvm.bridge import tidy
+
         while not self._stopped.wait(_SECONDS_BETWEEN):
             self.clients.keep({session for server in self._servers for session in server.open_sessions()})
+            tidy(self.spark)
 
     def stop(self) -> None:
         """No statement is taken any more; what runs is cancelled."""

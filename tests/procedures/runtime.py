@@ -17,12 +17,8 @@ def _listed(spark: Any, iterable: Any) -> list[Any]:
 
 
 def partition_statistics(spark: Any, warehouse: str, name: str) -> list[tuple[str, int, int, int, int]]:
-    """(partition, data records, data files, position delete records, position delete files) of the newest file."""
-    iceberg, table = spark._jvm.org.apache.iceberg, _table(spark, warehouse, name)
-    file = list(table.partitionStatisticsFiles())[-1]
-    version = table.operations().current().formatVersion()
-    schema = iceberg.PartitionStatsHandler.schema(iceberg.Partitioning.partitionType(table), version)
-    rows = iceberg.PartitionStatsHandler.readPartitionStatsFile(schema, table.io().newInputFile(file.path()))
+    """(partition, data records, data files, position delete records, position delete files) of the current snapshot's file."""
+    rows = _table(spark, warehouse, name).newPartitionStatisticsScan().scan()
     return [
         (
             str(row.partition().get(0, spark._jvm.java.lang.Class.forName("java.lang.Object"))),
