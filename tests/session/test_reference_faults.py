@@ -29,6 +29,15 @@ def _mode(mode: str) -> str:
 
 
 CASES: dict[str, tuple[list[str], str, list[tuple[Any, ...]]]] = {
+    "columns_beside_shredded_variants": (
+        [
+            "CREATE TABLE {t} (id INT, v VARIANT) USING iceberg "
+            "TBLPROPERTIES ('format-version'='3', 'write.parquet.shred-variants'='true')",
+            "INSERT INTO {t} SELECT 1, parse_json('1')",
+        ],
+        "SELECT id FROM {t}",
+        [(1,)],
+    ),
     "like_with_null_partition": (_NULL_KEYS, "SELECT id FROM {t} WHERE s LIKE 'x%'", [(1,), (4,)]),
     "in_with_null_partition": (_NULL_KEYS, "SELECT id FROM {t} WHERE s IN ('xa', NULL)", [(1,)]),
     "not_in_with_null_partition": (_NULL_KEYS, "SELECT id FROM {t} WHERE s NOT IN ('xa', 'x')", [(3,)]),
