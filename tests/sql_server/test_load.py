@@ -44,7 +44,8 @@ class LoadServer:
     def at_rest(self) -> dict[str, int]:
         """Once no client's session is left, and no thread has ended for some seconds."""
         until = time.monotonic() + 240
-        before, held = {}, self.held()
+        before: dict[str, int] = {}
+        held = self.held()
         while (held["sessions"] or held["python_threads"] != before.get("python_threads")) and time.monotonic() < until:
             time.sleep(6)
             before, held = held, self.held()
