@@ -40,6 +40,7 @@ class Clients:
         self.when_made: Callable[[], None] = lambda: None  # called while Spark makes a session
 
     def session_made(self) -> None:
+        """A failure is logged, and the client has its session all the same: Spark then answers its metadata calls."""
         try:
             self.when_made()
         except Exception:

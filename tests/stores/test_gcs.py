@@ -9,12 +9,13 @@ import pyarrow as pa
 import pytest
 
 from icesql.catalog.loading import load_catalog
-from icesql.errors import AlreadyExistsError, NotFoundError
+from icesql.errors import AlreadyExistsError
 from icesql.io.storage.file_systems import ArrowFileIO
 from icesql.io.storage.files import discard
 from icesql.io.stores.failures import StoreDeniedError, StoreError
 from icesql.spec.schema import Schema
 from icesql.spec.types import LongType, NestedField
+from tests.stores.file_checks import NAMES, SIZES, check_name, check_streams
 from tests.stores.gcs_server import GcsServer, gcs_server
 
 pytestmark = pytest.mark.slow
@@ -33,29 +34,14 @@ def io(server: GcsServer) -> ArrowFileIO:
     return ArrowFileIO(server.properties)
 
 
-@pytest.mark.parametrize("name", ["plain", "a b/c=d/e%3Af", "ü/#&+~"])
+@pytest.mark.parametrize("name", NAMES)
 def test_names_are_taken_as_they_are(io: ArrowFileIO, name: str) -> None:
-    location = f"{LAKE}/names/{name}"
-    io.write(location, b"abc")
-    assert (io.read(location), io.size(location)) == (b"abc", 3)
-    assert location in [info.location for info in io.list_files(f"{LAKE}/names")]
-    assert io.delete_many([location, f"{LAKE}/names/none"]) == []
-    assert not io.exists(location)
-    with pytest.raises(NotFoundError, match="File does not exist"):
-        io.read(location)
+    check_name(io, LAKE, name)
 
 
-@pytest.mark.parametrize("size", [0, 5, 300_000, 40 << 20])
+@pytest.mark.parametrize("size", SIZES)
 def test_outputs_and_inputs(io: ArrowFileIO, server: GcsServer, size: int) -> None:
-    data, location = os.urandom(size), f"{LAKE}/large"
-    with io.open_output(location) as stream:
-        for start in range(0, size, 1 << 20):
-            stream.write(data[start : start + (1 << 20)])
-    with io.open_input(location) as stream:
-        stream.seek(size // 2)
-        assert stream.read() == data[size // 2 :]
-        stream.seek(0)
-        assert stream.read() == data
+    check_streams(io, f"{LAKE}/large", size)
     assert server.uploads == {}
 
 
